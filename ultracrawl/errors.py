@@ -1,0 +1,44 @@
+"""The error tree: the user's mistakes on one branch, everything else on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracrawl.model import Finding
+
+
+class UltracrawlError(Exception):
+    """Root of all errors that this package raises on purpose."""
+
+
+class UserError(UltracrawlError):
+    """The user's mistake: shown as one line without a traceback; the process ends with exit code 2."""
+
+
+class DefinitionError(UserError):
+    """A definition file has mistakes; all of them are in `findings`, in file order."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__("\n".join(str(finding) for finding in findings))
+        self.findings = tuple(findings)
+
+
+class MissingExtraError(UserError):
+    """A feature needs a package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f'{feature} needs an extra; install it with: pip install "ultracrawl[{extra}]"')
+
+
+class WorkError(UltracrawlError):
+    """Work failed for a reason outside the definition (disk full, index locked); exit code 1."""
+
+
+class StateError(WorkError):
+    """The state store cannot be read or written."""
+
+
+class IndexStoreError(WorkError):
+    """The index cannot be read or written."""

@@ -1,0 +1,95 @@
+"""The interface of an index engine, and the values that go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ultracrawl.model import AttributeValue
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDocument:
+    """One document as the index holds it; `source` and `url` (the display URL) together identify it."""
+
+    source: str
+    url: str
+    title: str
+    text: str
+    attributes: Mapping[str, Sequence[AttributeValue]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Takes the document of this source and display URL out of the index; unknown ones are no error."""
+
+    source: str
+    url: str
+
+
+Change = IndexDocument | Deletion
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A question to the index.
+
+    `text` is the user's input: words (all must occur), `"a phrase"`, `-word`, `word*`, `Attribute:word`, AND/OR/NOT.
+    `where` are attribute values that must be equal (several values of one attribute: any of them);
+    `sort` names a search attribute, with a leading `-` for descending; empty sorts by score.
+    """
+
+    text: str
+    source: str = ""
+    where: tuple[tuple[str, str], ...] = ()
+    sort: str = ""
+    limit: int = 10
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer. `snippet` is plain text in which matched terms stand between «\\x02» and «\\x03» marks."""
+
+    url: str
+    title: str
+    score: float
+    source: str
+    snippet: str
+    attributes: Mapping[str, Sequence[AttributeValue]]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one page of results; `total` counts all matching documents."""
+
+    total: int
+    hits: tuple[Hit, ...]
+
+
+class IndexEngine(Protocol):
+    """A full-text index. Not thread-safe; several processes may open the same index."""
+
+    def apply(self, changes: Iterable[Change]) -> int:
+        """Apply all changes in their order and commit them as one: after a crash all or none are visible.
+
+        A document replaces the one with the same source and URL; of several changes of one document in the
+        batch, the last counts. Returns the number of documents added. Raises `IndexStoreError` (disk
+        full, locked for too long, damaged); the index is then as before.
+        """
+
+    def search(self, query: SearchQuery) -> SearchResult:
+        """Answer a query over what is committed. Raises `UserError` for a query that cannot be understood."""
+
+    def count(self, source: str = "") -> int:
+        """Return the number of documents, of one source if it is named."""
+
+    def urls(self, source: str = "") -> list[tuple[str, str]]:
+        """Return (source, display URL) of every document, sorted; for reconciliation and tests."""
+
+    def optimise(self) -> None:
+        """Merge segments and free the space of deleted documents."""
+
+    def close(self) -> None:
+        """Release files; the engine is not used afterwards."""

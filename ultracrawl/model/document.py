@@ -1,0 +1,30 @@
+"""The item that travels through the pipelines into the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+AttributeValue = str | float | datetime
+"""A search attribute's value: string, number or date (Ultra Search 5.2)."""
+
+
+@dataclass(slots=True)
+class Document:
+    """One document of one source on its way to the index.
+
+    `url` is the display URL, `access_url` the one that was fetched. `attributes` are document attributes as
+    found (META, headers; names in lower case); `search_attributes` is filled by the attribute pipeline.
+    """
+
+    url: str
+    access_url: str
+    source: str
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    mimetype: str = ""
+    last_modified: str = ""
+    checksum: bytes = b""
+    attributes: dict[str, list[str]] = field(default_factory=dict)
+    search_attributes: dict[str, list[AttributeValue]] = field(default_factory=dict)

@@ -1,0 +1,54 @@
+"""How a scheduled URL ended in a run: every one ends in exactly one of these."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class UrlOutcome(StrEnum):
+    """The end of one URL in one run; `QUEUED` is the only state that is not an end."""
+
+    QUEUED = "QUEUED"
+    NEW = "NEW"
+    MODIFIED = "MODIFIED"
+    UNMODIFIED = "UNMODIFIED"
+    NOT_MODIFIED = "NOT_MODIFIED"
+    NOT_INDEXED = "NOT_INDEXED"
+    DUPLICATE = "DUPLICATE"
+    REDIRECTED = "REDIRECTED"
+    GONE = "GONE"
+    ROBOTS = "ROBOTS"
+    REJECTED = "REJECTED"
+    HTTP_ERROR = "HTTP_ERROR"
+    NETWORK_ERROR = "NETWORK_ERROR"
+    FAILED = "FAILED"
+
+    @property
+    def meaning(self) -> str:
+        """One plain sentence for reports and documentation."""
+        return _MEANINGS[self]
+
+    @property
+    def transient(self) -> bool:
+        """Whether the document behind the URL, if one is indexed, stays as it is: nothing was learnt about it."""
+        return self in _TRANSIENT
+
+
+_TRANSIENT = frozenset({UrlOutcome.QUEUED, UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED})
+
+_MEANINGS = {
+    UrlOutcome.QUEUED: "known and waiting to be fetched",
+    UrlOutcome.NEW: "fetched for the first time and handed to the index",
+    UrlOutcome.MODIFIED: "changed since the last run and handed to the index again",
+    UrlOutcome.UNMODIFIED: "fetched, the content is the same as before",
+    UrlOutcome.NOT_MODIFIED: "the server said 304, the content is the same as before",
+    UrlOutcome.NOT_INDEXED: "fetched, but a directive, its type or its size keeps it out of the index",
+    UrlOutcome.DUPLICATE: "has the content or display URL of another document",
+    UrlOutcome.REDIRECTED: "leads to another URL",
+    UrlOutcome.GONE: "the server says that it exists no longer; removed from the index",
+    UrlOutcome.ROBOTS: "robots.txt does not let us fetch it",
+    UrlOutcome.REJECTED: "outside the boundary of its source; not fetched",
+    UrlOutcome.HTTP_ERROR: "the server answered with an error; nothing is deleted",
+    UrlOutcome.NETWORK_ERROR: "the server could not be reached or broke off; nothing is deleted",
+    UrlOutcome.FAILED: "fetched, but processing it failed; nothing is deleted",
+}

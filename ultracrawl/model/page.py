@@ -1,0 +1,76 @@
+"""What one parse of one response gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class LinkKind(StrEnum):
+    """Where in a page a link stood; boundary, depth and link options may treat kinds differently."""
+
+    A = "a"
+    AREA = "area"
+    FRAME = "frame"
+    IFRAME = "iframe"
+    IMG = "img"
+    LINK = "link"
+    SCRIPT = "script"
+    STYLE = "style"
+    OBJECT = "object"
+    EMBED = "embed"
+    APPLET = "applet"
+    FORM = "form"
+    META = "meta"
+    META_REFRESH = "meta refresh"
+    COMMENT = "comment"
+    LAYER = "layer"
+    CARD = "card"
+    GO = "go"
+    TEXT = "text"
+    CANONICAL = "canonical"
+    ALTERNATE = "alternate"
+    SITEMAP = "sitemap"
+    REDIRECT = "redirect"
+
+
+class Link(NamedTuple):
+    """A link as written in the page: not yet absolute, not yet canonical."""
+
+    href: str
+    kind: LinkKind
+    text: str = ""
+    nofollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsDirectives:
+    """What META robots and X-Robots-Tag, taken together, allow for one page; the strictest wins."""
+
+    index: bool = True
+    follow: bool = True
+    others: tuple[str, ...] = ()
+    """Further directives kept as attributes (`nosnippet`, `noarchive`, `noai`, `unavailable_after: ...`)."""
+
+
+ALLOW_ALL = RobotsDirectives()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that one pass over one parsed tree found; URLs in it are as written in the page."""
+
+    title: str = ""
+    text: str = ""
+    language: str = ""
+    charset: str = ""
+    base: str = ""
+    """The value of `<base href>` joined to the page's URL, or empty."""
+    canonical: str = ""
+    refresh: tuple[float, str] | None = None
+    """META refresh: seconds and target (empty target = the page itself)."""
+    meta: dict[str, list[str]] = field(default_factory=dict)
+    """META names and properties in lower case, with all their values."""
+    robots: RobotsDirectives = ALLOW_ALL
+    links: tuple[Link, ...] = ()

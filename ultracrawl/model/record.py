@@ -1,0 +1,68 @@
+"""What the document table knows of one URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ultracrawl.model.outcome import UrlOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRecord:
+    """One row of the document table.
+
+    `url` is the canonical access URL and identifies the row within its source. Times are seconds since the
+    epoch (UTC), 0 for never. `checksum` is the SHA-256 of the body, empty if none was read.
+    `indexed` is True only after the commit of the index that holds this document.
+    """
+
+    url: str
+    source: str
+    depth: int = 0
+    display_url: str = ""
+    """The URL shown to users; empty means `url`."""
+    status_code: int = 0
+    outcome: UrlOutcome = UrlOutcome.QUEUED
+    reason: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    checksum: bytes = b""
+    indexed: bool = False
+    first_seen: float = 0.0
+    last_fetched: float = 0.0
+    failures: int = 0
+    """Failing runs in a row; a success sets it to 0."""
+    links: bytes = b""
+    """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""
+
+    @property
+    def shown_url(self) -> str:
+        """The display URL, or the access URL where none was set."""
+        return self.display_url or self.url
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record in the shape of `ultracrawl urls --json`."""
+        return {
+            "url": self.shown_url,
+            "access_url": self.url,
+            "display_url": self.shown_url,
+            "source": self.source,
+            "depth": self.depth,
+            "status_code": self.status_code,
+            "outcome": self.outcome.value,
+            "reason": self.reason,
+            "etag": self.etag or None,
+            "last_modified": self.last_modified or None,
+            "checksum": self.checksum.hex() or None,
+            "indexed": self.indexed,
+            "first_seen": _iso(self.first_seen),
+            "last_fetched": _iso(self.last_fetched),
+        }
+
+
+def _iso(seconds: float) -> str | None:
+    if not seconds:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,57 @@
+"""One crawl of one source, as numbers that add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultracrawl.model.outcome import UrlOutcome
+
+
+@dataclass(slots=True)
+class RunReport:
+    """The counts of one run; `scheduled` equals the sum of `outcomes` when the run ended normally."""
+
+    source: str
+    run_id: str
+    started: str
+    """ISO 8601, UTC."""
+    finished: str = ""
+    seconds: float = 0.0
+    scheduled: int = 0
+    fetched: int = 0
+    indexed: int = 0
+    deleted: int = 0
+    bytes: int = 0
+    outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
+    status_codes: Counter[int] = field(default_factory=Counter)
+    rejected_by: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    """One line each: what failed in this run besides single URLs (index process died, disk full)."""
+    resumed: bool = False
+
+    @property
+    def queued(self) -> int:
+        """URLs that were scheduled in this run and have no outcome yet."""
+        return self.scheduled - self.outcomes.total()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the shape of `ultracrawl crawl --json`."""
+        return {
+            "source": self.source,
+            "run_id": self.run_id,
+            "started": self.started,
+            "finished": self.finished or None,
+            "seconds": round(self.seconds, 3),
+            "fetched": self.fetched,
+            "indexed": self.indexed,
+            "deleted": self.deleted,
+            "bytes": self.bytes,
+            "outcomes": {outcome.value: n for outcome, n in sorted(self.outcomes.items())},
+            "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
+            "rejected_by": dict(self.rejected_by.most_common()),
+            "scheduled": self.scheduled,
+            "resumed": self.resumed,
+            "problems": list(self.problems),
+        }
