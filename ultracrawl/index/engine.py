@@ -35,9 +35,9 @@ Change = IndexDocument | Deletion
 class SearchQuery:
     """A question to the index.
 
-    `text` is the user's input: words (all must occur), `"a phrase"`, `-word`, `word*`, `Attribute:word`, AND/OR/NOT.
-    `where` are attribute values that must be equal (several values of one attribute: any of them);
-    `sort` names a search attribute, with a leading `-` for descending; empty sorts by score.
+    `text` is the user's input: words (all must occur), `"a phrase"`, `-word`, `word*`, `Attribute:word`,
+    AND/OR/NOT. `where` are attribute values that must be equal (several values of one attribute: any of
+    them); `sort` names a search attribute, with a leading `-` for descending; empty sorts by score.
     """
 
     text: str
@@ -50,7 +50,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer. `snippet` is plain text in which matched terms stand between «\\x02» and «\\x03» marks."""
+    r"""One answer. `snippet` is plain text in which matched terms stand between «\x02» and «\x03» marks."""
 
     url: str
     title: str
@@ -87,6 +87,13 @@ class IndexEngine(Protocol):
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """Return (source, display URL) of every document, sorted; for reconciliation and tests."""
+
+    def maintain(self) -> None:
+        """Do one bounded piece of housekeeping if it is due; indexers call it after each batch.
+
+        What was committed can be searched before, so that nobody waits for it. Without it the index
+        only grows slower to search.
+        """
 
     def optimise(self) -> None:
         """Merge segments and free the space of deleted documents."""

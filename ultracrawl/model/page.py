@@ -17,6 +17,8 @@ class LinkKind(StrEnum):
     IMG = "img"
     LINK = "link"
     SCRIPT = "script"
+    SCRIPT_TEXT = "script text"
+    """A string literal in a script that looks like a URL."""
     STYLE = "style"
     OBJECT = "object"
     EMBED = "embed"
@@ -31,6 +33,8 @@ class LinkKind(StrEnum):
     TEXT = "text"
     CANONICAL = "canonical"
     ALTERNATE = "alternate"
+    NEXT = "next"
+    """`<link rel>` of next, prev and their like: the pages of one series."""
     SITEMAP = "sitemap"
     REDIRECT = "redirect"
 
@@ -74,3 +78,5 @@ class Page:
     """META names and properties in lower case, with all their values."""
     robots: RobotsDirectives = ALLOW_ALL
     links: tuple[Link, ...] = ()
+    truncated: str = ""
+    """Which limit left a part of the page unread, in a few words, or empty."""

@@ -15,7 +15,7 @@ class UrlRecord:
 
     `url` is the canonical access URL and identifies the row within its source. Times are seconds since the
     epoch (UTC), 0 for never. `checksum` is the SHA-256 of the body, empty if none was read.
-    `indexed` is True only after the commit of the index that holds this document.
+    `indexed` is True only after the commit of the index that holds this version of the document.
     """
 
     url: str
@@ -30,6 +30,8 @@ class UrlRecord:
     last_modified: str = ""
     checksum: bytes = b""
     indexed: bool = False
+    handed: bool = False
+    """Handed over to the index, whose commit has not been confirmed yet."""
     first_seen: float = 0.0
     last_fetched: float = 0.0
     failures: int = 0

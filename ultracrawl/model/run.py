@@ -27,6 +27,8 @@ class RunReport:
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
+    dropped_values: int = 0
+    """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
     """One line each: what failed in this run besides single URLs (index process died, disk full)."""
     resumed: bool = False
@@ -35,6 +37,18 @@ class RunReport:
     def queued(self) -> int:
         """URLs that were scheduled in this run and have no outcome yet."""
         return self.scheduled - self.outcomes.total()
+
+    @property
+    def reached_nothing(self) -> bool:
+        """Whether URLs were tried and not a single answer came back."""
+        return bool(self.outcomes) and not self.fetched and set(self.outcomes) <= {UrlOutcome.NETWORK_ERROR}
+
+    def summary(self) -> str:
+        """Return the numbers of the run in one line."""
+        return (
+            f"{self.scheduled} URLs, {self.fetched} fetched, {self.indexed} indexed, {self.deleted} deleted, "
+            f"{self.seconds:.1f} s"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the report in the shape of `ultracrawl crawl --json`."""
@@ -52,6 +66,7 @@ class RunReport:
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),
             "scheduled": self.scheduled,
+            "dropped_values": self.dropped_values,
             "resumed": self.resumed,
             "problems": list(self.problems),
         }

@@ -1,4 +1,4 @@
-"""The interface of a state store: the document table and the queue of one source."""
+"""The interface of a state store: the document table, the queue and the runs of one source."""
 
 from __future__ import annotations
 
@@ -9,58 +9,45 @@ from typing import NamedTuple, Protocol
 from ultracrawl.model import UrlOutcome, UrlRecord
 
 
-class Discovered(NamedTuple):
-    """A URL that passed the boundary and is not known yet; it enters table and queue."""
-
-    key: int
-    url: str
-    site: str
-    depth: int
-    display_url: str = ""
-    hops: int = 0
-
-
 class QueueEntry(NamedTuple):
-    """A URL that waits for its turn. Ordered by depth, then by discovery."""
+    """A URL that waits for its turn; a site's entries are taken by depth, then in order of discovery."""
 
     key: int
+    """`urls.url_key` of the URL: identifies it within its source."""
     url: str
     site: str
     depth: int
     seq: int
     hops: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A URL that reached its outcome: replaces its row and takes it out of the queue."""
-
-    key: int
-    record: UrlRecord
+    """Redirects that led here, one after the other."""
+    display_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """A run as the store remembers it; `finished` is 0 while it goes on or when it was killed."""
+    """A run as the store remembers it; `finished` is 0 while it goes on, and after it was killed."""
 
     number: int
     started: float
     finished: float = 0.0
     scope: str = ""
+    """Fingerprint of what decides which URLs belong to the source."""
     report: str = ""
+    """The run report as JSON, empty until the end."""
 
 
 class StateStore(Protocol):
     """Document table, queue and runs of one source. One process writes at a time; others may read.
 
     Writes are collected and become durable together in `flush()`: after a crash the store is as after some
-    `flush()`, never between two.
+    `flush()`, never between two. What was written is read back at once, flushed or not.
     """
 
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
-        """Open the next run, or the one that was killed; True if it is resumed.
+        """Open the next run, or the one that did not end; True if it is resumed.
 
-        A new run puts every known URL that still belongs to the source into the queue.
+        A new run puts every known URL into the queue. URLs that were gone several times in a row, and that no
+        known page links to, are forgotten.
         """
 
     def end_run(self, run: RunMark) -> None:
@@ -75,23 +62,35 @@ class StateStore(Protocol):
     def get(self, key: int) -> UrlRecord | None:
         """Return the record of a key."""
 
-    def discover(self, found: Iterable[Discovered]) -> None:
-        """Add URLs that are not known yet to table and queue."""
+    def discover(self, entry: QueueEntry, now: float) -> None:
+        """Add a URL that is not known yet to table and queue."""
 
-    def requeue(self, keys: Iterable[int]) -> None:
-        """Put known URLs into the queue again."""
+    def requeue(self, entry: QueueEntry) -> None:
+        """Put a known URL, that does not wait, into the queue again, with the depth of the entry."""
 
-    def finish(self, done: Finished) -> None:
-        """Record the outcome of a queued URL."""
+    def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
+        """Replace the record of a queued URL and take it out of the queue."""
 
-    def mark_indexed(self, changes: Iterable[tuple[int, bool]]) -> None:
-        """Set the indexed flag of keys, after the commit of the index."""
+    def drop(self, keys: Iterable[int]) -> None:
+        """Forget URLs: they leave table and queue."""
 
-    def queued(self, site: str, after: tuple[int, int], limit: int) -> list[QueueEntry]:
-        """Return up to `limit` waiting URLs of a site behind (depth, seq) `after`, in order."""
+    def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
+        """Say, after the commit of the index, whether the documents of these keys are in it."""
 
-    def queued_sites(self) -> Iterator[tuple[str, int]]:
-        """Yield every site with waiting URLs and their number."""
+    def lost(self, waiting: frozenset[int]) -> int:
+        """Make documents that were handed over, but are neither indexed nor in `waiting`, be fetched anew.
+
+        Returns how many. Such documents exist only after the document cache was damaged or removed.
+        """
+
+    def queued(self, site: str, limit: int) -> list[QueueEntry]:
+        """Return the first `limit` waiting URLs of a site, in order."""
+
+    def queued_sites(self) -> list[tuple[str, int]]:
+        """Return every site with waiting URLs and their number."""
+
+    def next_seq(self) -> int:
+        """Return a number higher than that of every entry so far."""
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction. Raises `StateError`."""
@@ -99,5 +98,18 @@ class StateStore(Protocol):
     def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
         """Yield all records in order of their URL, of one outcome if it is named."""
 
+    def counts(self) -> StateCounts:
+        """Return how many URLs are known, waiting and indexed."""
+
     def close(self) -> None:
         """Flush and release."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateCounts:
+    """How many URLs of a source are known, wait in the queue, and are in the index."""
+
+    known: int
+    queued: int
+    indexed: int
+    outcomes: dict[UrlOutcome, int]

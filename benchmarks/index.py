@@ -1,0 +1,154 @@
+"""Measures the index on real text: `python benchmarks/index.py DIRECTORY [DOCUMENTS]` prints JSON.
+
+DIRECTORY holds HTML files; their text is indexed by Whoosh's own SegmentWriter, by ours in one segment, and by the
+engine in commits as in a crawl; then queries are timed. CPU seconds, because wall times move with other load.
+"""
+
+from __future__ import annotations
+
+import gc
+import html
+import json
+import re
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+
+from whoosh.index import create_in
+from whoosh.writing import SegmentWriter
+
+from ultracrawl.attributes.schema import attribute_schema
+from ultracrawl.index import IndexDocument, SearchQuery
+from ultracrawl.index.batches import batches
+from ultracrawl.index.whoosh import WhooshIndex
+from ultracrawl.index.whoosh.fast_writer import FastWriter
+from ultracrawl.index.whoosh.fields import field_values, new_schema
+
+ATTRIBUTES = attribute_schema()
+_DROPPED = re.compile(r"(?is)<(script|style)\b.*?</\1>|<[^>]*>")
+_TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
+
+
+def documents(directory: Path, limit: int) -> list[IndexDocument]:
+    """Return so many documents made of the files, repeated under other URLs if there are fewer."""
+    texts = []
+    for path in sorted(directory.rglob("*.html"))[:limit]:
+        source = path.read_text(errors="replace")
+        title = _TITLE.search(source)
+        text = " ".join(html.unescape(_DROPPED.sub(" ", source)).split())
+        texts.append((html.unescape(title.group(1)).strip() if title else "", text))
+    if not texts:
+        sys.exit(f"{directory} holds no .html files")
+    attributes = {"Mimetype": ["text/html"], "Language": ["en"], "Host": ["localhost"]}
+    return [
+        IndexDocument("bench", f"http://localhost/{n}", title, text, attributes)
+        for n, (title, text) in enumerate(islice(cycle(texts), limit))
+    ]
+
+
+def writer_rate(found: list[IndexDocument], *, fast: bool) -> dict[str, float]:
+    """Index all documents into one segment and return documents a CPU second and megabytes on disk."""
+    rows = [field_values(document, ATTRIBUTES) for document in found]
+    with tempfile.TemporaryDirectory() as directory:
+        index = create_in(directory, new_schema(ATTRIBUTES))
+        gc.collect()
+        gc.disable()
+        started = time.process_time()
+        writer = FastWriter(index) if fast else SegmentWriter(index)
+        for row in rows:
+            writer.add_document(**row)
+        if fast:
+            writer.commit()
+        else:
+            writer.commit(merge=False)
+        seconds = time.process_time() - started
+        gc.enable()
+        return {
+            "documents_per_second": round(len(rows) / seconds, 1),
+            "megabytes": megabytes(Path(directory)),
+        }
+
+
+def megabytes(directory: Path) -> float:
+    """Return the size of all files of an index."""
+    return round(sum(path.stat().st_size for path in directory.iterdir()) / 1e6, 1)
+
+
+def commits(index: WhooshIndex, found: list[IndexDocument]) -> dict[str, float]:
+    """Apply the documents in batches with maintenance after each, as the index process does."""
+    applied: list[float] = []
+    maintained: list[float] = []
+    for batch in batches(found):
+        started = time.process_time()
+        index.apply(batch)
+        applied.append(time.process_time() - started)
+        started = time.process_time()
+        index.maintain()
+        maintained.append(time.process_time() - started)
+    return {
+        "documents_per_second": round(len(found) / sum(applied), 1),
+        "with_merging_per_second": round(len(found) / (sum(applied) + sum(maintained)), 1),
+        "longest_commit_seconds": round(max(applied), 2),
+        "longest_merge_seconds": round(max(maintained), 2),
+    }
+
+
+def latency(call: Callable[[], object], repeats: int = 7) -> float:
+    """Return the median milliseconds of a call."""
+    times = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - started) * 1000)
+    return round(statistics.median(times), 2)
+
+
+QUERIES = {
+    "rare_word": SearchQuery("vacuumdb"),
+    "common_word": SearchQuery("the"),
+    "two_words": SearchQuery("the table"),
+    "phrase": SearchQuery('"in the table"'),
+    "prefix": SearchQuery("con*"),
+    "word_and_filter": SearchQuery("index", where=(("Language", "en"),)),
+    "sorted": SearchQuery("table", sort="-Title"),
+}
+
+
+def main(directory: Path, limit: int) -> None:
+    """Measure and print."""
+    found = documents(directory, limit)
+    report: dict[str, object] = {
+        "documents": len(found),
+        "mean_characters": round(statistics.mean(len(document.text) for document in found)),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        index = WhooshIndex(Path(folder), ATTRIBUTES)
+        report["engine"] = commits(index, found)
+        report["engine_megabytes"] = megabytes(Path(folder))
+        report["engine_peak_megabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        report["update_100_seconds"] = round(latency(lambda: index.apply(found[:100]), 3) / 1000, 3)
+        report["query_milliseconds"] = {
+            name: latency(lambda query=query: index.search(query)) for name, query in QUERIES.items()
+        }
+        started = time.process_time()
+        index.optimise()
+        report["optimise_seconds"] = round(time.process_time() - started, 2)
+        report["optimised_megabytes"] = megabytes(Path(folder))
+        report["query_milliseconds_optimised"] = {
+            name: latency(lambda query=query: index.search(query)) for name, query in QUERIES.items()
+        }
+        index.close()
+    sample = found[:2000]
+    stock, fast = writer_rate(sample, fast=False), writer_rate(sample, fast=True)
+    report["stock_writer"], report["fast_writer"] = stock, fast
+    report["ratio"] = round(fast["documents_per_second"] / stock["documents_per_second"], 2)
+    print(json.dumps(report, indent=2))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1169)

@@ -1,0 +1,32 @@
+"""Published cases of declared encodings; equal text counts as equal (ASCII is the same in all of them)."""
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.content import decode
+from ultracrawl.content.encodings import codec_of
+
+CASES = Path(__file__).parents[2] / "../shared/suites/charset_declared.jsonl"
+DIFFERENCES = {
+    "jsdom-126": "invalid UTF-8 without any declaration is read as windows-1252, not refused",
+    "jsdom-127": "the XML declaration counts: it says KOI8-R",
+}
+
+
+def test_charset_suite_differs_only_where_listed() -> None:
+    if not CASES.exists():
+        pytest.skip(f"published cases are not here: {CASES}")
+    cases = [json.loads(line) for line in CASES.read_text().splitlines()]
+    assert len(cases) > 130
+    assert {case["id"] for case in cases if not _as_published(case)} == set(DIFFERENCES)
+
+
+def _as_published(case: dict[str, str]) -> bool:
+    body = base64.b64decode(case["b64"])
+    header = f"text/html; charset={case['transport']}" if case["transport"] else ""
+    text, codec = decode(body, header)
+    expected = codec_of(case["expected"])
+    return codec == expected or text == body.decode(expected, "replace").removeprefix("\ufeff")

@@ -1,0 +1,119 @@
+"""Redirects in real crawls: boundary, outcome of the old URL, display URL, loops, credentials."""
+
+from __future__ import annotations
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+
+@pytest.mark.parametrize(
+    ("status", "fetched", "code"),
+    [
+        pytest.param(301, False, 954, id="ultra_search_85-301-outside"),
+        pytest.param(308, False, 954, id="308-outside"),
+        pytest.param(302, True, 954, id="ultra_search_84-302-outside"),
+        pytest.param(307, True, 954, id="ultra_search_84-307-outside"),
+        pytest.param(303, True, 954, id="303-outside"),
+    ],
+)
+def test_redirects_out_of_the_boundary(
+    site: Site, url: str, workspace: Workspace, status: int, fetched: bool, code: int
+) -> None:
+    other = Site()
+    other.page("/target", title="Elsewhere", text="words of another host", links=["/more"])
+    other.page("/more", title="More", text="more of another host")
+    with other.serve(host="127.0.0.2") as elsewhere:
+        site.redirect("/", f"{elsewhere}/target", status=status)
+        workspace.define(f"{url}/")
+        workspace.crawl(code=None)
+    assert (other.count("/target") == 1) is fetched
+    assert other.count("/more") == 0, "links found out there are checked as always"
+    assert workspace.urls()["/"]["status_code"] == code
+
+
+@pytest.mark.parametrize("status", [302, 307])
+def test_strict_policy_refuses_temporary_redirects_too(
+    site: Site, url: str, workspace: Workspace, status: int
+) -> None:
+    other = Site()
+    other.page("/target", title="Elsewhere")
+    with other.serve(host="127.0.0.2") as elsewhere:
+        site.redirect("/", f"{elsewhere}/target", status=status)
+        workspace.define(f"{url}/", redirects="strict")
+        workspace.crawl(code=None)
+    assert other.requests == []
+    assert workspace.urls()["/"]["outcome"] == "REJECTED"
+
+
+@pytest.mark.parametrize(("status", "shown"), [(301, "/new"), (308, "/new"), (302, "/old"), (307, "/old")])
+def test_which_url_the_document_is_shown_under(
+    site: Site, url: str, workspace: Workspace, status: int, shown: str
+) -> None:
+    site.page("/", title="Home", links=["/old"])
+    site.redirect("/old", "/new", status=status)
+    site.page("/new", title="Target", text="needle")
+    workspace.define(f"{url}/")
+    run = workspace.crawl().run
+    assert run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}
+    assert workspace.search("needle") == [shown]
+
+
+def test_a_chain_longer_than_the_limit_ends_with_1005(site: Site, url: str, workspace: Workspace) -> None:
+    for number in range(20):
+        site.redirect(f"/r{number}", f"/r{number + 1}")
+    workspace.define(f"{url}/r0", limits={"redirects": 3})
+    workspace.crawl(code=None)
+    rows = workspace.urls()
+    assert sorted(rows) == ["/r0", "/r1", "/r2", "/r3"]
+    assert rows["/r3"]["status_code"] == 1005
+    assert rows["/r2"]["status_code"] == 954
+
+
+def test_loops_end(site: Site, url: str, workspace: Workspace) -> None:
+    site.redirect("/self", "/self")
+    site.redirect("/ping", "/pong")
+    site.redirect("/pong", "/ping")
+    site.page("/", title="Home", links=["/self", "/ping"])
+    workspace.define(f"{url}/")
+    run = workspace.crawl().run
+    assert sum(run["outcomes"].values()) == run["scheduled"] == 4
+    assert workspace.urls()["/self"]["status_code"] == 1005
+    assert max(site.counts().values()) == 1
+
+
+def test_a_redirect_without_location_is_1003(site: Site, url: str, workspace: Workspace) -> None:
+    site.respond("/", status=302)
+    workspace.define(f"{url}/")
+    workspace.crawl(code=None)
+    assert workspace.urls()["/"]["status_code"] == 1003
+
+
+def test_ultra_search_86_87_a_meta_refresh_is_checked_and_recorded_with_953(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    other = Site()
+    other.page("/target", title="Elsewhere")
+    with other.serve(host="127.0.0.2") as elsewhere:
+        site.page("/", title="Home", links=["/out", "/in"])
+        site.page("/out", title="x", head=f'<meta http-equiv="refresh" content="0; url={elsewhere}/target">')
+        site.page("/in", title="x", head='<meta http-equiv="refresh" content="0; url=/inside">')
+        site.page("/inside", title="Inside", text="needle")
+        workspace.define(f"{url}/")
+        workspace.crawl()
+    rows = workspace.urls()
+    assert other.requests == []
+    assert (rows["/out"]["status_code"], rows["/out"]["outcome"]) == (953, "REJECTED")
+    assert (rows["/in"]["status_code"], rows["/in"]["outcome"]) == (953, "REDIRECTED")
+    assert workspace.search("needle") == ["/inside"]
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:text/html,x", "javascript:1"])
+def test_no_redirect_leads_to_another_scheme(
+    site: Site, url: str, workspace: Workspace, target: str
+) -> None:
+    site.redirect("/", target, status=302)
+    workspace.define(f"{url}/")
+    workspace.crawl(code=None)
+    assert list(workspace.urls()) == ["/"]
+    assert workspace.urls()["/"]["outcome"] == "REJECTED"

@@ -1,0 +1,127 @@
+"""The frontier: turns, delay, concurrency, bounded memory; all over a clock of the test."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.frontier import Frontier
+
+
+class Entry(NamedTuple):
+    site: str
+    number: int
+
+
+def fill(frontier: Frontier[Entry], **sites: int) -> None:
+    for site, count in sites.items():
+        for number in range(count):
+            frontier.add(Entry(site, number))
+
+
+def test_sites_take_turns_and_keep_their_own_order() -> None:
+    frontier: Frontier[Entry] = Frontier(concurrency=9)
+    fill(frontier, a=3, b=2)
+    popped = [frontier.pop(0.0) for _ in range(5)]
+    assert popped == [Entry("a", 0), Entry("b", 0), Entry("a", 1), Entry("b", 1), Entry("a", 2)]
+    assert frontier.pop(0.0) is None
+    assert len(frontier) == 0
+
+
+def test_no_more_than_concurrency_of_a_site_are_out_at_once() -> None:
+    frontier: Frontier[Entry] = Frontier(concurrency=2)
+    fill(frontier, a=5)
+    assert [frontier.pop(0.0), frontier.pop(0.0)] == [Entry("a", 0), Entry("a", 1)]
+    assert frontier.pop(0.0) is None
+    assert frontier.next_at() is None, "only `done` can change that"
+    frontier.done("a")
+    assert frontier.pop(0.0) == Entry("a", 2)
+
+
+def test_the_delay_is_kept_from_request_to_request() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0, concurrency=9)
+    fill(frontier, a=2, b=1)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    assert frontier.pop(1.0) == Entry("b", 0)
+    assert frontier.pop(9.9) is None
+    assert frontier.next_at() == 10.0
+    assert frontier.pop(10.0) == Entry("a", 1)
+
+
+def test_an_emptied_site_still_keeps_its_delay() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0)
+    fill(frontier, a=1)
+    frontier.pop(0.0)
+    frontier.done("a")
+    frontier.add(Entry("a", 7))
+    assert frontier.pop(5.0) is None
+    assert frontier.pop(10.0) == Entry("a", 7)
+
+
+def test_hold_keeps_a_site_back() -> None:
+    frontier: Frontier[Entry] = Frontier(concurrency=9)
+    fill(frontier, a=1, b=1)
+    frontier.hold("a", 30.0)
+    assert frontier.pop(0.0) == Entry("b", 0)
+    assert frontier.pop(29.0) is None
+    assert frontier.next_at() == 30.0
+    assert frontier.pop(30.0) == Entry("a", 0)
+
+
+def test_what_does_not_fit_stays_in_the_store_and_the_site_asks_for_it() -> None:
+    frontier: Frontier[Entry] = Frontier(capacity=2, concurrency=9)
+    assert [frontier.add(Entry("a", number)) for number in range(4)] == [True, True, False, False]
+    assert frontier.hungry == set()
+    frontier.pop(0.0)
+    assert frontier.add(Entry("a", 4)) is False, "it would overtake those in the store"
+    frontier.pop(0.0)
+    assert frontier.hungry == {"a"}
+    frontier.refill("a", [Entry("a", 2), Entry("a", 3)], more=True)
+    assert frontier.hungry == set()
+    assert [frontier.pop(0.0), frontier.pop(0.0)] == [Entry("a", 2), Entry("a", 3)]
+    assert frontier.hungry == {"a"}
+    frontier.refill("a", [Entry("a", 4)], more=False)
+    assert frontier.add(Entry("a", 5)) is True
+
+
+def test_a_thousand_sites_are_not_remembered_once_they_are_done() -> None:
+    frontier: Frontier[Entry] = Frontier()
+    for number in range(1000):
+        frontier.add(Entry(f"s{number}", 0))
+    while popped := frontier.pop(0.0):
+        frontier.done(popped.site)
+    assert frontier.in_flight == 0
+    assert not frontier._sites
+
+
+@pytest.mark.parametrize("delay", [0.0, 1.0])
+@given(actions=st.lists(st.tuples(st.sampled_from("apd"), st.sampled_from("xyz")), max_size=60))
+def test_nothing_is_lost_doubled_or_too_early(delay: float, actions: list[tuple[str, str]]) -> None:
+    frontier: Frontier[Entry] = Frontier(delay=delay, concurrency=2)
+    added: list[Entry] = []
+    popped: list[Entry] = []
+    out: list[str] = []
+    last: dict[str, float] = {}
+    for now, (action, site) in enumerate(actions):
+        if action == "a":
+            added.append(Entry(site, now))
+            frontier.add(added[-1])
+        elif action == "d" and out:
+            frontier.done(out.pop())
+        elif (entry := frontier.pop(now / 2)) is not None:
+            assert now / 2 - last.get(entry.site, -9.0) >= delay
+            last[entry.site] = now / 2
+            popped.append(entry)
+            out.append(entry.site)
+            assert out.count(entry.site) <= 2
+    for name in out:
+        frontier.done(name)
+    now = 1000.0
+    while (entry := frontier.pop(now)) is not None:
+        popped.append(entry)
+        frontier.done(entry.site)
+        now += delay
+    assert sorted(popped) == sorted(added)

@@ -1,0 +1,60 @@
+"""Every engine behind one fixture, and documents to put into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index.open import ENGINES, IndexConfig, open_index
+
+ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexEngine]:
+    opened = open_index(IndexConfig(request.param, tmp_path / "index", tuple(ATTRIBUTES.values())))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def found(engine: IndexEngine) -> Callable[..., list[str]]:
+    def search(text: str = "", **options: object) -> list[str]:
+        result = engine.search(SearchQuery(text, **{"limit": 100, **options}))
+        assert result.total == len(result.hits)
+        return [hit.url for hit in result.hits]
+
+    return search
+
+
+def document(
+    url: str, text: str = "", title: str = "", source: str = "s", **attributes: object
+) -> IndexDocument:
+    values = {name.replace("_", "-"): value for name, value in attributes.items()}
+    return IndexDocument(source, url, title, text, values)  # type: ignore[arg-type]
+
+
+LIBRARY = [
+    document(
+        "/heron",
+        "The grey heron waits at the water. Heron and egret.",
+        "Herons",
+        Author=["Ann Lee"],
+        Size=[3],
+    ),
+    document(
+        "/egret", "The egret waits; the grey water moves.", "Egrets", Author=["Bob Ray", "Ann Lee"], Size=[10]
+    ),
+    document(
+        "/crane", "A crane (machine) lifts water tanks.", "Crane", Doc_Type=["Data Sheet"], Size=[-1.5, 7]
+    ),
+    document("/cjk", "東京タワー は 高い", "東京", Language=["ja"]),
+    document("/turk", "İSTANBUL ve ΟΔΟΣ", "Straße", Language=["tr"]),
+    document("/dated", "nothing else", "Dated", LastModifiedDate=[datetime(2024, 5, 1, 23, 30, tzinfo=UTC)]),
+    document("/other", "the heron elsewhere", "Other", source="t", Author=["ann lee"]),
+]

@@ -1,0 +1,122 @@
+"""The durable document cache."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import Deletion, IndexDocument
+from ultracrawl.index.cache import DocumentCache
+
+FULL = IndexDocument(
+    "s/../x", "/../../etc/passwd", "T\n\u2028", "text \x00 \" 東京",
+    {"Author": ["A", "B"], "Size": [1.5], "When": [datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=UTC)]},
+)  # fmt: skip
+
+
+def test_changes_come_back_as_they_went_in(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "c")
+    assert cache.seal() is None
+    cache.append(-(2**63), FULL)
+    cache.append(2**63 - 1, Deletion("s", "/gone"))
+    assert cache.size > 0
+    cache.sync()
+    path = cache.seal()
+    assert path is not None
+    assert list(cache.read(path)) == [(-(2**63), FULL), (2**63 - 1, Deletion("s", "/gone"))]
+    assert cache.sealed() == [path]
+    assert cache.size == 0
+    cache.remove(path)
+    assert cache.sealed() == []
+    assert [p.name for p in tmp_path.iterdir()] == ["c"]
+
+
+def test_segments_are_listed_oldest_first_and_numbers_are_not_used_again(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path)
+    paths = []
+    for n in range(12):
+        cache.append(n, Deletion("s", f"/{n}"))
+        paths.append(cache.seal())
+    assert cache.sealed() == paths
+    cache = DocumentCache(tmp_path)
+    cache.append(99, Deletion("s", "/"))
+    assert cache.keys() == {*range(12), 99}
+    assert cache.seal() not in paths
+
+
+def test_the_limit_is_told(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path, limit=1000)
+    cache.append(1, IndexDocument("s", "/", "", "x" * 500))
+    assert not cache.full
+    cache.append(2, IndexDocument("s", "/", "", "x" * 500))
+    assert cache.full
+    cache.close()
+    assert len(cache.sealed()) == 1
+
+
+TORN = [
+    ("whole", b"", {1, 2}),
+    ("half_line", b'[3,"s","/thi', {1, 2}),
+    ("long_half_line", b'[3,"s","/thi' + b"x" * 200_000, {1, 2}),
+]
+
+
+@pytest.mark.parametrize(("tail", "keys"), [t[1:] for t in TORN], ids=[t[0] for t in TORN])
+def test_a_left_over_segment_is_sealed_without_its_torn_line(
+    tmp_path: Path, tail: bytes, keys: set[int]
+) -> None:
+    program = (
+        "import os, sys; from pathlib import Path; from ultracrawl.index import Deletion\n"
+        "from ultracrawl.index.cache import DocumentCache; c = DocumentCache(Path(sys.argv[1]))\n"
+        "c.append(1, Deletion('s', '/1')); c.append(2, Deletion('s', '/2')); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False, timeout=60)
+    (left,) = tmp_path.glob("*.open")
+    with left.open("ab") as file:
+        file.write(tail)
+    cache = DocumentCache(tmp_path)
+    assert len(cache.sealed()) == 1
+    assert cache.keys() == keys
+
+
+def test_an_empty_left_over_segment_vanishes(tmp_path: Path) -> None:
+    (tmp_path / "0000000001.open").write_bytes(b"[1,")
+    assert DocumentCache(tmp_path).sealed() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_segment_is_named_with_its_line(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path)
+    cache.append(1, Deletion("s", "/"))
+    path = cache.seal()
+    assert path is not None
+    path.write_bytes(path.read_bytes() + b"[1,2]\n")
+    with pytest.raises(IndexStoreError, match=r"sealed:2 is damaged"):
+        list(cache.read(path))
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
+    program = (
+        "import resource, signal, sys; from pathlib import Path; from ultracrawl.errors import IndexStoreError\n"
+        "from ultracrawl.index import IndexDocument; from ultracrawl.index.cache import DocumentCache\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
+        "cache = DocumentCache(Path(sys.argv[1]))\n"
+        "for n in range(10):\n"
+        "    try: cache.append(n, IndexDocument('s', f'/{n}', '', 'x' * 20_000)); cache.sync()\n"
+        "    except IndexStoreError as e: print(n, e)\n"
+        "cache.append(99, IndexDocument('s', '/small', '', 'x'))\n"
+        "path = cache.seal(); print([k for k, _ in cache.read(path)])\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    lines = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=60
+    ).stdout.splitlines()
+    assert lines[-1] == "[0, 1, 99]"
+    assert len(lines) == 9
+    assert lines[0].startswith("2 document cache ")
+    assert "cannot be written: File too large" in lines[0]

@@ -1,0 +1,291 @@
+"""The fast writer's segments are the same as Whoosh's own, as stock Whoosh reads them."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from whoosh import index as whoosh_index
+from whoosh.query import And, Phrase, Prefix, Term
+from whoosh.reading import SegmentReader
+from whoosh.util.filelock import FileLock
+from whoosh.writing import SegmentWriter
+
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.analysis import words
+from ultracrawl.index.whoosh import WhooshIndex
+from ultracrawl.index.whoosh.fast_writer import FastWriter
+from ultracrawl.index.whoosh.fields import field_values, new_schema, word_analyzer
+from ultracrawl.index.whoosh.merging import choose_merge
+from ultracrawl.index.whoosh.term_pool import encode_positions
+
+from .conftest import ATTRIBUTES, LIBRARY
+
+VOCABULARY = [
+    "alpha",
+    "Beta",
+    "GAMMA",
+    "straße",
+    "İstanbul",
+    "ΟΔΟΣ",
+    "東京",
+    "данные",
+    "x_1",
+    "42",
+    "naïve",
+    "\ud800",
+]
+
+
+def corpus(count: int, seed: int = 1) -> list[IndexDocument]:
+    """Mixed documents: short, empty, repeated, long, other scripts, terms in one and in all documents."""
+    rng = random.Random(seed)
+    documents = list(LIBRARY)
+    for n in range(count):
+        size = rng.choice([0, 1, 5, 40, 200])
+        text = " ".join(rng.choice(VOCABULARY) for _ in range(size)) + f", common unique{n}. "
+        attributes = {"Author": [rng.choice(["Ann Lee", "Bob"])], "Size": [n / 3]} if n % 2 else {}
+        moment = [datetime(2024, 1, 1 + n % 28)] if n % 5 == 0 else []
+        title = rng.choice(["", "Same Title", f"Title {n}"])
+        documents.append(IndexDocument("s", f"/{n}", title, text, attributes | {"LastModifiedDate": moment}))
+    long_text = " ".join(f"w{rng.randrange(3000)}" for _ in range(70_000)) + " repeated" * 3000
+    return [*documents, IndexDocument("s", "/long", "long", long_text), IndexDocument("s", "/empty", "", "")]
+
+
+def make(path: Path, documents: list[IndexDocument], *, fast: bool) -> whoosh_index.FileIndex:
+    path.mkdir()
+    index = whoosh_index.create_in(str(path), new_schema(ATTRIBUTES))
+    writer = FastWriter(index) if fast else SegmentWriter(index)
+    for document in documents:
+        writer.add_document(**field_values(document, ATTRIBUTES))
+    if fast:
+        writer.commit()
+    else:
+        writer.commit(merge=False)
+    return index
+
+
+def contents(reader: SegmentReader) -> dict[object, object]:
+    """Everything that a segment says, read through Whoosh's public methods."""
+    found: dict[object, object] = {}
+    for (field, term), info in reader:
+        found[field, term] = (
+            info.weight(), info.doc_frequency(), info.min_length(), info.max_length(), info.max_weight(),
+            info.min_id(), info.max_id(), postings(reader, field, term),
+        )  # fmt: skip
+    for number in reader.all_doc_ids():
+        found[number] = reader.stored_fields(number)
+        for name in ("title", "text", "w_Author"):
+            found[number, name, "length"] = reader.doc_field_length(number, name, 0) or 0
+    for name in reader.schema.names():
+        found[name, "total length"] = reader.field_length(name)
+        if reader.schema[name].column_type and reader.has_column(name):
+            found[name, "column"] = list(reader.column_reader(name, translate=False))
+    return found
+
+
+def postings(reader: SegmentReader, field: str, term: bytes) -> list[tuple[object, ...]]:
+    matcher = reader.postings(field, term)
+    rows = []
+    while matcher.is_active():
+        places = matcher.value_as("positions") if matcher.supports("positions") else None
+        rows.append((matcher.id(), matcher.weight(), places))
+        matcher.next()
+    return rows
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[whoosh_index.FileIndex, whoosh_index.FileIndex]:
+    folder = tmp_path_factory.mktemp("pair")
+    documents = corpus(400)
+    return make(folder / "stock", documents, fast=False), make(folder / "fast", documents, fast=True)
+
+
+def test_segment_equals_the_stock_one_term_by_term(pair: tuple) -> None:
+    stock, fast = (contents(index.reader()) for index in pair)
+    assert stock.keys() == fast.keys()
+    different = [key for key in stock if stock[key] != fast[key]]
+    assert different == []
+    assert len(stock) > 4000
+
+
+QUERIES = {
+    "word": Term("text", "alpha"),
+    "rare_word": Term("text", "unique17"),
+    "words": And([Term("text", "alpha"), Term("title", "same")]),
+    "phrase": Phrase("text", ["alpha", "beta"]),
+    "prefix": Prefix("text", "uniq"),
+    "cjk": Term("text", "東京"),
+    "exact_value": Term("k_Author", "ann lee"),
+}
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
+def test_stock_whoosh_finds_the_same_with_the_same_scores(pair: tuple, query: object) -> None:
+    answers = []
+    for index in pair:
+        with index.searcher() as searcher:
+            answers.append([(hit.docnum, hit.score) for hit in searcher.search(query, limit=None)])
+    assert answers[0] == answers[1]
+    assert answers[0]
+
+
+def test_merging_equals_indexing_in_one_segment(tmp_path: Path) -> None:
+    documents = corpus(150, seed=2)
+    whole = make(tmp_path / "whole", documents, fast=False)
+    index = WhooshIndex(tmp_path / "parts", ATTRIBUTES)
+    doomed = [IndexDocument("gone", f"/{n}", "gone", "gone alpha") for n in range(10)]
+    for start in range(0, len(documents), 40):
+        index.apply([*doomed[:5], *documents[start : start + 40], *doomed[5:]])
+    from ultracrawl.index import Deletion
+
+    index.apply([Deletion("gone", f"/{n}") for n in range(10)])
+    index.optimise()
+    index.close()
+    merged = contents(whoosh_index.open_dir(str(tmp_path / "parts"), "MAIN").reader())
+    expected = contents(whole.reader())
+    lengths = {key for key in expected if isinstance(key, tuple) and key[-1] == "total length"}
+    assert {k: v for k, v in merged.items() if k not in lengths} == {
+        k: v for k, v in expected.items() if k not in lengths
+    }
+
+
+def test_stock_whoosh_merges_and_extends_our_segments(tmp_path: Path) -> None:
+    documents = corpus(60, seed=3)
+    index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
+    index.apply(documents[:40])
+    index.apply(documents[30:])
+    index.close()
+    stock = whoosh_index.open_dir(str(tmp_path / "i"), "MAIN")
+    writer = stock.writer()
+    extra = IndexDocument("s", "/extra", "extra", "zebra alpha")
+    writer.update_document(**field_values(extra, ATTRIBUTES))
+    writer.commit(optimize=True)
+    assert stock.doc_count_all() == len(documents) + 1
+    index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
+    assert len(index.urls()) == len(documents) + 1
+    index.apply([IndexDocument("s", "/extra", "extra", "replaced")])
+    assert index.count() == len(documents) + 1
+    index.close()
+
+
+def test_words_are_what_the_stock_analyzer_makes() -> None:
+    analyzer = word_analyzer()
+    everything = "".join(chr(c) for c in range(0x20000) if not 0xD800 <= c < 0xE000)
+    spaced = " ".join(f"a{chr(c)}" for c in range(0x3000))
+    for text in (everything, spaced, "ΑΣ'Α ΟΔΟΣ.Α İx", "", "  "):
+        assert words(text) == [token.text for token in analyzer(text)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 999, 1000, 1001, 2500])
+@pytest.mark.parametrize("step", [1, 255, 256, 65535, 65536])
+def test_positions_are_encoded_as_the_stock_format_does(count: int, step: int) -> None:
+    if count * step > 3_000_000:
+        pytest.skip("no document is so long")
+    positions = list(range(0, count * step, step))
+    format_ = new_schema(ATTRIBUTES)["text"].format
+    assert encode_positions(positions) == format_.encode(positions)
+
+
+class _Segment:
+    def __init__(self, documents: int, deleted: int = 0) -> None:
+        self.documents, self.deleted = documents, deleted
+
+    def doc_count_all(self) -> int:
+        return self.documents
+
+    def deleted_count(self) -> int:
+        return self.deleted
+
+    def doc_count(self) -> int:
+        return self.documents - self.deleted
+
+
+MERGES = [
+    ("few", [(100, 0)] * 9, []),
+    ("ten_small", [(100, 0)] * 10, list(range(10))),
+    ("large_stays_out", [(50_000, 0)] + [(100, 0)] * 10, list(range(1, 11))),
+    ("large_ones_are_left", [(50_000, 0)] * 11, []),
+    ("mostly_deleted", [(100, 0), (1000, 600)], [1]),
+    ("half_deleted_stays", [(100, 0), (1000, 500)], []),
+]
+
+
+@pytest.mark.parametrize(("segments", "chosen"), [m[1:] for m in MERGES], ids=[m[0] for m in MERGES])
+def test_choice_of_segments_to_merge(segments: list[tuple[int, int]], chosen: list[int]) -> None:
+    made = [_Segment(*numbers) for numbers in segments]
+    assert [made.index(segment) for segment in choose_merge(made)] == chosen
+
+
+def test_number_of_segments_stays_small(tmp_path: Path) -> None:
+    index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
+    for n in range(70):
+        index.apply([IndexDocument("s", f"/{n}", "t", f"text word{n}")])
+        index.maintain()
+        assert len(list((tmp_path / "i").glob("*.seg"))) <= 10
+    assert index.count() == 70
+    index.close()
+
+
+def test_apply_alone_keeps_the_number_of_segments_bounded(tmp_path: Path) -> None:
+    index = WhooshIndex(tmp_path / "i", ATTRIBUTES)
+    for n in range(60):
+        index.apply([IndexDocument("s", f"/{n}", "t", f"text word{n}")])
+    assert len(list((tmp_path / "i").glob("*.seg"))) <= 42
+    assert index.count() == 60
+    index.close()
+
+
+def test_lock_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
+    from ultracrawl.errors import IndexStoreError
+
+    index = WhooshIndex(tmp_path / "i", ATTRIBUTES, lock_seconds=0.2)
+    index.apply([IndexDocument("s", "/a", "", "one")])
+    lock = FileLock(str(tmp_path / "i" / "MAIN_WRITELOCK"))
+    assert lock.acquire()
+    with pytest.raises(IndexStoreError, match=r"locked by another process for 0\.2 seconds"):
+        index.apply([IndexDocument("s", "/b", "", "two")])
+    lock.release()
+    index.apply([IndexDocument("s", "/b", "", "two")])
+    assert index.count() == 2
+    index.close()
+
+
+def test_attributes_may_be_added_to_an_existing_index(tmp_path: Path) -> None:
+    from ultracrawl.attributes.schema import SearchAttribute, attribute_schema
+    from ultracrawl.index import SearchQuery
+
+    index = WhooshIndex(tmp_path / "i", attribute_schema())
+    index.apply([IndexDocument("s", "/old", "", "text", {"Author": ["Ann"]})])
+    index.close()
+    wider = attribute_schema([SearchAttribute("Project")])
+    index = WhooshIndex(tmp_path / "i", wider)
+    assert index.search(SearchQuery("Project:x")).total == 0
+    index.apply([IndexDocument("s", "/new", "", "text", {"Project": ["X"]})])
+    assert [hit.url for hit in index.search(SearchQuery("project:x")).hits] == ["/new"]
+    assert index.search(SearchQuery("text", sort="Project")).hits[0].url == "/new"
+    index.optimise()
+    assert index.search(SearchQuery("", where=(("Project", "x"),))).total == 1
+    index.close()
+    narrow = WhooshIndex(tmp_path / "i", attribute_schema())
+    assert narrow.search(SearchQuery("text")).total == 2
+    narrow.apply([IndexDocument("s", "/third", "", "text")])
+    narrow.optimise()
+    assert narrow.count() == 3
+    narrow.close()
+
+
+def test_two_open_engines_see_each_others_commits(tmp_path: Path) -> None:
+    from ultracrawl.index import Deletion, SearchQuery
+
+    one, two = (WhooshIndex(tmp_path / "i", ATTRIBUTES) for _ in range(2))
+    one.apply([IndexDocument("s", "/a", "", "word"), IndexDocument("s", "/b", "", "word")])
+    assert two.search(SearchQuery("word")).total == 2
+    two.apply([Deletion("s", "/a"), IndexDocument("s", "/c", "", "word")])
+    assert [hit.url for hit in one.search(SearchQuery("word", sort="Title")).hits] == ["/b", "/c"]
+    one.optimise()
+    assert two.search(SearchQuery("word")).total == 2
+    one.close()
+    two.close()

@@ -1,0 +1,284 @@
+"""The index process, the worker's life, and an index that is killed or runs out of disk."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import Deletion, IndexDocument, SearchQuery
+from ultracrawl.index import batches as batches_module
+from ultracrawl.index.batches import Committed, Failed, Report, batches
+from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.inline import InlineIndexer
+from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.process import IndexProcess
+
+from .conftest import ATTRIBUTES
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> IndexConfig:
+    return IndexConfig("whoosh", tmp_path / "index", tuple(ATTRIBUTES.values()))
+
+
+def segment(cache: DocumentCache, start: int, count: int, words: int = 50) -> Path:
+    for n in range(start, start + count):
+        cache.append(
+            n, IndexDocument("s", f"/{n}", f"title {n}", "word " * words + f"number{n}", {"Size": [n]})
+        )
+    path = cache.seal()
+    assert path is not None
+    return path
+
+
+def collect(process: IndexProcess, count: int, seconds: float = 30) -> list[Report]:
+    reports: list[Report] = []
+    deadline = time.monotonic() + seconds
+    while len(reports) < count:
+        assert time.monotonic() < deadline, "the index process does not report"
+        reports += process.poll()
+        time.sleep(0.01)
+    return reports
+
+
+def test_configuration_survives_json(config: IndexConfig) -> None:
+    assert IndexConfig.from_json(config.to_json()) == config
+
+
+def test_segments_are_applied_in_order_and_reported_once(config: IndexConfig, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    paths = [segment(cache, start, 20) for start in (0, 10, 20)]
+    process = IndexProcess(config)
+    assert (process.busy, process.alive) == (0, False)
+    for path in paths:
+        process.submit(path)
+    assert process.busy == 3
+    reports = collect(process, 3)
+    assert [report.path for report in reports] == paths
+    assert [report.added for report in reports if isinstance(report, Committed)] == [20, 20, 20]
+    assert process.busy == 0
+    assert process.close() == []
+    assert not process.alive
+    assert len(open_index(config).urls()) == 40
+
+
+def test_close_finishes_what_was_submitted(config: IndexConfig, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    process.submit(segment(cache, 0, 30))
+    (report,) = process.close()
+    assert isinstance(report, Committed)
+    assert open_index(config).count() == 30
+
+
+def test_a_killed_worker_is_replaced_and_loses_nothing(config: IndexConfig, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    paths = [segment(cache, 0, 200), segment(cache, 200, 200)]
+    process.submit(paths[0])
+    assert process._worker is not None
+    os.kill(process._worker.pid, signal.SIGKILL)
+    process.submit(paths[1])
+    reports = collect(process, 2)
+    assert [type(report) for report in reports] == [Committed, Committed]
+    process.close()
+    assert open_index(config).count() == 400
+
+
+def test_a_worker_that_dies_twice_is_reported_with_its_reason(tmp_path: Path) -> None:
+    config = IndexConfig("no-such-engine", tmp_path / "index")
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    path = segment(cache, 0, 1)
+    process.submit(path)
+    (report,) = collect(process, 1)
+    assert isinstance(report, Failed)
+    assert report.path == path
+    assert "exit code 1" in report.reason
+    assert "unknown index engine 'no-such-engine'" in report.reason
+    assert process.busy == 0
+    process.close()
+
+
+def test_a_damaged_segment_fails_alone(config: IndexConfig, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.sealed"
+    bad.write_text("nonsense\n")
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    process.submit(bad)
+    process.submit(segment(cache, 0, 3))
+    reports = collect(process, 2)
+    assert isinstance(reports[0], Failed)
+    assert "bad.sealed:1 is damaged" in reports[0].reason
+    assert isinstance(reports[1], Committed)
+    process.close()
+
+
+def test_terminal_signals_do_not_stop_the_worker(config: IndexConfig, tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path / "cache")
+    process = IndexProcess(config)
+    process.submit(segment(cache, 0, 3))
+    collect(process, 1)
+    assert process._worker is not None
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(process._worker.pid, signal_number)
+    process.submit(segment(cache, 3, 3))
+    assert isinstance(collect(process, 1)[0], Committed)
+    process.close()
+
+
+def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path: Path) -> None:
+    program = (
+        "import os, sys, time; from pathlib import Path; from ultracrawl.index.open import IndexConfig\n"
+        "from ultracrawl.index.process import IndexProcess; p = IndexProcess(IndexConfig.from_json(sys.argv[1]))\n"
+        "p.submit(Path(sys.argv[2]))\n"
+        "while p.busy: p.poll(); time.sleep(0.01)\n"
+        "print(p._worker.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    path = segment(DocumentCache(tmp_path / "cache"), 0, 3)
+    command = [sys.executable, "-c", program, config.to_json(), str(path)]
+    worker = int(subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout)
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{worker}").exists() and "Z (zombie)" not in Path(f"/proc/{worker}/status").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_inline_indexer_has_the_same_interface(tmp_path: Path) -> None:
+    indexer = InlineIndexer(open_index(IndexConfig("memory", tmp_path)))
+    cache = DocumentCache(tmp_path / "cache")
+    path = segment(cache, 0, 5)
+    indexer.submit(path)
+    assert (indexer.busy, indexer.alive) == (1, True)
+    (report,) = indexer.poll()
+    assert isinstance(report, Committed)
+    assert (report.path, report.added, indexer.busy) == (path, 5, 0)
+    assert indexer.engine.count() == 5
+    indexer.submit(tmp_path / "absent")
+    (failed,) = indexer.close()
+    assert isinstance(failed, Failed)
+
+
+def test_batches_are_cut_by_text_and_number() -> None:
+    long = IndexDocument("s", "/", "", "x" * (batches_module.TEXT_PER_COMMIT // 2))
+    assert [len(batch) for batch in batches([long] * 5)] == [2, 2, 1]
+    assert [len(batch) for batch in batches([Deletion("s", "/")] * 4001)] == [2000, 2000, 1]
+    assert list(batches([])) == []
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from ultracrawl.index import IndexDocument, Deletion
+from ultracrawl.index.open import IndexConfig, open_index
+index = open_index(IndexConfig.from_json(sys.argv[1]))
+base = int(sys.argv[2])
+print("ready", flush=True)
+for batch in range(10_000):
+    index.apply([IndexDocument("s", f"/{n}", "t", f"batch{base + batch} " + "word " * 300) for n in range(100)])
+    print(base + batch, flush=True)
+    index.maintain()
+"""
+
+
+def test_an_index_killed_while_writing_opens_with_its_last_commit(config: IndexConfig) -> None:
+    rng = random.Random(7)
+    last = -1
+    for round_number in range(10):
+        command = [sys.executable, "-c", KILLED, config.to_json(), str(1000 * round_number)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(rng.uniform(0.0, 0.5))
+            process.kill()
+            told = process.stdout.read().split()
+        last = int(told[-1]) if told else last
+        index = open_index(config)
+        count = index.count()
+        assert count in (0, 100)
+        if last >= 0:
+            candidates = {n: index.search(SearchQuery(f"batch{n}")).total for n in (last, last + 1)}
+            first_of_round = index.search(SearchQuery(f"batch{1000 * round_number}")).total
+            assert sorted([*candidates.values(), first_of_round])[-1] == 100
+        index.close()
+    index = open_index(config)
+    index.apply([IndexDocument("s", "/after", "t", "after")])
+    assert index.count() in (1, 101)
+    segments = {path.name.split(".")[0] for path in config.path.glob("MAIN_*.*")}
+    names = sorted(path.name for path in config.path.iterdir())
+    index.optimise()
+    index.close()
+    assert len(list(config.path.glob("*.toc*"))) == 1, names
+    assert len(list(config.path.glob("MAIN_*.*"))) == 1
+    assert len(segments) <= 42
+    assert not (config.path / "MAIN.tmp").exists()
+
+
+FULL = """
+import resource, signal, sys
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.open import IndexConfig, open_index
+index = open_index(IndexConfig.from_json(sys.argv[1]))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for limit in range(0, 3_000_000, 49_973):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        index.apply([IndexDocument("s", f"/{n}", "t", " ".join(f"x{n}y{i}" for i in range(99))) for n in range(50)])
+        print("written at", limit)
+        break
+    except IndexStoreError as error:
+        print(error)
+        assert index.count() == 3, index.count()
+"""
+
+
+def test_a_full_disk_leaves_the_index_as_it_was(config: IndexConfig) -> None:
+    index = open_index(config)
+    index.apply([IndexDocument("s", f"/old{n}", "t", "old") for n in range(3)])
+    before = {path.name for path in config.path.iterdir()}
+    command = [sys.executable, "-c", FULL, config.to_json()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    *errors, written = done.stdout.splitlines()
+    assert written.startswith("written at")
+    assert len(errors) > 3
+    assert all(error.endswith("cannot be written: File too large") for error in errors), errors
+    assert index.count() == 53
+    assert len({path.name for path in config.path.iterdir()} - before) == 2
+    index.close()
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # Whoosh leaves a damaged TOC open
+def test_a_damaged_index_is_one_line(config: IndexConfig) -> None:
+    index = open_index(config)
+    index.apply([IndexDocument("s", "/a", "t", "text")])
+    index.close()
+    (toc,) = config.path.glob("*.toc")
+    toc.write_bytes(toc.read_bytes()[:40])
+    with pytest.raises(IndexStoreError, match="it may be damaged") as caught:
+        open_index(config).count()
+    assert "\n" not in str(caught.value)
+    with pytest.raises(IndexStoreError):
+        open_index(config).apply([IndexDocument("s", "/b", "t", "text")])
+    del caught
+    gc.collect()
+
+
+def test_a_path_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    index = open_index(IndexConfig("whoosh", tmp_path / "file" / "index"))
+    with pytest.raises(IndexStoreError, match=r"cannot be written: Not a directory") as caught:
+        index.apply([IndexDocument("s", "/b", "t", "text")])
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,121 @@
+"""A project in a scratch directory, driven by the command line in processes of its own, as a user would."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LOOPBACK = {"networks": ["127.0.0.0/8"]}
+"""The boundary section that lets a source reach the sites of the tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What was printed, as one JSON value."""
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        """What was printed, as one JSON value a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """The only run of `crawl --json`."""
+        (run,) = self.json["runs"]
+        assert isinstance(run, dict)
+        return run
+
+
+class Workspace:
+    """A directory with an `ultracrawl.yaml`, and the commands run in it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def define(self, url: str = "", **options: Any) -> None:
+        """Write a definition with one source `site`; unset politeness means no delay, and loopback is allowed."""
+        source = {"type": "web", "start_urls": [url], "politeness": {"delay": 0, "concurrency": 8}, **options}
+        source["boundary"] = {**LOOPBACK, **options.get("boundary", {})}
+        source["limits"] = {"retries": 1, "retry_delay": 0.05, **options.get("limits", {})}
+        self.write({"sources": {"site": source}})
+
+    def write(self, definition: dict[str, Any]) -> None:
+        """Write a whole definition file."""
+        (self.directory / "ultracrawl.yaml").write_text(yaml.safe_dump(definition, sort_keys=False))
+
+    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
+        """Start `ultracrawl WORDS` as the leader of a process group of its own."""
+        return subprocess.Popen(
+            [
+                sys.executable,
+                "-W",
+                "error::scrapy.exceptions.ScrapyDeprecationWarning",
+                "-m",
+                "ultracrawl",
+                *words,
+            ],
+            cwd=self.directory,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def command(self, *words: str, timeout: float = 60.0, **env: str) -> Ended:
+        """Run `ultracrawl WORDS` to its end; kills its process group when the time is over."""
+        process = self.start(*words, **env)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            kill_group(process)
+            raise
+        return Ended(process.returncode, out, err)
+
+    def crawl(self, *words: str, code: int | None = 0, **env: str) -> Ended:
+        """Run `ultracrawl crawl --json` and check its exit code (None: any)."""
+        ended = self.command("crawl", "--json", *words, **env)
+        assert code is None or ended.code == code, ended.err
+        return ended
+
+    def urls(self) -> dict[str, dict[str, Any]]:
+        """Return the document table by path (with query) of the access URL."""
+        rows = self.command("urls", "--json").lines
+        return {"/" + row["access_url"].split("/", 3)[3]: row for row in rows}
+
+    def outcomes(self) -> dict[str, str]:
+        """Return the outcome of every known URL by path."""
+        return {path: row["outcome"] for path, row in self.urls().items()}
+
+    def search(self, *words: str) -> list[str]:
+        """Return the paths found by `ultracrawl search`."""
+        hits = self.command("search", "--json", "--limit", "1000", *words).json["hits"]
+        return ["/" + hit["url"].split("/", 3)[3] for hit in hits]
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """SIGKILL a process started by `Workspace.start` and everything that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.communicate()

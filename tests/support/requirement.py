@@ -1,0 +1,18 @@
+"""The rule for programs and packages that a test needs: skip on a desk, fail in continuous integration."""
+
+import os
+
+import pytest
+
+
+def require(present: object, what: str, package: str) -> None:
+    """Go on when `present` is true; otherwise skip the test, or fail it under `CI=true`.
+
+    A skip in continuous integration would hide that a whole area is no longer tested.
+    """
+    if present:
+        return
+    message = f"{what} is missing; install it with: apt-get install {package}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)

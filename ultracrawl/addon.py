@@ -1,0 +1,73 @@
+"""The composition root: one line in Scrapy's `ADDONS` installs every component, in order.
+
+    ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.request import getproxies
+
+from ultracrawl.settings.presets import closed_schemes, components, hardened, replaced, tuned
+from ultracrawl.sources import DataSource
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+LOADER = "ultracrawl.spiders.SourceSpiderLoader"
+HTTP_PROXY = "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware"
+
+
+class UltracrawlAddon:
+    """Switches everything on for spiders made from definitions; other spiders of a project stay as they are.
+
+    All values are set with Scrapy's priority for add-ons: settings of the project, of the definition
+    (`settings:`) and of the command line win.
+    """
+
+    def __init__(self, source: DataSource | None) -> None:
+        self._source = source
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the add-on for one crawler; it looks at the spider class to see whether there is work for it."""
+        source = getattr(crawler.spidercls, "source", None)
+        return cls(source if isinstance(source, DataSource) else None)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Let Scrapy list a spider for each definition."""
+        settings.set("SPIDER_LOADER_CLASS", LOADER, priority="addon")
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Install the components for one crawl."""
+        if self._source is None:
+            return
+        for name, value in {**hardened, **tuned}.items():
+            settings.set(name, value, priority="addon")
+        settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
+        for scheme in closed_schemes:
+            settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
+        self._install_components(settings)
+        self._apply_limits(settings, self._source)
+
+    @staticmethod
+    def _install_components(settings: BaseSettings) -> None:
+        """Add ours and switch off what they replace; an entry that the project made itself is left alone."""
+        for setting, priorities in components.items():
+            for path, priority in priorities.items():
+                settings[setting].setdefault(path, priority)
+        for setting, paths in replaced.items():
+            for path in paths:
+                settings[setting].setdefault(path, None)
+        if not getproxies():
+            settings["DOWNLOADER_MIDDLEWARES"].setdefault(HTTP_PROXY, None)
+
+    @staticmethod
+    def _apply_limits(settings: BaseSettings, source: DataSource) -> None:
+        settings.set("DOWNLOAD_MAXSIZE", source.limits.max_size, priority="addon")
+        settings.set("DOWNLOAD_TIMEOUT", source.limits.timeout, priority="addon")
+        settings.set("USER_AGENT", source.user_agent, priority="addon")

@@ -1,0 +1,92 @@
+"""From the document attributes of one source to typed search attributes (Ultra Search 5.2 to 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ultracrawl.attributes.schema import SearchAttribute
+from ultracrawl.attributes.values import convert
+from ultracrawl.content import first_words
+from ultracrawl.model import AttributeValue, Document
+from ultracrawl.urls import host_of
+
+DEFAULT_MAPPING: Mapping[str, str] = MappingProxyType(
+    {"author": "Author", "description": "Description", "subject": "Subject"}
+)
+"""Document attributes of a web page that are mapped unless the source maps them otherwise."""
+
+
+class Dropped(NamedTuple):
+    """A value that could not be converted to the type of its search attribute."""
+
+    name: str
+    """The document attribute."""
+    attribute: SearchAttribute
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value!r} is no {self.attribute.type} for {self.attribute.name}"
+
+
+@dataclass(slots=True)
+class MappedAttributes:
+    """The search attributes of one document, and what was left out; `len(dropped)` is the count."""
+
+    values: dict[str, list[AttributeValue]] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+
+    def add(self, name: str, attribute: SearchAttribute, texts: Iterable[str]) -> None:
+        """Add the values of a document attribute, each once, in their order."""
+        for text in texts:
+            value = convert(text, attribute.type)
+            if value is not None:
+                known = self.values.setdefault(attribute.name, [])
+                if value not in known:
+                    known.append(value)
+            elif text.strip():
+                self.dropped.append(Dropped(name, attribute, text))
+
+
+class AttributeMap:
+    """What of a source's documents becomes searchable, under which name and type.
+
+    `mapping` leads from document attributes (case does not matter) to names in `schema`; it wins over
+    `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a search attribute
+    that the schema lacks.
+    """
+
+    def __init__(
+        self,
+        mapping: Mapping[str, str],
+        schema: Mapping[str, SearchAttribute],
+        description_fallback: bool = False,
+        default_language: str = "",
+    ) -> None:
+        own = {name.lower(): target for name, target in mapping.items()}
+        self._targets = {name: schema[target] for name, target in {**DEFAULT_MAPPING, **own}.items()}
+        self._schema = schema
+        self._description_fallback = description_fallback
+        self._default_language = default_language
+
+    def map(self, document: Document) -> MappedAttributes:
+        """Return the search attributes of a document: the page's own first, then mapped ones in the order of the map."""
+        mapped = MappedAttributes()
+        for name, text in self._basics(document):
+            mapped.add(name.lower(), self._schema[name], [text])
+        for name, attribute in self._targets.items():
+            mapped.add(name, attribute, document.attributes.get(name, ()))
+        if self._description_fallback and not mapped.values.get("Description"):
+            mapped.add("text", self._schema["Description"], [first_words(document.text)])
+        return mapped
+
+    def _basics(self, document: Document) -> tuple[tuple[str, str], ...]:
+        return (
+            ("Title", document.title),
+            ("Mimetype", document.mimetype.partition(";")[0].strip().lower()),
+            ("Language", document.language or self._default_language),
+            ("Host", host_of(document.url)),
+            ("LastModifiedDate", document.last_modified),
+        )

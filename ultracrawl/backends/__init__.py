@@ -1,0 +1,21 @@
+"""Names to classes: opens the state store, the document cache and the index that a project names."""
+
+from ultracrawl.backends.open import (
+    Indexer,
+    index_config,
+    open_cache,
+    open_index,
+    open_indexer,
+    open_state,
+    state_exists,
+)
+
+__all__ = [
+    "Indexer",
+    "index_config",
+    "open_cache",
+    "open_index",
+    "open_indexer",
+    "open_state",
+    "state_exists",
+]

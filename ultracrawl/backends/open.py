@@ -1,0 +1,52 @@
+"""Opens what a project names: the state of a source, its document cache, the index and the process that fills it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ultracrawl.index import IndexEngine
+from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.inline import InlineIndexer
+from ultracrawl.index.open import IndexConfig
+from ultracrawl.index.open import open_index as open_engine
+from ultracrawl.index.process import IndexProcess
+from ultracrawl.sources import Project
+from ultracrawl.state import SqliteState
+
+Indexer = IndexProcess | InlineIndexer
+
+
+def _state_path(project: Project, source: str) -> Path:
+    return project.state.path / f"{source}.sqlite"
+
+
+def state_exists(project: Project, source: str) -> bool:
+    """Whether a source was ever crawled."""
+    return _state_path(project, source).exists()
+
+
+def open_state(project: Project, source: str, *, read_only: bool = False) -> SqliteState:
+    """Open the document table and queue of one source. Raises `UserError`, `StateError`."""
+    path = ":memory:" if project.state.engine == "memory" else _state_path(project, source)
+    return SqliteState(path, source, read_only=read_only)
+
+
+def open_cache(project: Project, source: str) -> DocumentCache:
+    """Open the durable document cache of one source."""
+    return DocumentCache(project.cache.path / source, project.cache.size)
+
+
+def index_config(project: Project) -> IndexConfig:
+    """Return what is needed to open the index of a project, in this process or another."""
+    return IndexConfig(project.index.engine, project.index.path, tuple(project.schema_attributes.values()))
+
+
+def open_index(project: Project) -> IndexEngine:
+    """Open the index of a project, for searching or for work on it."""
+    return open_engine(index_config(project))
+
+
+def open_indexer(project: Project) -> Indexer:
+    """Return what applies cache segments to the index: a process of its own, except for the engine in memory."""
+    config = index_config(project)
+    return InlineIndexer(open_engine(config)) if config.engine == "memory" else IndexProcess(config)

@@ -1,0 +1,111 @@
+"""Domain rules and URI rules, compiled: one table for each of the three actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ultracrawl.boundary.masks import IpAddress, MaskTable
+from ultracrawl.boundary.rules import Action, DomainRule, Kind, UriRule
+from ultracrawl.boundary.tables import TextTable
+from ultracrawl.boundary.validity import MASK_KINDS, check_rule
+from ultracrawl.urls import UrlPolicy, host_of, unify
+
+_ALL_SCHEMES = frozenset({"http", "https", "ftp", "file"})
+Texts = dict[Kind, dict[str, str]]
+Rule = TypeVar("Rule", DomainRule, UriRule)
+
+
+class DomainTable:
+    """The domain rules of one action: finds the rule that matches a host."""
+
+    __slots__ = ("_masks", "_names", "empty")
+
+    def __init__(self, rules: Iterable[DomainRule]) -> None:
+        texts: Texts = {kind: {} for kind in Kind}
+        for rule in rules:
+            check_rule(rule)
+            _add_host(texts, rule)
+        self._names = _text_table(texts, ignore_case=True)
+        masks = {text: rule for kind in MASK_KINDS for text, rule in texts[kind].items()}
+        self._masks = MaskTable(masks) if masks else None
+        self.empty = self._names.empty and self._masks is None
+
+    def find(self, host: str, addresses: Callable[[str], Iterable[IpAddress | str]]) -> str | None:
+        """Return the rule that matches a host by its name, else by one of its addresses, else None."""
+        rule = self._names.find(host)
+        if rule is None and self._masks is not None:
+            rule = self._masks.find([host]) or self._masks.find(addresses(host))
+        return rule
+
+
+class UriTable:
+    """The URI rules of one action: finds the rule that matches a canonical URL."""
+
+    __slots__ = ("empty", "find")
+
+    def __init__(self, rules: Iterable[UriRule], policy: UrlPolicy) -> None:
+        texts: Texts = {kind: {} for kind in Kind}
+        policy = replace(policy, schemes=_ALL_SCHEMES)
+        for rule in rules:
+            check_rule(rule)
+            texts[rule.kind].setdefault(_uri_text(rule, policy), str(rule))
+        table = _text_table(texts)
+        self.find = table.find
+        self.empty = table.empty
+
+
+def by_action(rules: Sequence[Rule], action: Action) -> list[Rule]:
+    """Return the rules of one action, in their order."""
+    return [rule for rule in rules if rule.action is action]
+
+
+def _text_table(texts: Texts, ignore_case: bool = False) -> TextTable:
+    return TextTable(
+        texts[Kind.EXACT], texts[Kind.PREFIX], texts[Kind.SUFFIX], texts[Kind.REGEXP], ignore_case=ignore_case
+    )
+
+
+def _add_host(texts: Texts, rule: DomainRule) -> None:
+    text = rule.text.strip()
+    if rule.kind is Kind.REGEXP or rule.kind in MASK_KINDS:
+        texts[rule.kind].setdefault(text, str(rule))
+        return
+    if rule.kind is Kind.DOMAIN:
+        name = _host_text(text.removeprefix("*").removeprefix("."))
+        texts[Kind.EXACT].setdefault(name, str(rule))
+        texts[Kind.SUFFIX].setdefault(f".{name}", str(rule))
+    elif rule.kind is Kind.PREFIX:
+        texts[Kind.PREFIX].setdefault(_host_text(text, keep_dot=True), str(rule))
+    else:
+        texts[rule.kind].setdefault(_host_text(text), str(rule))
+
+
+def _host_text(text: str, keep_dot: bool = False) -> str:
+    """Return a host text as host names are compared: lower case, labels in DNS form, no dot at the end."""
+    text = text.lower() if keep_dot else text.lower().removesuffix(".")
+    return text if text.isascii() else ".".join(map(_label, text.split(".")))
+
+
+def _label(label: str) -> str:
+    url = None if label.isascii() else UrlPolicy().canonical(f"http://{label}/")
+    return host_of(url) if url else label
+
+
+def _uri_text(rule: UriRule, policy: UrlPolicy) -> str:
+    text = rule.text.strip()
+    if rule.kind is Kind.REGEXP:
+        return text
+    if rule.kind is Kind.EXACT:
+        return policy.canonical(text) or text
+    return unify(text) if rule.kind is Kind.SUFFIX else _uri_prefix(text, policy)
+
+
+def _uri_prefix(text: str, policy: UrlPolicy) -> str:
+    scheme, found, rest = text.partition("://")
+    authority, slash, tail = rest.partition("/")
+    if not found:
+        return unify(text)
+    origin = policy.canonical(f"{scheme}://{authority}/") if slash else None
+    return origin + unify(tail) if origin else f"{scheme}://{authority}".lower() + slash + unify(tail)

@@ -1,0 +1,78 @@
+"""What the boundary says of one origin (scheme, host and port): worked out once, then remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ultracrawl.boundary.masks import IpAddress
+from ultracrawl.boundary.matcher import DomainTable, by_action
+from ultracrawl.boundary.paths import HostPaths, PathTable, PortTable
+from ultracrawl.boundary.rules import Action, BoundaryRules
+from ultracrawl.urls import split
+
+Addresses = Callable[[str], Iterable[IpAddress | str]]
+"""Gives the addresses of a host name for address masks; an unknown host has none."""
+
+CLOSED_DOMAINS = "no include domain matches"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The answers of all rules that look at scheme, host and port only; None is "no rule"."""
+
+    host: str
+    scheme_refusal: str | None
+    excluded: str | None
+    included: str | None
+    """The domain rule that includes the host."""
+    follow_only: str | None
+    port_refusal: str | None
+    paths: HostPaths | None
+
+
+class SiteJudge:
+    """Works out the `Site` of a URL."""
+
+    __slots__ = (
+        "_addresses",
+        "_exclude",
+        "_follow_only",
+        "_include",
+        "_paths",
+        "_ports",
+        "_schemes",
+        "closed",
+    )
+
+    def __init__(self, rules: BoundaryRules, addresses: Addresses) -> None:
+        self._schemes = frozenset(scheme.lower() for scheme in rules.schemes)
+        self._exclude = DomainTable(by_action(rules.domains, Action.EXCLUDE))
+        self._include = DomainTable(by_action(rules.domains, Action.INCLUDE))
+        self._follow_only = DomainTable(by_action(rules.domains, Action.FOLLOW_ONLY))
+        self._ports = PortTable(rules.ports)
+        self._paths = PathTable(rules.paths)
+        self._addresses = addresses
+        self.closed = not self._include.empty
+        """Whether there are inclusions, so that a host needs one."""
+
+    @property
+    def scheme_rule(self) -> str:
+        """The name of the scheme rule."""
+        return f"schemes {' '.join(sorted(self._schemes))}"
+
+    def judge(self, url: str) -> Site:
+        """Return what the rules say of the origin of a URL."""
+        scheme, host, port, _ = split(url)
+        host = host.lower().removesuffix(".")
+        find = (host, self._addresses)
+        follow_only = self._follow_only.find(*find)
+        return Site(
+            host=host,
+            scheme_refusal=None if scheme in self._schemes else self.scheme_rule,
+            excluded=self._exclude.find(*find),
+            included=self._include.find(*find) or follow_only,
+            follow_only=follow_only,
+            port_refusal=self._ports.refusal(host, port),
+            paths=self._paths.of(host),
+        )

@@ -1,0 +1,42 @@
+"""Sources made up by `crawl --url`: remembered beside their data, so that the other verbs know them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ultracrawl.errors import WorkError
+from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
+
+FILE = Path("var", "adhoc.yaml")
+HEAD = "# Written by `ultracrawl crawl --url`. Copy a source into ultracrawl.yaml to set its options.\n"
+
+
+def remembered(base: Path) -> Project | None:
+    """Return the project of all sources that were crawled by URL below `base`, None if there are none."""
+    path = base / FILE
+    return require(load_project(path)) if path.is_file() else None
+
+
+def remember(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
+    """Add a source for some URLs and return it with its project. Raises `UserError` for a text that is no URL."""
+    made = next(iter(adhoc(urls, base).sources.values()))
+    known = remembered(base)
+    sources = {name: list(source.start_urls) for name, source in known.sources.items()} if known else {}
+    sources[made.name] = list(dict.fromkeys([*sources.get(made.name, ()), *made.start_urls]))
+    _write(base / FILE, sources)
+    project = remembered(base)
+    assert project is not None
+    return project, project.sources[made.name]
+
+
+def _write(path: Path, sources: dict[str, list[str]]) -> None:
+    definition: dict[str, Any] = {name: name for name in ("index", "state", "cache")}
+    definition["sources"] = {name: {"start_urls": urls} for name, urls in sources.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEAD + yaml.safe_dump(definition, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    except OSError as error:
+        raise WorkError(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,64 @@
+"""`ultracrawl crawl`: crawl sources, bring the index up to date, print what happened."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ultracrawl.cli.adhoc import remember
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.progress import ProgressLine
+from ultracrawl.cli.report import print_report
+from ultracrawl.errors import UserError
+from ultracrawl.jobs import run_sources
+
+
+@click.command("crawl")
+@click.argument("sources", nargs=-1)
+@config_option
+@click.option("--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; needs no file.")
+@click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
+@click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
+@json_option
+def command(
+    sources: tuple[str, ...], config: str | None, urls: tuple[str, ...], force: bool, verbose: bool, as_json: bool
+) -> None:
+    """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
+
+    A later run asks only for what may have changed, and takes out of the index what is gone. A run that was
+    stopped or killed is resumed.
+
+    \b
+    Examples:
+      ultracrawl crawl --url https://docs.example.com/
+      ultracrawl crawl handbook intranet
+      ultracrawl crawl -c conf/ultracrawl.yaml --force --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    if urls and (config or sources):
+        raise UserError("--url needs no definition file and no source names; leave out one or the other")
+    if urls:
+        project, source = remember(urls, Path.cwd())
+        chosen = [source]
+    else:
+        project = open_project(config)
+        chosen = chosen_sources(project, sources)
+    if not chosen:
+        raise UserError("the definition file has no sources; add one under `sources:`")
+    settings: dict[str, Any] = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
+    if not verbose:
+        logging.getLogger("scrapy").setLevel(logging.ERROR)
+    with ProgressLine(enabled=not verbose) as progress:
+        reports = run_sources(project, chosen, force=force, settings=settings, watcher=progress.update)
+    if as_json:
+        print_json({"runs": [report.as_json() for report in reports]})
+    else:
+        for report in reports:
+            print_report(report)
+    failed = any(report.problems for report in reports) or len(reports) < len(chosen)
+    nothing = any(report.reached_nothing for report in reports)
+    raise SystemExit(1 if failed or nothing else 0)
+
+

@@ -1,0 +1,42 @@
+"""`ultracrawl lint`: every mistake in definition files, at once."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.dialects import locate_definitions, read_definitions
+from ultracrawl.errors import UserError
+
+
+@click.command("lint")
+@click.argument("files", nargs=-1)
+@json_option
+def command(files: tuple[str, ...], as_json: bool) -> None:
+    """Check definition FILES (default: the one that `crawl` would take) and report every mistake at once.
+
+    Each line says: file:line - key - what is wrong; what to write instead. Exit code 2 if a mistake would keep a crawl
+    from starting.
+
+    \b
+    Example:
+      ultracrawl lint ultracrawl.yaml sources/*.yaml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    found = locate_definitions(None)
+    locations = files or ((found,) if found else ())
+    if not locations:
+        raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
+    loaded = [read_definitions(location) for location in locations]
+    findings = [finding for one in loaded for finding in one.findings]
+    for finding in findings:
+        if as_json:
+            names = ("file", "line", "key", "problem", "instead", "fatal")
+            print_json({name: getattr(finding, name) for name in names})
+        else:
+            click.echo(str(finding))
+    fatal = sum(finding.fatal for finding in findings)
+    if not as_json:
+        sources = sum(len(one.project.sources) for one in loaded if one.project)
+        advice = len(findings) - fatal
+        click.echo(f"{sources} sources, {fatal} mistakes, {advice} hints", err=True)
+    raise SystemExit(2 if fatal else 0)

@@ -1,0 +1,81 @@
+"""The entry point: finds the verb, shows errors as people want them, sets the exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from ultracrawl import __version__
+from ultracrawl.errors import UserError, WorkError
+
+VERBS = {
+    "crawl": "crawl",
+    "explain": "explain",
+    "init": "init",
+    "lint": "lint",
+    "schema": "schema",
+    "search": "search",
+    "status": "status",
+    "urls": "urls",
+}
+"""Verb to module; a module is imported only when its verb is used."""
+
+
+class Verbs(click.Group):
+    """The group of verbs, loaded on demand so that `--help` and small verbs start quickly."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all verbs."""
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return the command of a verb."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"ultracrawl.cli.{VERBS[cmd_name]}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ultracrawl")
+def cli() -> None:
+    """Keep a full-text search index in step with web sites and other data sources.
+
+    \b
+    Try it without any file:
+      ultracrawl crawl --url https://docs.example.com/
+      ultracrawl search "create index"
+
+    With a definition file (ultracrawl.yaml) every source in it is crawled by name. Exit codes: 0 done, 1 work
+    failed, 2 a mistake in what you wrote.
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    try:
+        cli(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        code = 1
+    except UserError as error:
+        click.echo(f"ultracrawl: {error}", err=True)
+        code = 2
+    except WorkError as error:
+        click.echo(f"ultracrawl: {error}", err=True)
+        code = 1
+    except BrokenPipeError:
+        # The reader of our output (head, less) has left; nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    else:
+        code = 0
+    sys.exit(code)

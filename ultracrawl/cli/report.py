@@ -1,0 +1,53 @@
+"""The summary of a run, for people."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.model import RunReport, status_text
+
+REJECTED_SHOWN = 8
+
+
+def print_report(report: RunReport) -> None:
+    """Print what happened in one run, so that the numbers add up."""
+    resumed = " (resumed)" if report.resumed else ""
+    click.echo(f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read")
+    for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
+        click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
+    if report.queued > 0:
+        click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run goes on with them")
+    click.echo(f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted")
+    _print_errors(report)
+    _print_rejected(report)
+    for problem in report.problems:
+        click.echo(f"  Problem: {problem}", err=True)
+    if report.reached_nothing:
+        click.echo("  Problem: no page could be fetched; look at `ultracrawl urls` for the reasons", err=True)
+
+
+def _print_errors(report: RunReport) -> None:
+    errors = {code: number for code, number in report.status_codes.items() if code >= 400 and code not in (951, 954)}
+    if errors:
+        shown = ", ".join(f"{number:,} × {code} {status_text(code)}" for code, number in sorted(errors.items()))
+        click.echo(f"  Errors: {shown}")
+
+
+def _print_rejected(report: RunReport) -> None:
+    if not report.rejected_by:
+        return
+    click.echo(f"  Turned away, {report.rejected_by.total():,} links:")
+    for rule, number in report.rejected_by.most_common(REJECTED_SHOWN):
+        click.echo(f"  {number:>9,}  {rule}")
+    rest = len(report.rejected_by) - REJECTED_SHOWN
+    if rest > 0:
+        click.echo(f"             and {rest} more rules (--json shows all)")
+
+
+def _size(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{count:,} bytes" if unit == "bytes" else f"{size:.1f} {unit}"

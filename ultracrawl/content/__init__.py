@@ -1,0 +1,46 @@
+"""What a response holds: bytes become values, without any I/O.
+
+`PageReader` reads answers by the rules of a source; `parse_html` and `parse_text` give a `Page`; `parse_sitemap` gives a `Sitemap` of `SitemapUrl`s
+(`SitemapKind` says what the file was). `decode` and `find_charset` find encodings, `declared_type`,
+`sniff_type`, `effective_type` and `type_matches` media types, `parse_http_date` moments, `parse_refresh`
+META refresh targets, `parse_srcset` image candidates. `read_xml` reads XML from strangers safely
+(`XmlRefusedError`). `first_words` makes a description from the text. `DEFAULT_KINDS` are the links that are
+followed unless a source says otherwise.
+"""
+
+from ultracrawl.content.charset import decode, find_charset
+from ultracrawl.content.dates import parse_http_date, parse_w3c_date
+from ultracrawl.content.html import parse_html
+from ultracrawl.content.links import DEFAULT_KINDS
+from ultracrawl.content.mime import declared_type, effective_type, sniff_type, type_matches
+from ultracrawl.content.reader import PageReader
+from ultracrawl.content.refresh import parse_refresh
+from ultracrawl.content.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
+from ultracrawl.content.srcset import parse_srcset
+from ultracrawl.content.text import first_words, parse_text
+from ultracrawl.content.xml import XmlEvents, XmlRefusedError, read_xml
+
+__all__ = [
+    "DEFAULT_KINDS",
+    "PageReader",
+    "Sitemap",
+    "SitemapKind",
+    "SitemapUrl",
+    "XmlEvents",
+    "XmlRefusedError",
+    "declared_type",
+    "decode",
+    "effective_type",
+    "find_charset",
+    "first_words",
+    "parse_html",
+    "parse_http_date",
+    "parse_refresh",
+    "parse_sitemap",
+    "parse_srcset",
+    "parse_text",
+    "parse_w3c_date",
+    "read_xml",
+    "sniff_type",
+    "type_matches",
+]

@@ -1,0 +1,60 @@
+"""What is gathered while one page is walked, before it becomes a `Page`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urljoin, urlsplit
+
+from ultracrawl.model.page import Link, LinkKind
+
+
+@dataclass(slots=True)
+class Harvest:
+    """The findings of one walk; `url` is the page's own URL, `robots_name` in lower case."""
+
+    url: str
+    robots_name: str
+    kinds: frozenset[LinkKind]
+    text_budget: int
+    """Characters of anchor text that may still be read: nested anchors must not cost quadratic time."""
+    watch_nofollow: bool = False
+    title: str | None = None
+    language: str = ""
+    base: str = ""
+    canonical: str = ""
+    refresh: tuple[float, str] | None = None
+    meta: dict[str, list[str]] = field(default_factory=dict)
+    robots: list[str] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    _seen: set[tuple[LinkKind, bool, str]] = field(default_factory=set)
+
+    def is_new(self, href: str, kind: LinkKind, nofollow: bool = False) -> bool:
+        """Return whether this link is worth keeping: not empty, no bare fragment, not met before."""
+        if not href or (href[0] == "#" and not self.base):
+            return False
+        key = (kind, nofollow, href)
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+    def add(self, href: str | None, kind: LinkKind, text: str = "", nofollow: bool = False) -> None:
+        """Keep a link once per kind, without the white space around it."""
+        if href and self.is_new(href := href.strip(" \t\n\f\r"), kind, nofollow):
+            self.links.append(Link(href, kind, text, nofollow))
+
+    def set_base(self, href: str) -> None:
+        """Take the first usable `<base href>`, joined to the page's URL."""
+        if self.base:
+            return
+        try:
+            base = urljoin(self.url, href.strip())
+            if urlsplit(base).scheme not in ("data", "javascript"):
+                self.base = base
+        except ValueError:  # a base that is no URL is no base
+            return
+
+    def page_text(self) -> str:
+        """Return the visible text so far, white space folded."""
+        return " ".join("".join(self.parts).split())

@@ -1,0 +1,89 @@
+"""From the bytes of an HTML page to a `Page`, with one parse and one walk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from ultracrawl.content.charset import find_charset, is_utf8
+from ultracrawl.content.harvest import Harvest
+from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
+from ultracrawl.content.nesting import MAX_DEPTH, limit_nesting
+from ultracrawl.content.walk import walk
+from ultracrawl.model.page import LinkKind, Page
+from ultracrawl.robots.directives import parse_directives
+
+_UNSEEN_MARKS = (b"hidden", b"role=", b"data-nosnippet", b"display")
+_UNSEEN = "[hidden],[role=navigation],[data-nosnippet],[style*=display i]"
+_NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
+
+
+def parse_html(
+    body: bytes,
+    *,
+    url: str,
+    content_type: str = "",
+    link_kinds: frozenset[LinkKind] = DEFAULT_KINDS,
+    x_robots_tag: Sequence[str] = (),
+    robots_name: str = "ultracrawl",
+    default_charset: str = "",
+) -> Page:
+    """Read a page; broken HTML gives what a browser would make of it and never raises.
+
+    `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
+    `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
+    not declare one.
+    """
+    body, cut = limit_nesting(body)
+    charset = find_charset(body, content_type, default_charset)
+    low = body.lower()
+    tree = _tree(body, charset)
+    found = Harvest(
+        url, robots_name.lower(), link_kinds, text_budget=2 * len(body), watch_nofollow=b"nofollow" in low
+    )
+    if tree.root is not None:
+        walk(tree.root, found, plan_for(link_kinds), _unseen(tree.root, low))
+    text = found.page_text()
+    if LinkKind.TEXT in link_kinds:
+        for plain in plain_urls(text):
+            found.add(plain, LinkKind.TEXT)
+    return Page(
+        title=" ".join((found.title or "").split()),
+        text=text,
+        language=found.language or _language_pragma(found),
+        charset=charset,
+        base=found.base,
+        canonical=found.canonical,
+        refresh=found.refresh,
+        meta=found.meta,
+        robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
+        links=tuple(found.links),
+        truncated=f"elements nest deeper than {MAX_DEPTH} levels" if cut else "",
+    )
+
+
+def _tree(body: bytes, charset: str) -> LexborHTMLParser:
+    """Parse; bytes that are valid UTF-8 go to lexbor as they are."""
+    if charset == "utf-8" and is_utf8(body):
+        return LexborHTMLParser(body)
+    return LexborHTMLParser(body.decode(charset, "replace"))
+
+
+def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:
+    """Return the addresses of elements that the page itself keeps out of sight or out of results."""
+    if not any(mark in low for mark in _UNSEEN_MARKS):
+        return frozenset()
+    return frozenset(node.mem_id for node in root.css(_UNSEEN) if _is_unseen(node))
+
+
+def _is_unseen(node: LexborNode) -> bool:
+    attributes = node.attributes
+    if attributes.keys() & {"hidden", "data-nosnippet"} or attributes.get("role") == "navigation":
+        return True
+    return bool(_NOT_DISPLAYED.search(attributes.get("style") or ""))
+
+
+def _language_pragma(found: Harvest) -> str:
+    return next(iter(found.meta.get("content-language", ())), "").partition(",")[0].strip()

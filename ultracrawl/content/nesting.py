@@ -1,0 +1,35 @@
+"""A limit on how deep elements nest: building the tree takes quadratic time in the depth."""
+
+from __future__ import annotations
+
+import re
+
+MAX_DEPTH = 2000
+"""Levels that are kept; deeper tags are dropped, their text and links stay."""
+
+_HARMLESS_TAGS = 10_000
+"""Pages with fewer tags are not looked at: even all nested they cost less than a tenth of a second."""
+
+_TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+_NEVER_DEEP = frozenset(
+    b"a area base br col dd dt embed hr html head body img input li link meta option p param source tbody td"
+    b" tfoot th thead title tr track wbr".split()
+)
+
+
+def limit_nesting(body: bytes) -> tuple[bytes, bool]:
+    """Return `body` without the tags that stand deeper than `MAX_DEPTH`, and whether there were any."""
+    if body.count(b"<") < _HARMLESS_TAGS:
+        return body, False
+    depth = 0
+    kept_from = 0
+    pieces: list[bytes] = []
+    for tag in _TAG.finditer(body):
+        if tag[2].lower() in _NEVER_DEEP:
+            continue
+        too_deep = depth > MAX_DEPTH if tag[1] else depth >= MAX_DEPTH
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        if too_deep and tag.start() >= kept_from:
+            pieces.append(body[kept_from : tag.start()])
+            kept_from = (body.find(b">", tag.end()) + 1) or len(body)
+    return (b" ".join([*pieces, body[kept_from:]]), True) if pieces else (body, False)

@@ -1,0 +1,44 @@
+"""Plain text as a page, and the description that stands in for a missing one."""
+
+from __future__ import annotations
+
+from ultracrawl.content.charset import decode
+from ultracrawl.content.links import plain_urls
+from ultracrawl.model.page import Link, LinkKind, Page
+from ultracrawl.robots.directives import parse_directives
+
+DESCRIPTION_LENGTH = 200
+"""Characters of a description taken from the text (Ultra Search 5.5)."""
+
+
+def parse_text(
+    body: bytes,
+    *,
+    content_type: str = "",
+    link_kinds: frozenset[LinkKind] = frozenset(),
+    x_robots_tag: tuple[str, ...] = (),
+    robots_name: str = "ultracrawl",
+    default_charset: str = "",
+) -> Page:
+    """Read plain text; the title stays empty, for the caller knows the file's name.
+
+    URLs in the text are links only if `link_kinds` has `LinkKind.TEXT`.
+    """
+    text, charset = decode(body, content_type, default_charset)
+    folded = " ".join(text.replace("\0", " ").split())
+    urls = dict.fromkeys(plain_urls(folded)) if LinkKind.TEXT in link_kinds else {}
+    return Page(
+        text=folded,
+        charset=charset,
+        robots=parse_directives((), x_robots_tag, name=robots_name),
+        links=tuple(Link(url, LinkKind.TEXT) for url in urls),
+    )
+
+
+def first_words(text: str, length: int = DESCRIPTION_LENGTH) -> str:
+    """Return at most `length` characters from the start of `text`, cut at a word, white space folded."""
+    folded = " ".join(text[: 4 * length].split())
+    if len(folded) <= length:
+        return folded
+    cut = folded[: length + 1].rpartition(" ")[0]
+    return cut.rstrip() or folded[:length]

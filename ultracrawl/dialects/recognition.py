@@ -1,0 +1,72 @@
+"""Which format a definition file has, and who reads it; a new format is one entry in `DIALECTS`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultracrawl.model import Finding
+from ultracrawl.sources import PROJECT_FILE, Loaded, load_project
+
+ENVIRONMENT = "ULTRACRAWL_CONFIG"
+_HEAD = 4096
+_XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[A-Za-z])")
+_ROBOT_CONF = re.compile(rb"(?:\s*#[^\n]*\n)*\s*<(Process|Filter|Site)\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A format: how its first bytes look, and the function that reads a location."""
+
+    name: str
+    recognises: Callable[[bytes], bool]
+    read: Callable[[str | Path], Loaded]
+
+
+def read_definitions(location: str | Path) -> Loaded:
+    """Read the definitions of a location in whatever format they are; folders and packages hold YAML."""
+    head = _head_of(Path(location))
+    return next(dialect for dialect in DIALECTS if dialect.recognises(head)).read(location)
+
+
+def locate_definitions(setting: str | Path | None = None) -> str | None:
+    """Return where definitions lie: `setting`, `$ULTRACRAWL_CONFIG`, or `ultracrawl.yaml` here; None without any."""
+    named = setting or os.environ.get(ENVIRONMENT)
+    if named:
+        return str(named)
+    return PROJECT_FILE if Path(PROJECT_FILE).is_file() else None
+
+
+def _head_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(_HEAD)
+    except OSError:
+        return b""
+
+
+def _unsupported(name: str) -> Callable[[str | Path], Loaded]:
+    def read(location: str | Path) -> Loaded:
+        problem = f"is a {name}, a format that cannot be read yet"
+        return Loaded(None, (Finding(str(location), 0, "file", problem, "write the definition in YAML"),))
+
+    return read
+
+
+DIALECTS: tuple[Dialect, ...] = (
+    Dialect(
+        "robot.conf",
+        lambda head: _ROBOT_CONF.match(head) is not None,
+        _unsupported("configuration of a portal robot (robot.conf)"),
+    ),
+    Dialect(
+        "xml",
+        lambda head: _XML.match(head.removeprefix(b"\xef\xbb\xbf")) is not None,
+        _unsupported("XML file"),
+    ),
+    Dialect("yaml", lambda head: True, load_project),
+)
+"""All formats; the first that recognises a file reads it, YAML takes what is left."""

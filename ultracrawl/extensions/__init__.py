@@ -1,0 +1,13 @@
+"""What one crawl of one source works with, from its first request to its last commit.
+
+`CrawlSession` (opens state, cache and index process, closes them at the end), `Recorder` (gives every visit its
+one outcome and counts it), `Visit` (one URL on its way through the crawl), `IndexFeed` (documents on their way
+from the cache to the index), `Progress` (the line on the terminal).
+"""
+
+from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.recorder import Recorder
+from ultracrawl.extensions.session import CrawlSession
+from ultracrawl.extensions.visit import LinkQueue, Visit, visit_of
+
+__all__ = ["CrawlSession", "IndexFeed", "LinkQueue", "Recorder", "Visit", "visit_of"]

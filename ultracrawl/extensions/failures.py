@@ -1,0 +1,51 @@
+"""Exceptions of a download, as outcome and status code (Ultra Search 14.1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+    UnsupportedURLSchemeError,
+)
+
+from ultracrawl.model import StatusCode, UrlOutcome
+
+
+class Failure(NamedTuple):
+    """What an exception means for its URL; `again` tells whether trying again may help."""
+
+    outcome: UrlOutcome
+    status: StatusCode
+    reason: str
+    again: bool = False
+
+
+_NET = UrlOutcome.NETWORK_ERROR
+_KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, str, bool], ...] = (
+    (DownloadTimeoutError, _NET, StatusCode.READ_TIMEOUT, "30057 timeout reading the document", True),
+    (DownloadConnectionRefusedError, _NET, StatusCode.CONNECTION_REFUSED, "30025 connection refused", True),
+    (CannotResolveHostError, _NET, StatusCode.IO_ERROR, "the host name cannot be resolved", True),
+    (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, "the server broke off the body", True),
+    (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, "the connection broke", True),
+    (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "the body is too large", False),
+    (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, "unsupported scheme", False),
+    (IgnoreRequest, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "", False),
+    (OSError, _NET, StatusCode.IO_ERROR, "I/O error", True),
+)
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return what an exception of a download means; an unknown one is a failure of our own processing."""
+    detail = " ".join(str(error).split())[:300]
+    for kind, outcome, status, text, again in _KINDS:
+        if isinstance(error, kind):
+            reason = f"{text}: {detail}" if text and detail else text or detail
+            return Failure(outcome, status, reason, again)
+    return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, f"{type(error).__name__}: {detail}")

@@ -1,0 +1,119 @@
+"""Documents on their way to the index: durable cache, index process, confirmation in the document table."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from ultracrawl.backends import Indexer
+from ultracrawl.index import Change, Deletion, IndexDocument
+from ultracrawl.index.batches import Committed, Failed, Report
+from ultracrawl.index.cache import DocumentCache
+from ultracrawl.model import RunReport
+from ultracrawl.state import StateStore
+
+logger = logging.getLogger(__name__)
+
+EAGER_SIZE = 1_500_000
+"""Bytes that are worth a commit while the index process has nothing else to do."""
+
+
+class IndexFeed:
+    """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
+
+    A segment of the cache goes to the index process when it is full, when the process is idle and enough waits,
+    or when `drain` is called. Its records are marked indexed, and the segment is removed, only after its commit.
+    """
+
+    def __init__(
+        self, source: str, cache: DocumentCache, indexer: Indexer, state: StateStore, report: RunReport
+    ) -> None:
+        self._source = source
+        self._cache = cache
+        self._indexer = indexer
+        self._state = state
+        self._report = report
+        self._open: dict[int, bool] = {}
+        self._keys: dict[Path, dict[int, bool]] = {}
+
+    def recover(self) -> frozenset[int]:
+        """Submit what an earlier run left in the cache; returns the keys of all changes in it."""
+        for path in self._cache.sealed():
+            keys = {key: isinstance(change, IndexDocument) for key, change in self._cache.read(path)}
+            self._submit(path, keys)
+        return frozenset(key for keys in self._keys.values() for key in keys)
+
+    def add(self, key: int, document: IndexDocument) -> None:
+        """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
+        self._append(key, document, present=True)
+
+    def delete(self, key: int, url: str) -> None:
+        """Take the removal of a document."""
+        self._append(key, Deletion(self._source, url), present=False)
+
+    def _append(self, key: int, change: Change, *, present: bool) -> None:
+        self._cache.append(key, change)
+        self._open[key] = present
+
+    @property
+    def congested(self) -> bool:
+        """Whether crawling has to wait for the index: more than the cache may hold is waiting for it."""
+        return self._indexer.busy > 2
+
+    @property
+    def busy(self) -> bool:
+        """Whether changes wait for their commit."""
+        return bool(self._open) or self._indexer.busy > 0
+
+    def sync(self) -> None:
+        """Make what the cache took durable; has to come before the flush of the state."""
+        self._cache.sync()
+
+    def tick(self) -> None:
+        """Hand over what is due and take note of commits; called a few times a second."""
+        size = self._cache.size
+        if size >= self._cache.limit or (size >= EAGER_SIZE and not self._indexer.busy):
+            self.drain()
+        self.collect()
+
+    def drain(self) -> None:
+        """Hand over everything that waits in the cache."""
+        path = self._cache.seal()
+        if path is not None:
+            self._state.flush()
+            self._submit(path, self._open)
+            self._open = {}
+
+    def _submit(self, path: Path, keys: dict[int, bool]) -> None:
+        self._keys[path] = keys
+        self._indexer.submit(path)
+
+    def collect(self) -> None:
+        """Take note of what the index process committed, or could not."""
+        for answer in self._indexer.poll():
+            self._take(answer)
+
+    def _take(self, answer: Report) -> None:
+        match answer:
+            case Committed(path=path, added=added):
+                self._confirm(path, added)
+            case Failed(reason=reason):
+                problem = f"indexing failed: {reason}; the documents stay in the cache for the next run"
+                if problem not in self._report.problems:
+                    logger.error(problem)
+                    self._report.problems.append(problem)
+
+    def _confirm(self, path: Path, added: int) -> None:
+        keys = self._keys.pop(path, {})
+        self._state.mark_indexed(keys.items())
+        self._cache.sync()
+        self._state.flush()
+        self._cache.remove(path)
+        self._report.indexed += added
+        self._report.deleted += len(keys) - sum(keys.values())
+
+    def close(self, timeout: float) -> None:
+        """End the index process."""
+        for answer in self._indexer.close(timeout):
+            self._take(answer)
+        self._cache.close()

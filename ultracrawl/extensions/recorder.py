@@ -1,0 +1,87 @@
+"""Gives every visit its one outcome, writes it to the document table and counts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.visit import Visit
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.state import StateStore
+
+HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
+UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+
+
+class Recorder:
+    """The one place where a visit ends.
+
+    What an outcome does to the record: a transient one (network or server error) leaves everything known as it
+    is; an unchanged page keeps its document and its links; all others except NEW and MODIFIED take the document
+    out of the index, if there is one.
+    """
+
+    def __init__(
+        self, state: StateStore, feed: IndexFeed, report: RunReport, clock: Callable[[], float]
+    ) -> None:
+        self._state = state
+        self._feed = feed
+        self._report = report
+        self._clock = clock
+        self.on_finish: list[Callable[[Visit], None]] = []
+        """Called with each visit that reached its outcome."""
+
+    def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
+        """End a visit; a visit that already ended is left as it is."""
+        if visit.done:
+            return
+        visit.done = True
+        record = self._next_record(visit, outcome, status or visit.status, reason)
+        if self._leaves_index(visit.record, outcome):
+            self._feed.delete(visit.entry.key, visit.record.shown_url)
+        self._state.finish(visit.entry, record)
+        self._report.outcomes[outcome] += 1
+        self._report.status_codes[record.status_code] += 1
+        for callback in self.on_finish:
+            callback(visit)
+
+    @staticmethod
+    def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
+        stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED
+        return not stays and (known.indexed or known.handed)
+
+    def _next_record(self, visit: Visit, outcome: UrlOutcome, status: int, reason: str) -> UrlRecord:
+        known = visit.record
+        record = replace(
+            known,
+            depth=visit.entry.depth,
+            display_url=visit.entry.display_url,
+            status_code=status,
+            outcome=outcome,
+            reason=reason,
+            last_fetched=self._clock(),
+        )
+        if outcome.transient:
+            return replace(record, failures=known.failures + 1)
+        if outcome in UNCHANGED:
+            return replace(
+                record,
+                failures=0,
+                etag=visit.etag or known.etag,
+                last_modified=visit.last_modified or known.last_modified,
+                links=visit.links or known.links,
+            )
+        if outcome is UrlOutcome.GONE:
+            gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
+            return replace(record, failures=gone, etag="", last_modified="", checksum=b"", links=b"")
+        return replace(
+            record,
+            failures=0,
+            etag=visit.etag,
+            last_modified=visit.last_modified,
+            checksum=visit.checksum,
+            links=visit.links,
+            handed=outcome in HANDED,
+            indexed=known.indexed and outcome not in HANDED,
+        )

@@ -1,0 +1,54 @@
+"""Redirects as the crawl handles them: the target goes through the frontier, the old URL gets its outcome."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ultracrawl.boundary import Redirect
+from ultracrawl.extensions.visit import Visit
+from ultracrawl.model import UrlOutcome
+
+if TYPE_CHECKING:
+    from ultracrawl.extensions.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+
+class RedirectFollower:
+    """Decides redirects by the source's policy and boundary (Ultra Search 9.6) and carries the decision out."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+
+    def follow(self, visit: Visit, status: int, location: str | None, base: str) -> bool:
+        """Decide one redirect; `status` 0 is a META refresh or a Refresh header, `location` as it was received.
+
+        Returns False if there is no redirect after all: a page that only reloads itself is a page.
+        """
+        rules = self._session.rules
+        target = None if location is None else rules.url_policy.canonical(location, base) or ""
+        redirect = Redirect(
+            status,
+            visit.url,
+            target,
+            display_url=visit.entry.display_url,
+            hops=visit.entry.hops,
+            depth=visit.entry.depth,
+        )
+        answer = rules.redirects.decide(redirect, rules.boundary)
+        if answer.code == 200:
+            return False
+        if answer.accept and target:
+            shown = "" if answer.display_url == target else answer.display_url
+            self._session.links.redirect(visit, target, shown)
+            self._session.recorder.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
+        else:
+            self._refuse(visit, redirect, answer.decision.rule, answer.code)
+        return True
+
+    def _refuse(self, visit: Visit, redirect: Redirect, rule: str, code: int) -> None:
+        if redirect.target:
+            logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
+        self._session.report.rejected_by[rule] += 1
+        self._session.recorder.finish(visit, UrlOutcome.REJECTED, code, f"{rule}: {redirect}")

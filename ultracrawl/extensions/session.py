@@ -1,0 +1,216 @@
+"""One crawl of one source: opens state, cache and index process at the start, closes them at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions.failures import failure_of
+from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.recorder import Recorder
+from ultracrawl.extensions.redirects import RedirectFollower
+from ultracrawl.extensions.scope import drop_outside
+from ultracrawl.extensions.visit import LinkQueue, Visit
+from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
+from ultracrawl.state import RunMark, StateStore
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+TICK = 0.25
+"""Seconds between two looks at the cache, the index process and the state's unflushed writes."""
+INDEX_TIMEOUT = 3600.0
+
+
+class CrawlSession:
+    """What every component of one crawl shares; get it with `CrawlSession.of(crawler)`.
+
+    `open()` is called by the scheduler before the first request, `close()` when the last one is done.
+    """
+
+    def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
+        self.crawler = crawler
+        self.project = project
+        self.source = source
+        self.rules: CompiledSource = compile_source(source, project)
+        self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
+        self.clock: Callable[[], float] = time.time
+        self.rescan = False
+        """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
+        self.links: LinkQueue
+        """The scheduler, as middlewares and spiders see it."""
+        self.visits: dict[int, Visit] = {}
+        """What is in flight, by key."""
+        self.state: StateStore
+        self.feed: IndexFeed
+        self.recorder: Recorder
+        self.run: RunMark
+        self.report: RunReport
+        self.redirects = RedirectFollower(self)
+        self.opened = False
+        self.interrupted = False
+        """The crawl was stopped before its queue was empty; the next start resumes it."""
+        self._failed = False
+        self._ticking = create_looping_call(self._tick)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the session of a crawler whose spider was made from a definition."""
+        project = getattr(crawler.spidercls, "project", None)
+        source = getattr(crawler.spidercls, "source", None)
+        if not isinstance(project, Project) or not isinstance(source, DataSource):
+            raise NotConfigured("the spider has no data source definition")
+        return cls(crawler, project, source)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> CrawlSession:
+        """Return the session of a crawler."""
+        session = crawler.get_extension(cls)
+        if session is None:
+            raise NotConfigured("the ultracrawl add-on is not switched on")
+        return cast("CrawlSession", session)
+
+    def open(self) -> None:
+        """Open the state, continue what a killed run left, and begin or resume the run."""
+        now = self.clock()
+        self.state = open_state(self.project, self.source.name)
+        scope = self.rules.scope
+        self.run, resumed = self.state.begin_run(now, scope)
+        self.report = RunReport(
+            self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
+        )
+        cache = open_cache(self.project, self.source.name)
+        indexer = open_indexer(self.project)
+        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
+        lost = self.state.lost(self.feed.recover())
+        if lost:
+            logger.warning("%d documents had not reached the index and are fetched again", lost)
+        self._follow_scope(scope)
+        self.report.scheduled = self.state.counts().queued
+        self._started = time.monotonic()
+        self._ticking.start(TICK, now=False)
+        self.opened = True
+        gc.collect()
+        gc.freeze()
+
+    def _follow_scope(self, scope: str) -> None:
+        """Drop what a changed definition puts outside, and have all pages scanned for what it lets in."""
+        last_ended = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
+        known_scope = last_ended.scope if last_ended else scope
+        self.rescan = self.force or known_scope != scope or self.run.scope != scope
+        if known_scope != scope or self.run.scope != scope:
+            dropped = drop_outside(self.state, self.feed, self.rules, self.report)
+            logger.info("The scope of %s changed: %d known URLs are outside it now", self.source.name, dropped)
+        self.run = replace(self.run, scope=scope)
+
+    @property
+    def problems(self) -> list[str]:
+        """One line for each failure that is larger than a URL."""
+        return self.report.problems
+
+    def flush(self) -> None:
+        """Make documents and records durable, in that order."""
+        self.feed.sync()
+        self.state.flush()
+
+    def _tick(self) -> None:
+        try:
+            self.flush()
+            self.feed.tick()
+        except WorkError as error:
+            self.fail(str(error))
+
+    def fail(self, problem: str) -> None:
+        """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""
+        if self._failed:
+            return
+        self._failed = True
+        self.report.problems.append(problem)
+        logger.error(problem)
+        engine = self.crawler.engine
+        task = asyncio.ensure_future(engine.close_spider_async(reason="failed"))
+        task.add_done_callback(lambda done: done.exception())
+
+    def visit_failed(self, visit: Visit, error: BaseException) -> None:
+        """End a visit whose download or processing raised, or let it be tried again."""
+        if visit.done:
+            return
+        failure = failure_of(error)
+        if failure.again:
+            self.retry_or_finish(visit, failure.outcome, failure.status, failure.reason)
+        else:
+            self.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
+
+    def retry_or_finish(self, visit: Visit, outcome: UrlOutcome, status: int, reason: str) -> None:
+        """Try a visit again after a growing delay, or record its outcome when that was done often enough."""
+        limits = self.source.limits
+        if visit.attempts < limits.retries and not self._failed:
+            self.links.retry(visit, limits.retry_delay * 2**visit.attempts)
+        else:
+            self.recorder.finish(visit, outcome, status, reason)
+
+    async def close(self, reason: str) -> None:
+        """Wait for the last commit, end the run, release everything."""
+        self.interrupted = reason == "shutdown"
+        if self._ticking.running:
+            self._ticking.stop()
+        try:
+            if not self._failed:
+                await self._finish_indexing()
+                self._end_run()
+        except WorkError as error:
+            self._failed = True
+            self.report.problems.append(str(error))
+            logger.error("%s", error)
+        finally:
+            self.feed.close(timeout=10.0)
+            self._release()
+        logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
+
+    async def _finish_indexing(self) -> None:
+        self.flush()
+        self.feed.drain()
+        deadline = time.monotonic() + INDEX_TIMEOUT
+        while self.feed.busy and time.monotonic() < deadline:
+            self.feed.collect()
+            await asyncio.sleep(0.02)
+        self.feed.collect()
+        self.flush()
+
+    def _end_run(self) -> None:
+        """Write the report; a run with URLs left in its queue stays open, so that the next start resumes it."""
+        self.report.seconds = time.monotonic() - self._started
+        now = self.clock()
+        self.report.finished = _iso(now)
+        finished = now if not self.state.counts().queued else 0.0
+        self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
+        self.state.end_run(self.run)
+
+    def _release(self) -> None:
+        try:
+            self.state.close()
+        except WorkError as error:
+            self.report.problems.append(str(error))
+            logger.error("%s", error)
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,57 @@
+"""Cuts a cache segment into commits, and what an indexer reports about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ultracrawl.index.cache import read_segment
+from ultracrawl.index.engine import Change, IndexDocument, IndexEngine
+
+TEXT_PER_COMMIT = 8_000_000
+"""Characters of text in one commit; the postings made of it take about 6 bytes for each."""
+CHANGES_PER_COMMIT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """All changes of the segment can be searched; `added` counts documents."""
+
+    path: Path
+    added: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The segment could not be applied (wholly); it is still there and may be submitted again."""
+
+    path: Path
+    reason: str
+
+
+Report = Committed | Failed
+
+
+def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
+    """Yield the changes in their order in lists that are small enough for one commit."""
+    batch: list[Change] = []
+    size = 0
+    for change in changes:
+        batch.append(change)
+        size += len(change.text) if isinstance(change, IndexDocument) else 0
+        if size >= TEXT_PER_COMMIT or len(batch) >= CHANGES_PER_COMMIT:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def apply_segment(engine: IndexEngine, path: Path) -> int:
+    """Apply a cache segment in as many commits as it takes and return the number of documents added.
+
+    Stopped in the middle, it can be applied again from the start: the same changes give the same index.
+    """
+    changes = (change for _, change in read_segment(path))
+    return sum(engine.apply(batch) for batch in batches(changes))

@@ -1,0 +1,180 @@
+"""The durable cache between crawler and index: what is handed over survives any crash until its commit."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.engine import Change
+from ultracrawl.index.values import change_from_line, change_to_line
+
+DEFAULT_LIMIT = 20 * 2**20
+"""Bytes after which a segment should be sealed (Ultra Search's cache of 20 MB)."""
+
+_NAME = re.compile(r"(\d{10})\.(open|sealed)")
+_TAIL = 1 << 16
+
+
+class DocumentCache:
+    """Changes in files of JSON lines: one open segment that grows, and sealed ones that wait for the index.
+
+    One process at a time owns the directory. File names are numbers; nothing that came from a document gets
+    into one. Segments that a process which died left open are sealed when the directory is opened again; a
+    last line that was not written to its end is cut off (its record was not stored either, so the page
+    comes again).
+    """
+
+    def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT) -> None:
+        self.limit = limit
+        self._directory = directory
+        self._file: BinaryIO | None = None
+        self._path = directory
+        self._size = 0
+        with self._errors():
+            directory.mkdir(parents=True, exist_ok=True)
+            numbers = [int(found.group(1)) for found in map(_NAME.fullmatch, os.listdir(directory)) if found]
+            self._next = max(numbers, default=0) + 1
+            for path in sorted(directory.glob("*.open")):
+                self._seal_left_over(path)
+
+    @property
+    def size(self) -> int:
+        """The bytes in the open segment."""
+        return self._size
+
+    @property
+    def full(self) -> bool:
+        """Whether the open segment has reached the limit and should be sealed."""
+        return self._size >= self.limit
+
+    def append(self, key: int, change: Change) -> None:
+        """Add a change with the key of its record; it is safe on disk after `sync`.
+
+        Raises `IndexStoreError` if it cannot be written; what was added before stays.
+        """
+        line = change_to_line(key, change)
+        with self._errors():
+            file = self._file or self._begin()
+            try:
+                _write_all(file, line)
+            except OSError:
+                self._cut_back(file)
+                raise
+        self._size += len(line)
+
+    def sync(self) -> None:
+        """Have everything that was added written to the disk itself."""
+        if self._file is not None:
+            with self._errors():
+                os.fsync(self._file.fileno())
+
+    def seal(self) -> Path | None:
+        """Close the open segment and return it, ready for the index; None if nothing was added."""
+        if self._file is None:
+            return None
+        self.sync()
+        with self._errors():
+            self._file.close()
+            self._file = None
+            self._size = 0
+            return self._rename(self._path)
+
+    def sealed(self) -> list[Path]:
+        """Return the segments that wait for the index, oldest first."""
+        return sorted(self._directory.glob("*.sealed"))
+
+    def read(self, path: Path) -> Iterator[tuple[int, Change]]:
+        """Yield the changes of a segment with their keys; raises `IndexStoreError` if it is damaged."""
+        return read_segment(path)
+
+    def remove(self, path: Path) -> None:
+        """Remove a segment; call it when its commit is recorded."""
+        with self._errors():
+            path.unlink(missing_ok=True)
+
+    def keys(self) -> set[int]:
+        """Return the keys of all changes that wait, those in the open segment included."""
+        paths = self.sealed() + ([self._path] if self._file is not None else [])
+        return {key for path in paths for key, _ in self.read(path)}
+
+    def close(self) -> None:
+        """Make the open segment safe and leave it to the next process, which will find it sealed."""
+        self.seal()
+
+    def _begin(self) -> BinaryIO:
+        self._path = self._directory / f"{self._next:010d}.open"
+        # Unbuffered: a line is in the file when append returns, so that a killed process loses none.
+        self._file = self._path.open("xb", buffering=0)
+        self._next += 1
+        return self._file
+
+    def _cut_back(self, file: BinaryIO) -> None:
+        """Take a half-written line off the end again."""
+        with suppress(OSError):
+            file.truncate(self._size)
+            file.seek(self._size)
+
+    def _seal_left_over(self, path: Path) -> None:
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            end = _end_of_last_line(file, size)
+            if end < size:
+                file.truncate(end)
+        if end:
+            self._rename(path)
+        else:
+            path.unlink()
+
+    def _rename(self, path: Path) -> Path:
+        sealed = path.with_suffix(".sealed")
+        path.rename(sealed)
+        return sealed
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            what = (
+                "the disk is full" if error.errno == errno.ENOSPC else error.strerror or type(error).__name__
+            )
+            raise IndexStoreError(f"document cache {self._directory} cannot be written: {what}") from error
+
+
+def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
+    """Yield the changes of a cache segment with their keys; raises `IndexStoreError` if it is damaged."""
+    number = 0
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):  # noqa: B007 - the error below names the line
+                yield change_from_line(line)
+    except OSError as error:
+        raise IndexStoreError(f"cache segment {path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise IndexStoreError(f"cache segment {path}:{number} is damaged: {error}") from error
+
+
+def _write_all(file: BinaryIO, data: bytes) -> None:
+    """Write all of it: an unbuffered file takes what still fits on the disk and complains only the next time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _end_of_last_line(file: BinaryIO, size: int) -> int:
+    """Return where the last whole line ends, reading backwards from the end."""
+    end = size
+    while end > 0:
+        start = max(0, end - _TAIL)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0

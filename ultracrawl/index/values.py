@@ -1,0 +1,78 @@
+"""Changes and attribute values as JSON, for the cache file, the worker and the stored fields of an index."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from ultracrawl.index.engine import Change, Deletion, IndexDocument
+from ultracrawl.model import AttributeValue
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+
+def as_utc(moment: datetime) -> datetime:
+    """Return the moment with the UTC time zone; one without a zone is taken to be UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def attributes_to_json(attributes: Mapping[str, Sequence[AttributeValue]]) -> dict[str, Json]:
+    """Return the attributes as JSON values; a date is an object with the one key `date` (ISO 8601, UTC)."""
+    return {name: [_value_to_json(value) for value in values] for name, values in attributes.items()}
+
+
+def attributes_from_json(data: object) -> dict[str, list[AttributeValue]]:
+    """Turn what `attributes_to_json` made back; raises ValueError for anything else."""
+    if not isinstance(data, dict):
+        raise ValueError("attributes are no object")
+    return {
+        str(name): [_value_from_json(value) for value in _a_list(values)] for name, values in data.items()
+    }
+
+
+def change_to_line(key: int, change: Change) -> bytes:
+    """Return one change and the key of its record as a line of JSON, with its line end."""
+    row: list[Json]
+    if isinstance(change, Deletion):
+        row = [key, change.source, change.url]
+    else:
+        attributes = attributes_to_json(change.attributes)
+        row = [key, change.source, change.url, change.title, change.text, attributes]
+    line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return line.encode(errors="replace") + b"\n"
+
+
+def change_from_line(line: bytes) -> tuple[int, Change]:
+    """Turn a line of `change_to_line` back; raises ValueError for a torn or foreign line."""
+    row = json.loads(line)
+    match row:
+        case [int(key), str(source), str(url)]:
+            return key, Deletion(source, url)
+        case [int(key), str(source), str(url), str(title), str(text), attributes]:
+            return key, IndexDocument(source, url, title, text, attributes_from_json(attributes))
+    raise ValueError("not a line of a document cache")
+
+
+def _value_to_json(value: AttributeValue) -> Json:
+    if isinstance(value, datetime):
+        return {"date": as_utc(value).isoformat()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _value_from_json(value: object) -> AttributeValue:
+    match value:
+        case str() | int() | float():
+            return value
+        case {"date": str(text)}:
+            return datetime.fromisoformat(text)
+    raise ValueError("not an attribute value")
+
+
+def _a_list(values: object) -> list[object]:
+    if not isinstance(values, list):
+        raise ValueError("the values of an attribute are no list")
+    return values

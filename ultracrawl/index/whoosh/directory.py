@@ -1,0 +1,121 @@
+"""The directory of a Whoosh index: creation, the write lock, open segments, errors in one line."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from whoosh.fields import Schema
+from whoosh.filedb.filestore import FileStorage
+from whoosh.index import EmptyIndexError, FileIndex
+from whoosh.index import IndexError as WhooshError
+from whoosh.util.filelock import FileLock
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+
+LOCK_SECONDS = 60.0
+_NAME = "MAIN"
+_OPEN_ATTEMPTS = 20
+
+_DAMAGE = (
+    EOFError, ValueError, KeyError, IndexError, AttributeError, AssertionError, TypeError,
+    WhooshError, pickle.PickleError, struct.error, zlib.error,
+)  # fmt: skip
+"""What reading a file that is not what it should be can raise in Whoosh, struct, zlib and pickle."""
+
+
+class IndexDirectory:
+    """One index directory; nothing is read before it is needed, nothing created before the first write."""
+
+    def __init__(self, path: Path, lock_seconds: float) -> None:
+        self.path = path
+        self._lock_seconds = lock_seconds
+        self._storage = FileStorage(str(path))
+        self._open: dict[str, OpenSegment] = {}
+        self._snapshot: Snapshot | None = None
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the write lock that all processes share, or raise `IndexStoreError` after the time allowed."""
+        with self.errors("written"):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(str(self.path / f"{_NAME}_WRITELOCK"))
+            deadline = time.monotonic() + self._lock_seconds
+            while not lock.acquire():
+                if time.monotonic() > deadline:
+                    seconds = f"{self._lock_seconds:g} seconds"
+                    raise IndexStoreError(
+                        f"index {self.path} has been locked by another process for {seconds}"
+                    )
+                time.sleep(0.05)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def open_or_create(self, schema: Schema) -> FileIndex:
+        """Return the index for writing; the lock is held."""
+        try:
+            return FileIndex(self._storage, indexname=_NAME)
+        except EmptyIndexError:
+            return FileIndex.create(self._storage, schema, _NAME)
+
+    def snapshot(self) -> Snapshot:
+        """Return the newest committed state; segments that were open already are used again."""
+        with self.errors("read"):
+            for attempt in range(_OPEN_ATTEMPTS):
+                try:
+                    return self._newest()
+                except FileNotFoundError:
+                    # Another process committed and removed files between our look at the TOC and at them.
+                    if attempt == _OPEN_ATTEMPTS - 1:
+                        raise
+                    time.sleep(0.02)
+        raise AssertionError("unreachable")
+
+    def close(self) -> None:
+        """Close all files."""
+        self._snapshot = None
+        for segment in self._open.values():
+            segment.reader.close()
+        self._open = {}
+
+    @contextmanager
+    def errors(self, verb: str) -> Iterator[None]:
+        """Turn whatever a full disk or damaged files raise into an `IndexStoreError` of one line."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise IndexStoreError(f"index {self.path} cannot be {verb}: {reason}") from error
+        except _DAMAGE as error:
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            raise IndexStoreError(
+                f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
+            ) from error
+
+    def _newest(self) -> Snapshot:
+        try:
+            index = FileIndex(self._storage, indexname=_NAME)
+        except EmptyIndexError:
+            return Snapshot(-1, Schema(), ())
+        generation = index.latest_generation()
+        if self._snapshot is not None and self._snapshot.generation == generation:
+            return self._snapshot
+        toc = index._read_toc()
+        segments = {segment.segment_id(): segment for segment in toc.segments}
+        for gone in self._open.keys() - segments.keys():
+            self._open.pop(gone).reader.close()
+        for name, segment in segments.items():
+            if name in self._open:
+                self._open[name].update(segment)
+            else:
+                self._open[name] = OpenSegment(self._storage, toc.schema, segment)
+        self._snapshot = Snapshot(toc.generation, toc.schema, [self._open[name] for name in segments])
+        return self._snapshot

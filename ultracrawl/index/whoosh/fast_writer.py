@@ -1,0 +1,174 @@
+"""Makes ordinary Whoosh segments about three times as fast as Whoosh's own writer."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from whoosh.codec.whoosh3 import W3Segment
+from whoosh.fields import ID, FieldType
+from whoosh.formats import Positions
+from whoosh.index import TOC, FileIndex, clean_files
+from whoosh.reading import SegmentReader
+from whoosh.util.numeric import length_to_byte
+from whoosh.writing import SegmentWriter
+
+from ultracrawl.index.whoosh.fields import word_analyzer
+from ultracrawl.index.whoosh.merging import (
+    Terms,
+    copy_documents,
+    living_documents,
+    living_lengths,
+    merged_terms,
+    segment_terms,
+)
+from ultracrawl.index.whoosh.term_file import FastCodec, FieldLengths
+from ultracrawl.index.whoosh.term_pool import TermPool
+
+Indexer = Callable[[int, object], int]
+"""Adds a value of one document to the pool and returns the field's length."""
+
+
+class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
+    """A `SegmentWriter` that takes no lock itself: the caller holds the index's write lock.
+
+    Vectors, spelling fields and boosts of documents are not supported; our schema has none. All postings of
+    the batch are in memory until it is written; the caller keeps batches small. A batch ends with `commit`,
+    or with `abort`, which leaves the index as it was, whatever state the writer is in.
+    """
+
+    def __init__(self, index: FileIndex) -> None:
+        super().__init__(index, _lk=False, codec=FastCodec())
+        self._directory = Path(self.storage.folder)
+        self._terms = TermPool()
+        self._lengths: defaultdict[str, FieldLengths] = defaultdict(bytearray)
+        self._indexers: dict[str, Indexer] = {}
+        self._copied: list[Terms] = []
+        self._merged: list[W3Segment] = []
+
+    def add_document(self, **fields: object) -> None:
+        """Add a document, with the arguments of Whoosh's method of this name."""
+        documents = self.perdocwriter
+        docnum = self.docnum
+        documents.start_doc(docnum)
+        for name in sorted(name for name in fields if name[0] != "_"):
+            value = fields[name]
+            field = self.schema[name]
+            length = self._indexer(name, field)(docnum, value) if field.indexed else 0
+            if length:
+                self._length_list(name, docnum).append(length_to_byte(length))
+            shown = fields.get(f"_stored_{name}", value)
+            documents.add_field(name, field, shown if field.stored else None, length)
+            if field.column_type:
+                documents.add_column_value(name, field.column_type, field.to_column_value(shown))
+        documents.finish_doc()
+        self._added = True
+        self.docnum += 1
+
+    def merge_segments(self, segments: Sequence[W3Segment], readers: Sequence[SegmentReader]) -> None:
+        """Copy the living documents of these segments into the new one; they leave the index at `commit`."""
+        self.fieldwriter.compress = True
+        for reader in readers:
+            living = living_documents(reader)
+            copy_documents(reader, self.schema, self.perdocwriter, self.docnum, living)
+            for name in reader.segment()._fieldlengths:
+                self._length_list(name, self.docnum).extend(living_lengths(reader, name, living))
+            self._copied.append(segment_terms(reader, self.schema, self.docnum, living))
+            self.docnum += len(living)
+            self._added = self._added or bool(living)
+        self._merged += segments
+
+    def commit(self) -> None:
+        """Write the segment to disk, then make it part of the index in one step (the renaming of its TOC)."""
+        gone = set(self._merged)
+        kept = [segment for segment in self.segments if segment not in gone and segment.doc_count()]
+        if self._added:
+            kept.append(self._finalize_segment())
+            _sync(self._directory / self.newsegment.make_filename(".seg"))
+        else:
+            self._close_segment()
+        self._write_toc(kept)
+        self._finish()
+
+    def abort(self) -> None:
+        """Give the batch up and remove its files, even on a full disk."""
+        for closing in (self._close_segment, self._tempstorage.destroy):
+            with suppress(OSError, ValueError, AttributeError):
+                closing()
+        start = f"{self.newsegment.segment_id()}."
+        _remove(path for path in self._directory.iterdir() if path.name.startswith(start))
+        self._remove_torn_tocs()
+        self.is_closed = True
+
+    def _flush_segment(self) -> None:
+        """Write the postings; Whoosh calls it when the last document is in."""
+        self.perdocwriter.close()
+        add_term = self.fieldwriter.add_term
+        lengths = self._lengths
+        for fieldname, term, postings in merged_terms([*self._copied, self._terms.sorted_terms()]):
+            add_term(self.schema, fieldname, term, postings, lengths.get(fieldname))
+        self.fieldwriter.close()
+
+    def _write_toc(self, segments: list[W3Segment]) -> None:
+        self._remove_torn_tocs()
+        toc = TOC(self.schema, segments, self.generation)
+        toc.write(self.storage, self.indexname)
+        _sync(self._directory / TOC._filename(self.indexname, self.generation))
+        _sync(self._directory)
+        clean_files(self.storage, self.indexname, self.generation, segments)
+
+    def _remove_torn_tocs(self) -> None:
+        """Remove what a process that died while writing a TOC left; Whoosh itself never does."""
+        _remove(self._directory.glob(f"_{self.indexname}_*.toc.*"))
+
+    def _length_list(self, name: str, docnum: int) -> FieldLengths:
+        """Return the lengths of a field, filled up to this document."""
+        lengths = self._lengths[name]
+        if len(lengths) < docnum:
+            lengths.extend(bytes(docnum - len(lengths)))
+        return lengths
+
+    def _indexer(self, name: str, field: FieldType) -> Indexer:
+        indexer = self._indexers.get(name)
+        if indexer is None:
+            indexer = self._indexers[name] = _indexer(self._terms, name, field)
+        return indexer
+
+
+def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
+    """Return the quickest way to index values of this field that gives what the field itself would give."""
+
+    def any_field(docnum: int, value: object) -> int:
+        length = pool.add_postings(name, docnum, field.index(value))
+        return length if field.scorable else 0
+
+    def plain_text(docnum: int, value: object) -> int:
+        return pool.add_text(name, docnum, value) if isinstance(value, str) else any_field(docnum, value)
+
+    def whole_value(docnum: int, value: object) -> int:
+        pool.add_values(name, docnum, [value] if isinstance(value, str) else value)  # type:
+        ignore[arg - type]  # list return 0
+
+    if type(field) is ID:
+        return whole_value
+    if type(field.format) is Positions and field.scorable and field.analyzer == word_analyzer():
+        return plain_text
+    return any_field
+
+
+def _sync(path: Path) -> None:
+    """Have the system write a file or directory to the disk itself."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()

@@ -1,0 +1,140 @@
+"""The Whoosh schema: the fields of a document, in Whoosh's own classes so that stock Whoosh reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from whoosh.analysis import Analyzer, LowercaseFilter, RegexTokenizer
+from whoosh.columns import NumericColumn
+from whoosh.fields import DATETIME, ID, NUMERIC, STORED, TEXT, FieldType, Schema
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.index.analysis import WORD_PATTERN, clean
+from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.values import as_utc, attributes_to_json
+from ultracrawl.model import AttributeValue
+
+STORED_TEXT_LIMIT = 100_000
+"""Characters of a document's text that are kept for snippets; all of it is searchable."""
+
+NO_VALUE = 2**64 - 1
+"""What a numeric sort column holds for a document without a value."""
+
+_SORT_KEY_LIMIT = 100
+_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
+
+
+def document_id(source: str, url: str) -> str:
+    """Return the unique key of a document: neither a source name nor a URL holds a line feed."""
+    return f"{clean(source)}\n{clean(url)}"
+
+
+def word_field(attribute: str) -> str:
+    """Return the field that holds the words of a string attribute."""
+    return "title" if attribute == "Title" else f"w_{_safe(attribute)}"
+
+
+def value_field(attribute: SearchAttribute) -> str:
+    """Return the field that holds an attribute's whole values, for equality and sorting."""
+    return f"{_VALUE_PREFIXES[attribute.type]}_{_safe(attribute.name)}"
+
+
+def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldType]:
+    """Return every field of the index by name; more attributes only ever add fields."""
+    fields: dict[str, FieldType] = {
+        "id": ID(unique=True),
+        "source": ID(stored=True),
+        "url": STORED(),
+        "title": _text(),
+        "text": _text(),
+        "attributes": STORED(),
+    }
+    for attribute in attributes.values():
+        fields[value_field(attribute)] = _value(attribute.type)
+        if attribute.type is AttributeType.STRING:
+            fields.setdefault(word_field(attribute.name), _text(stored=False))
+    return fields
+
+
+def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
+    """Return the schema of a new index."""
+    return Schema(**schema_fields(attributes))
+
+
+def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
+    """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
+    title, text = clean(document.title), clean(document.text)
+    known = {name: values for name, values in document.attributes.items() if name in attributes and values}
+    if "Title" in attributes:
+        known.setdefault("Title", [document.title])
+    stored = json.dumps(attributes_to_json(known), ensure_ascii=False, separators=(",", ":"))
+    fields: dict[str, object] = {
+        "id": document_id(document.source, document.url),
+        "source": clean(document.source),
+        "url": clean(document.url),
+        "title": title,
+        "text": text,
+        "_stored_text": text[:STORED_TEXT_LIMIT],
+        "attributes": clean(stored),
+    }
+    for name, values in known.items():
+        _add_values(fields, attributes[name], values)
+    return fields
+
+
+def naive_utc(moment: datetime) -> datetime:
+    """Return the moment as Whoosh keeps it: in UTC, without a time zone."""
+    return as_utc(moment).astimezone(UTC).replace(tzinfo=None)
+
+
+def _add_values(fields: dict[str, object], attribute: SearchAttribute, values: object) -> None:
+    of_type = _converted(attribute.type, values)
+    if not of_type:
+        return
+    name = value_field(attribute)
+    fields[name] = of_type
+    if attribute.type is AttributeType.STRING:
+        texts = [str(value) for value in of_type]
+        fields[name] = list(dict.fromkeys(text.strip().lower() for text in texts))
+        fields[f"_stored_{name}"] = texts[0].strip().lower()[:_SORT_KEY_LIMIT]
+        if attribute.name != "Title":
+            fields[word_field(attribute.name)] = " ".join(texts)
+
+
+def _converted(kind: AttributeType, values: object) -> list[AttributeValue]:
+    """Return the values that have the attribute's type; a value of another type cannot be searched by it."""
+    listed = values if isinstance(values, list | tuple) else []
+    if kind is AttributeType.STRING:
+        return [clean(str(value)) for value in listed]
+    if kind is AttributeType.NUMBER:
+        numbers = (value for value in listed if isinstance(value, int | float))
+        return [float(value) for value in numbers if value - value == 0]
+    return [naive_utc(value) for value in listed if isinstance(value, datetime)]
+
+
+def word_analyzer() -> Analyzer:
+    """Return Whoosh's form of `analysis.words`, for stock Whoosh's queries; ours never run it."""
+    return RegexTokenizer(WORD_PATTERN) | LowercaseFilter()
+
+
+def _text(*, stored: bool = True) -> TEXT:
+    return TEXT(analyzer=word_analyzer(), phrase=True, stored=stored)
+
+
+def _value(kind: AttributeType) -> FieldType:
+    if kind is AttributeType.STRING:
+        return ID(sortable=True)
+    if kind is AttributeType.NUMBER:
+        return NUMERIC(float, shift_step=0, sortable=NumericColumn("Q", default=NO_VALUE))
+    return DATETIME(sortable=NumericColumn("Q", default=NO_VALUE))
+
+
+def _safe(name: str) -> str:
+    """Return a name fit for a file name, because Whoosh names files after columns."""
+    return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
+
+
+_VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}

@@ -1,0 +1,170 @@
+"""Joins segments by copying: nothing is analysed or unpacked again, and memory holds one term at a time."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3PerDocWriter, W3Segment
+from whoosh.columns import Column, VarBytesColumn
+from whoosh.fields import Schema
+from whoosh.reading import SegmentReader
+from whoosh.util.numeric import byte_to_length
+
+from ultracrawl.index.whoosh.postings import length_bytes, read_postings
+from ultracrawl.index.whoosh.term_pool import PostingList
+
+Terms = Iterator[tuple[str, bytes, PostingList]]
+"""Field name, term and postings, in the order of the term file."""
+
+MERGE_COUNT = 10
+"""So many segments of one size class become one segment of the next class."""
+SMALLEST_CLASS = 2_000
+LARGEST_MERGED = 60_000
+"""Documents: larger segments are left alone, so that no merge takes long; `optimise` joins even these."""
+MOSTLY_DELETED = 0.5
+
+_LENGTH_COLUMN = re.compile(r"_(.+)_len")
+
+
+def choose_merge(segments: Sequence[W3Segment]) -> list[W3Segment]:
+    """Return the segments to join next, in their order, or none.
+
+    Segments fall into classes by their living documents, each class ten times as large as the one before,
+    so that every document is copied about once for each factor of ten that the index grows. A segment of
+    which most documents are deleted is rewritten alone.
+    """
+    for segment in segments:
+        if segment.deleted_count() > MOSTLY_DELETED * segment.doc_count_all():
+            return [segment]
+    classes: dict[int, list[W3Segment]] = {}
+    for segment in segments:
+        classes.setdefault(_size_class(segment.doc_count()), []).append(segment)
+    for members in (classes[size] for size in sorted(classes)):
+        if len(members) >= MERGE_COUNT and sum(s.doc_count() for s in members) <= LARGEST_MERGED:
+            return members
+    return []
+
+
+def _size_class(documents: int) -> int:
+    size = 0
+    while documents > SMALLEST_CLASS:
+        documents //= MERGE_COUNT
+        size += 1
+    return size
+
+
+def living_documents(reader: SegmentReader) -> list[int]:
+    """Return the numbers of the documents of a segment that are not deleted."""
+    deleted = set(reader._perdoc.deleted_docs())
+    return [docnum for docnum in range(reader.doc_count_all()) if docnum not in deleted]
+
+
+def copy_documents(
+    reader: SegmentReader, schema: Schema, target: W3PerDocWriter, first: int, living: Sequence[int]
+) -> None:
+    """Append stored fields, lengths and sort columns of the living documents, numbered from `first`."""
+    for name in _column_names(reader):
+        if name == "_stored":
+            _copy_stored(reader, target, first, living)
+        elif (column := _column(name, schema)) is not None:
+            if not target._has_column(name):
+                target._create_column(name, column)
+            source = reader._perdoc.column_reader(name, column)
+            _copy_column(source, target._get_column(name).add, first, living)
+    target._doccount += len(living)
+    for fieldname, length in _field_lengths(reader, schema, living):
+        target._fieldlengths[fieldname] += length
+
+
+def segment_terms(reader: SegmentReader, schema: Schema, first: int, living: Sequence[int]) -> Terms:
+    """Yield the terms of a segment with its documents renumbered and the deleted ones left out."""
+    numbers = {old: new for new, old in enumerate(living, first)}
+    whole = len(living) == reader.doc_count_all()
+    for (fieldname, term), info in reader._terms.items():
+        if fieldname not in schema:
+            continue
+        ids, weights, values = read_postings(reader, info)
+        postings: PostingList = [b""] * (3 * len(ids))
+        postings[0::3] = [docnum + first for docnum in ids] if whole else [numbers.get(n, -1) for n in ids]
+        postings[1::3] = weights
+        postings[2::3] = values if values else [b""] * len(ids)
+        if not whole:
+            postings = _without_deleted(postings)
+        if postings:
+            yield fieldname, term, postings
+
+
+def merged_terms(streams: Sequence[Terms]) -> Terms:
+    """Yield the terms of all streams as one stream; postings of a term follow in the order of the streams."""
+    if len(streams) == 1:
+        yield from streams[0]
+        return
+    merged = heapq.merge(*streams, key=_term_key)
+    for (fieldname, term), group in groupby(merged, key=_term_key):
+        together = [postings for _, _, postings in group]
+        yield fieldname, term, together[0] if len(together) == 1 else _joined(together)
+
+
+def _term_key(item: tuple[str, bytes, PostingList]) -> tuple[str, bytes]:
+    return item[0], item[1]
+
+
+def _joined(lists: Iterable[PostingList]) -> PostingList:
+    return [value for postings in lists for value in postings]
+
+
+def _without_deleted(postings: PostingList) -> PostingList:
+    kept: PostingList = []
+    for at in range(0, len(postings), 3):
+        if postings[at] != -1:
+            kept += postings[at : at + 3]
+    return kept
+
+
+def _column_names(reader: SegmentReader) -> list[str]:
+    """Return the columns that the segment has, from the names of its files."""
+    segment = reader.segment()
+    storage = reader._storage.a if segment.is_compound() else reader._storage
+    start = f"{segment.segment_id()}."
+    names = [name for name in storage.list() if name.startswith(start) and name.endswith(".col")]
+    return sorted(name[len(start) : -len(".col")] for name in names)
+
+
+def _column(name: str, schema: Schema) -> Column | None:
+    """Return the kind of a column; None for one of a field that the index no longer has."""
+    length_of = _LENGTH_COLUMN.fullmatch(name)
+    if length_of:
+        return LENGTHS_COLUMN if length_of.group(1) in schema else None
+    return schema[name].column_type if name in schema else None
+
+
+def _copy_column(
+    source: Sequence[object], add: Callable[[int, object], None], first: int, living: Sequence[int]
+) -> None:
+    for new, old in enumerate(living, first):
+        add(new, source[old])
+
+
+def _copy_stored(reader: SegmentReader, target: W3PerDocWriter, first: int, living: Sequence[int]) -> None:
+    """Copy stored fields as they are on disk, pickled and compressed."""
+    source = reader._perdoc.column_reader("_stored", VarBytesColumn())
+    compressing = target._get_column("_stored")._child
+    for new, old in enumerate(living, first):
+        VarBytesColumn.Writer.add(compressing, new, source[old])
+
+
+def _field_lengths(reader: SegmentReader, schema: Schema, living: Sequence[int]) -> Iterator[tuple[str, int]]:
+    whole = len(living) == reader.doc_count_all()
+    for fieldname, length in reader.segment()._fieldlengths.items():
+        if fieldname in schema:
+            exact = length if whole else sum(map(byte_to_length, living_lengths(reader, fieldname, living)))
+            yield fieldname, exact
+
+
+def living_lengths(reader: SegmentReader, fieldname: str, living: Sequence[int]) -> bytes:
+    """Return the byte that stands for the field's length in each of these documents."""
+    data = length_bytes(reader, fieldname)
+    return data if len(living) == len(data) else bytes([data[docnum] for docnum in living])

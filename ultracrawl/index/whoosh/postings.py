@@ -1,0 +1,95 @@
+"""Reads whole posting lists out of a segment, instead of walking them posting by posting."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from itertools import accumulate
+from pickle import load, loads
+from struct import Struct
+from typing import NamedTuple, Protocol
+
+from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3TermInfo
+from whoosh.reading import SegmentReader
+
+_unpack_int = Struct("!i").unpack
+_MAGIC_SIZE = 4
+
+
+class Postings(NamedTuple):
+    """The documents of one term in rising order; `values` are encoded positions, None if it has none."""
+
+    ids: Sequence[int]
+    weights: Sequence[float]
+    values: Sequence[bytes] | None
+
+
+class _File(Protocol):
+    def get(self, position: int, length: int) -> bytes: ...
+
+
+def find_term(reader: SegmentReader, fieldname: str, term: bytes) -> W3TermInfo | None:
+    """Return the facts of a term in one segment, or None if it does not occur there."""
+    terms = reader._terms
+    if fieldname not in terms._fieldmap:
+        return None
+    key = terms._keycoder(fieldname, term)
+    data = terms._tindex.get(key)
+    return None if data is None else W3TermInfo.from_bytes(data)
+
+
+def read_postings(reader: SegmentReader, info: W3TermInfo) -> Postings:
+    """Return all postings of a term, deleted documents included."""
+    if info.is_inlined():
+        ids, weights, values = info.inlined_postings()
+        return Postings(ids, weights, values)
+    blocks = list(_blocks(reader._terms._postfile, info.extent()[0]))
+    if len(blocks) == 1:
+        return blocks[0]
+    ids = [docnum for block in blocks for docnum in block.ids]
+    weights = [weight for block in blocks for weight in block.weights]
+    if blocks[0].values is None:
+        return Postings(ids, weights, None)
+    return Postings(ids, weights, [value for block in blocks for value in block.values or ()])
+
+
+def decode_positions(value: bytes) -> list[int]:
+    """Return the positions of a word in a document."""
+    return list(accumulate(loads(value[4:])))  # noqa: S301 - Whoosh's format; the index is our own file
+
+
+def length_bytes(reader: SegmentReader, fieldname: str) -> bytes:
+    """Return the field's length in every document as the byte that Whoosh keeps of it; 0 for none."""
+    documents: int = reader.doc_count_all()
+    name = f"_{fieldname}_len"
+    if not reader._perdoc.has_column(name):
+        return bytes(documents)
+    column = reader._perdoc.column_reader(name, LENGTHS_COLUMN)
+    data = bytes(column._dbfile.get(column._basepos, column._count))
+    return data.ljust(documents, b"\0")
+
+
+def _blocks(file: _File, offset: int) -> Iterator[Postings]:
+    position = offset + _MAGIC_SIZE
+    last = False
+    while not last:
+        size = _unpack_int(file.get(position, 4))[0]
+        last, size = size < 0, abs(size)
+        stream = BytesIO(file.get(position + 4, size))
+        count, _, _, compression, _, _ = load(stream)  # noqa: S301 - as above
+        data = stream.read()
+        yield _postings(count, loads(zlib.decompress(data) if compression else data))  # noqa: S301 - as above
+        position += 4 + size
+
+
+def _postings(
+    count: int, data: tuple[Sequence[int], float | Sequence[float] | None, Sequence[bytes] | bytes | None]
+) -> Postings:
+    differences, weights, values = data
+    if weights is None or isinstance(weights, float):
+        weights = array("f", [1.0 if weights is None else weights]) * count
+    if isinstance(values, bytes):
+        raise ValueError("a field of this index has postings of a kind that is not ours")
+    return Postings(list(accumulate(differences)), weights, values)

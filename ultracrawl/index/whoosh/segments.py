@@ -1,0 +1,117 @@
+"""The segments of one state of the index, opened once and kept while they are part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from whoosh.codec.whoosh3 import W3Segment
+from whoosh.columns import Column
+from whoosh.fields import Schema
+from whoosh.filedb.filestore import FileStorage
+from whoosh.reading import SegmentReader
+from whoosh.util.numeric import byte_to_length
+
+from ultracrawl.index.scoring import damping
+from ultracrawl.index.whoosh.postings import Postings, find_term, length_bytes, read_postings
+
+NO_POSTINGS = Postings((), (), None)
+
+
+class OpenSegment:
+    """One segment as queries need it; `deleted` are the documents that are no longer part of the index."""
+
+    def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
+        self.reader = SegmentReader(storage, schema, segment)
+        self.schema = schema
+        self.update(segment)
+
+    def update(self, segment: W3Segment) -> None:
+        """Take over the deletions of a later state of the index."""
+        self.segment = segment
+        self.deleted = frozenset(segment.deleted_docs())
+        self.documents: int = segment.doc_count_all()
+        self._lengths: dict[str, bytes] = {}
+        self.field_lengths: dict[str, int] = dict(segment._fieldlengths)
+
+    def postings(self, fieldname: str, term: str | bytes) -> Postings:
+        """Return the postings of a term, deleted documents included."""
+        info = find_term(
+            self.reader, fieldname, term if isinstance(term, bytes) else term.encode(errors="replace")
+        )
+        return NO_POSTINGS if info is None else read_postings(self.reader, info)
+
+    def frequency(self, fieldname: str, term: str) -> int:
+        """Return in how many documents the term occurs."""
+        info = find_term(self.reader, fieldname, term.encode(errors="replace"))
+        return 0 if info is None else int(info.doc_frequency())
+
+    def with_prefix(self, fieldname: str, prefix: str) -> list[Postings]:
+        """Return the postings of all terms with this beginning."""
+        return self.between(fieldname, prefix.encode(errors="replace"), None)
+
+    def between(self, fieldname: str, start: bytes, end: bytes | None) -> list[Postings]:
+        """Return the postings of terms from `start` to below `end`, or of those that begin with `start`."""
+        found = []
+        if fieldname in self.reader._terms._fieldmap:
+            for (name, term), info in self.reader._terms.items_from(fieldname, start):
+                if name != fieldname or (term >= end if end is not None else not term.startswith(start)):
+                    break
+                found.append(read_postings(self.reader, info))
+        return found
+
+    def lengths(self, fieldname: str) -> bytes:
+        """Return the field's length in each document as one byte."""
+        if fieldname not in self._lengths:
+            self._lengths[fieldname] = length_bytes(self.reader, fieldname)
+        return self._lengths[fieldname]
+
+    def column(self, fieldname: str, column: Column) -> Sequence[object] | None:
+        """Return the sort column of a field, or None if no document of this segment has a value."""
+        if not self.reader._perdoc.has_column(fieldname):
+            return None
+        found: Sequence[object] = self.reader._perdoc.column_reader(fieldname, column)
+        return found
+
+    def find(self, key: str) -> list[int]:
+        """Return the living documents with this unique key; at most one in an index that we wrote."""
+        return [docnum for docnum in self.postings("id", key).ids if docnum not in self.deleted]
+
+    def keys(self, source: str) -> Iterator[str]:
+        """Yield the unique keys of the living documents, of one source or of all."""
+        start = f"{source}\n".encode(errors="replace") if source else b""
+        if "id" not in self.reader._terms._fieldmap:
+            return
+        for (fieldname, term), info in self.reader._terms.items_from("id", start):
+            if fieldname != "id" or not term.startswith(start):
+                return
+            if not self.deleted.issuperset(read_postings(self.reader, info).ids):
+                yield term.decode()
+
+
+class Snapshot:
+    """All segments of one generation of the index, and the numbers that scores need of the whole."""
+
+    def __init__(self, generation: int, schema: Schema, segments: Sequence[OpenSegment]) -> None:
+        self.generation = generation
+        self.schema = schema
+        self.segments = segments
+        self._damping: dict[str, list[float]] = {}
+
+    @cached_property
+    def documents(self) -> int:
+        """The number of documents, those deleted but not yet merged away included."""
+        return sum(segment.documents for segment in self.segments)
+
+    @cached_property
+    def living(self) -> int:
+        """The number of documents in the index."""
+        return sum(segment.documents - len(segment.deleted) for segment in self.segments)
+
+    def damping_of(self, fieldname: str) -> list[float]:
+        """Return the length part of BM25 for each of the 256 length bytes of a field."""
+        if fieldname not in self._damping:
+            total = sum(segment.field_lengths.get(fieldname, 0) for segment in self.segments)
+            average = total / max(1, self.documents)
+            self._damping[fieldname] = [damping(byte_to_length(byte), average) for byte in range(256)]
+        return self._damping[fieldname]

@@ -1,0 +1,59 @@
+"""The program of the index process, `python -m ultracrawl.index.worker CONFIG`.
+
+It reads one path of a sealed segment a line as JSON from standard input and answers each with one line of
+JSON. It ends when standard input ends, which also happens when the crawler is killed, after the commit it
+is in.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.index.batches import apply_segment
+from ultracrawl.index.engine import IndexEngine
+from ultracrawl.index.open import IndexConfig, open_index
+
+
+def main(config: str) -> None:
+    """Serve until standard input ends."""
+    # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    engine = open_index(IndexConfig.from_json(config))
+    gc.freeze()
+    for line in sys.stdin.buffer:
+        answer = _apply(engine, Path(json.loads(line)))
+        try:
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            break
+        _maintain(engine)
+    engine.close()
+
+
+def _apply(engine: IndexEngine, path: Path) -> dict[str, str | int | float]:
+    started = time.monotonic()
+    try:
+        added = apply_segment(engine, path)
+    except UltracrawlError as error:
+        return {"path": str(path), "failed": str(error)}
+    return {"path": str(path), "added": added, "seconds": time.monotonic() - started}
+
+
+def _maintain(engine: IndexEngine) -> None:
+    """Merge if it is due; a failure is told, but the segment was committed and stays so."""
+    try:
+        engine.maintain()
+    except UltracrawlError as error:
+        sys.stderr.write(f"{error}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

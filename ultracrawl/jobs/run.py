@@ -1,0 +1,99 @@
+"""Crawls the sources of a project in this process, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.settings import Settings
+from scrapy.utils.project import get_project_settings
+
+from ultracrawl.extensions import CrawlSession
+from ultracrawl.model import RunReport
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.spiders.loader import spider_class
+
+Watcher = Callable[[CrawlSession], None]
+"""Called a few times a second while a source is crawled, and once at its end."""
+
+WATCH_EVERY = 0.2
+
+
+def run_sources(
+    project: Project,
+    sources: Iterable[DataSource],
+    *,
+    force: bool = False,
+    settings: dict[str, Any] | None = None,
+    watcher: Watcher | None = None,
+) -> list[RunReport]:
+    """Crawl the sources in their order and return a report of each that was begun.
+
+    SIGINT once ends the crawl after the requests in flight, with the state resumable; twice ends it at once.
+    Raises `WorkError` or `UserError` if a crawl could not begin. Can be called once in a process,
+    because Twisted's reactor cannot be started again.
+    """
+    return _Runner(project, force, settings or {}, watcher).run(list(sources))
+
+
+class _Runner:
+    def __init__(
+        self, project: Project, force: bool, settings: dict[str, Any], watcher: Watcher | None
+    ) -> None:
+        self._project = project
+        self._watcher = watcher
+        self._process = AsyncCrawlerProcess(_scrapy_settings(force, settings))
+        self._waiting: list[DataSource] = []
+        self._reports: list[RunReport] = []
+        self._errors: list[BaseException] = []
+
+    def run(self, sources: list[DataSource]) -> list[RunReport]:
+        self._waiting = sources
+        self._next()
+        self._process.start()
+        if self._errors:
+            raise self._errors[0]
+        return self._reports
+
+    def _next(self) -> None:
+        if not self._waiting:
+            return
+        source = self._waiting.pop(0)
+        crawler = self._process.create_crawler(spider_class(self._project, source))
+        task = self._process.crawl(crawler)
+        watch = asyncio.get_event_loop().create_task(self._watch(crawler))
+        task.add_done_callback(lambda done: self._ended(crawler, done, watch))
+
+    def _ended(self, crawler: Crawler, done: asyncio.Task[None], watch: asyncio.Task[None]) -> None:
+        watch.cancel()
+        error = None if done.cancelled() else done.exception()
+        if error is not None:
+            self._errors.append(error)
+            self._waiting.clear()
+            return
+        session = CrawlSession.of(crawler)
+        self._reports.append(session.report)
+        if self._watcher:
+            self._watcher(session)
+        if session.interrupted:
+            self._waiting.clear()
+        self._next()
+
+    async def _watch(self, crawler: Crawler) -> None:
+        while self._watcher:
+            await asyncio.sleep(WATCH_EVERY)
+            session = crawler.get_extension(CrawlSession) if crawler.crawling else None
+            if session is not None and session.opened:
+                self._watcher(session)
+
+
+def _scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
+    settings = get_project_settings()
+    settings.setmodule("ultracrawl.settings", priority="default")
+    settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
+    settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="cmdline")
+    return settings
+
+

@@ -1,0 +1,37 @@
+"""Redirects by status: nothing is followed in place, the target goes through boundary and frontier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.extensions import CrawlSession, visit_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+class RedirectMiddleware:
+    """Ends the visit of a URL that redirects; headers and credentials of this request go nowhere else."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._redirects = session.redirects
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawler."""
+        return cls(CrawlSession.of(crawler))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Hand the target over and record the redirect."""
+        visit = visit_of(request)
+        if visit is not None and not visit.done and response.status in REDIRECTS:
+            location = response.headers.get("Location")
+            target = None if location is None else location.decode("utf-8", "replace").strip()
+            self._redirects.follow(visit, response.status, target, response.url)
+        return response

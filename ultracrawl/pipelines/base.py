@@ -1,0 +1,39 @@
+"""What every pipeline of ours does first: find the visit that an item belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
+
+from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.urls import url_key
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class DocumentPipeline:
+    """Base of the pipelines: holds the session; items that belong to no visit pass untouched."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self.session = session
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the pipeline of a crawler."""
+        return cls(CrawlSession.of(crawler))
+
+    def process_item(self, item: Any) -> Any:
+        """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""
+        adapter = ItemAdapter(item)
+        visit = self.session.visits.get(url_key(str(adapter.get("access_url", ""))))
+        if visit is not None:
+            self.process(adapter, visit)
+        return item
+
+    def process(self, item: ItemAdapter, visit: Visit) -> None:
+        """Work on one item. Raises `DropItem` to end its way here."""
+        raise NotImplementedError

@@ -1,0 +1,34 @@
+"""Is the document new, modified or as it was?"""
+
+from __future__ import annotations
+
+import json
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem
+
+from ultracrawl.extensions import Visit
+from ultracrawl.model import UrlOutcome
+from ultracrawl.pipelines.base import DocumentPipeline
+from ultracrawl.recrawl import checksum, classify
+
+
+class ChecksumPipeline(DocumentPipeline):
+    """Compares the checksum of a document with the stored one; an unchanged document is not indexed again.
+
+    An item without a checksum gets one over its title, text and attributes.
+    """
+
+    def process(self, item: ItemAdapter, visit: Visit) -> None:
+        """Drop the item if it is unchanged. Raises `DropItem`."""
+        value = item.get("checksum") or checksum(_content(item))
+        visit.checksum = value
+        if self.session.force or classify(visit.record, value) is not UrlOutcome.UNMODIFIED:
+            return
+        self.session.recorder.finish(visit, UrlOutcome.UNMODIFIED)
+        raise DropItem("unchanged")
+
+
+def _content(item: ItemAdapter) -> bytes:
+    parts = [item.get("title", ""), item.get("text", ""), item.get("attributes", {})]
+    return json.dumps(parts, sort_keys=True, default=str).encode()

@@ -1,0 +1,12 @@
+"""What a site asks of robots, and how strictly it is followed.
+
+`RobotsRules` (the part of one robots.txt that concerns us), `RobotsRule` (one Allow or Disallow line),
+`RobotsPolicy` (what an answer, an error or a time-out for robots.txt means), `origin_of` (the key under which
+rules are kept), `parse_directives` (META robots and X-Robots-Tag).
+"""
+
+from ultracrawl.robots.directives import parse_directives
+from ultracrawl.robots.policy import RobotsPolicy, origin_of
+from ultracrawl.robots.rules import RobotsRule, RobotsRules
+
+__all__ = ["RobotsPolicy", "RobotsRule", "RobotsRules", "origin_of", "parse_directives"]

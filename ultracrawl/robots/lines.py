@@ -1,0 +1,118 @@
+"""The lines of a robots.txt: decoding, directive names, groups (RFC 9309 sections 2.1, 2.2 and 2.5)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+PARSED_BYTES = 500 * 1024
+"""How much of a file is read; RFC 9309 section 2.5 asks for at least this."""
+
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+_LONGEST_DIRECTIVE = 2
+"""Words in the longest directive name, for lines without a colon."""
+
+_DIRECTIVES = {
+    "user-agent": "user-agent",
+    "useragent": "user-agent",
+    "user agent": "user-agent",
+    "disallow": "disallow",
+    "dissallow": "disallow",
+    "dissalow": "disallow",
+    "disalow": "disallow",
+    "diasllow": "disallow",
+    "disallaw": "disallow",
+    "allow": "allow",
+    "crawl-delay": "crawl-delay",
+    "crawl delay": "crawl-delay",
+    "crawldelay": "crawl-delay",
+    "request-rate": "request-rate",
+    "request rate": "request-rate",
+    "content-signal": "content-signal",
+    "sitemap": "sitemap",
+    "sitemaps": "sitemap",
+    "site-map": "sitemap",
+}
+"""Directive names with the misspellings that sites are known to use."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsLine:
+    """One understood line: its number (from 1), the directive's proper name and the value."""
+
+    number: int
+    directive: str
+    value: str
+
+
+@dataclass(slots=True)
+class RobotsGroup:
+    """The lines that belong to one run of `User-agent` lines; agents in lower case, blanks folded."""
+
+    agents: list[str]
+    lines: list[RobotsLine] = field(default_factory=list)
+
+
+def decode_robots(body: bytes) -> str:
+    """Return the text of a file, cut at `PARSED_BYTES`; bytes that are not UTF-8 become percent escapes."""
+    whole = body[:PARSED_BYTES]
+    if len(body) > PARSED_BYTES:
+        whole = whole[: max(whole.rfind(b"\n"), whole.rfind(b"\r")) + 1]
+    for mark, encoding in _BOMS:
+        if whole.startswith(mark):
+            return _escape(whole[len(mark) :], encoding)
+    return _escape(whole, "utf-8")
+
+
+def _escape(body: bytes, encoding: str) -> str:
+    if encoding != "utf-8":
+        return body.decode(encoding, "replace")
+    text = body.decode(encoding, "surrogateescape")
+    return _UNDECODABLE.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", text)
+
+
+def read_lines(text: str) -> Iterator[RobotsLine]:
+    """Yield the understood lines; comments, blank lines and unknown directives are passed over.
+
+    An unknown directive with a path (`Noindex: /x`) is yielded as `other`: it was meant as a rule of its
+    group.
+    """
+    for number, raw in enumerate(_LINE_END.split(text), 1):
+        line = raw.partition("#")[0].strip()
+        if line and (found := _split(line)):
+            yield RobotsLine(number, *found)
+
+
+def _split(line: str) -> tuple[str, str] | None:
+    name, colon, value = line.partition(":")
+    if colon and (directive := _DIRECTIVES.get(" ".join(name.lower().split()))):
+        return directive, value.strip()
+    if colon and value.lstrip().startswith("/"):
+        return "other", value.strip()
+    if colon and (not value or value[0].isspace()):
+        return None
+    words = line.split()
+    for count in range(1, _LONGEST_DIRECTIVE + 1):
+        if directive := _DIRECTIVES.get(" ".join(words[:count]).lower()):
+            return directive, " ".join(words[count:])
+    return None
+
+
+def read_groups(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
+    """Sort lines into groups: a `User-agent` line after a rule opens a new one; sitemaps belong to none."""
+    groups: list[RobotsGroup] = []
+    collecting_agents = False
+    for line in lines:
+        if line.directive == "user-agent":
+            if not collecting_agents:
+                groups.append(RobotsGroup([]))
+            collecting_agents = True
+            groups[-1].agents.append(" ".join(line.value.lower().split()))
+        elif line.directive != "sitemap" and groups:
+            collecting_agents = False
+            groups[-1].lines.append(line)
+    return groups

@@ -1,0 +1,233 @@
+"""The Scrapy face of the frontier: takes links and seeds, hands out requests, wakes the engine in time."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
+
+from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.extensions.visit import META_KEY
+from ultracrawl.frontier import Frontier
+from ultracrawl.model import UrlRecord
+from ultracrawl.scheduler.admission import Admission
+from ultracrawl.state import QueueEntry
+from ultracrawl.urls import site_of, url_key
+
+if TYPE_CHECKING:
+    from array import array
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
+    from twisted.internet.defer import Deferred
+
+REFILL = 2000
+"""Entries of one site taken from the store at once."""
+CONGESTION_WAIT = 0.1
+
+
+class UltracrawlScheduler(BaseScheduler):
+    """Scrapy's scheduler over a durable frontier.
+
+    Links come in as strings through `follow`, in one call per page; a `Request` is built only when its turn
+    has come. Requests that somebody's own spider yields go through the same admission, unless they have a callback
+    or a method of their own: those wait in memory only.
+    """
+
+    def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
+        self._crawler = crawler
+        self._session = session
+        politeness = session.source.politeness
+        self._frontier: Frontier[QueueEntry] = Frontier(
+            delay=politeness.delay, concurrency=politeness.concurrency
+        )
+        self._direct: deque[Request] = deque()
+        self._retries: dict[int, Visit] = {}
+        self._depths: dict[int, int] = {}
+        self._unconditional: set[int] = set()
+        self._wake_call: CallLaterResult | None = None
+        self._headers = dict(session.rules.headers)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the scheduler of a crawler (Scrapy's component protocol)."""
+        return cls(crawler, CrawlSession.of(crawler))
+
+    # ---- Scrapy's scheduler protocol
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Open the session and take up the stored queue."""
+        self._spider = spider
+        session = self._session
+        session.open()
+        session.links = self
+        session.recorder.on_finish.append(self._finished)
+        rules = session.rules
+        self.admission = Admission(
+            rules.url_policy, rules.boundary, session.state, session.clock, session.report.rejected_by
+        )
+        for site, _ in session.state.queued_sites():
+            self._frontier.leave_stored(site)
+        return None
+
+    def close(self, reason: str) -> Deferred[None]:
+        """End the session once nothing is in flight."""
+        if self._wake_call is not None:
+            self._wake_call.cancel()
+        return deferred_from_coro(self._session.close(reason))
+
+    def has_pending_requests(self) -> bool:
+        """Whether anything waits, in memory or in the store."""
+        return bool(self._direct or len(self._frontier) or self._frontier.hungry)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take a request of a spider or a middleware."""
+        if visit_of(request) or request.callback or request.method != "GET" or request.body:
+            self._direct.append(request)
+            return True
+        return bool(self.seed([request.url]))
+
+    def next_request(self) -> Request | None:
+        """Hand out the next request, or None until something changes; the engine is woken when a delay is over."""
+        if self._direct:
+            return self._direct.popleft()
+        if self._session.feed.congested:
+            self._wake_in(CONGESTION_WAIT)
+            return None
+        now = time.monotonic()
+        entry = self._pop(now)
+        if entry is None:
+            at = self._frontier.next_at()
+            if at is not None:
+                self._wake_in(max(at - now, 0.001))
+            return None
+        return self._request(entry)
+
+    def _pop(self, now: float) -> QueueEntry | None:
+        while self._frontier.hungry:
+            site = next(iter(self._frontier.hungry))
+            stored = self._session.state.queued(site, REFILL)
+            waiting = [entry for entry in stored if entry.key not in self._session.visits]
+            self._frontier.refill(site, waiting, more=len(stored) == REFILL)
+        return self._frontier.pop(now)
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._wake_call is None:
+            self._wake_call = call_later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        """Give the engine something: it asks a scheduler that said None again only when a request comes in."""
+        self._wake_call = None
+        request = self.next_request()
+        if request is not None:
+            self._crawler.engine.crawl(request)
+
+    # ---- requests
+
+    def _request(self, entry: QueueEntry) -> Request:
+        visit = self._retries.pop(entry.key, None) or self._visit(entry)
+        self._session.visits[entry.key] = visit
+        return Request(
+            entry.url,
+            callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
+            errback=self._spider.failed,  # type: ignore[attr-defined]
+            headers=self._headers,
+            meta={META_KEY: visit, "download_slot": entry.site, "handle_httpstatus_all": True},
+            dont_filter=True,
+        )
+
+    def _visit(self, entry: QueueEntry) -> Visit:
+        record = self._session.state.get(entry.key)
+        if record is None:
+            record = UrlRecord(entry.url, self._session.source.name, entry.depth)
+        depth = self._depths.pop(entry.key, entry.depth)
+        rescan = self._session.rescan or entry.key in self._unconditional
+        self._unconditional.discard(entry.key)
+        return Visit(entry._replace(depth=min(depth, entry.depth)), record, rescan=rescan)
+
+    def _finished(self, visit: Visit) -> None:
+        self._session.visits.pop(visit.entry.key, None)
+        self._frontier.done(visit.entry.site)
+
+    def retry(self, visit: Visit, delay: float) -> None:
+        """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
+        visit.attempts += 1
+        entry = visit.entry
+        self._session.visits.pop(entry.key, None)
+        self._retries[entry.key] = visit
+        self._frontier.done(entry.site)
+        self._frontier.hold(entry.site, time.monotonic() + delay)
+        self._frontier.add(entry)
+
+    # ---- links
+
+    def seed(self, urls: Iterable[str]) -> int:
+        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them."""
+        new = 0
+        for url in urls:
+            canonical = self._session.rules.url_policy.canonical(url)
+            if canonical is None:
+                self._session.problems.append(f"start URL {url!r} is not a URL that can be crawled")
+                continue
+            key = url_key(canonical)
+            if not self._session.state.lookup([key]):
+                self._enqueue(self.admission.enter(key, canonical, 0))
+                new += 1
+        return new
+
+    def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+        """Queue the links of a page that are new and inside the boundary; returns how many.
+
+        The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
+        """
+        entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1)
+        visit.links = cast("array[int]", inside).tobytes()
+        for entry in entries:
+            self._enqueue(entry)
+        if self.admission.shorter:
+            self._take_shorter_routes()
+        return len(entries)
+
+    def redirect(self, visit: Visit, target: str, display_url: str) -> None:
+        """Queue the target of an allowed redirect, at the depth of the URL that led there."""
+        key = url_key(target)
+        known = self._session.state.lookup([key])
+        if not known:
+            entry = visit.entry
+            self._enqueue(
+                self.admission.enter(key, target, entry.depth, display_url=display_url, hops=entry.hops + 1)
+            )
+
+    def _enqueue(self, entry: QueueEntry) -> None:
+        self._session.report.scheduled += 1
+        self._frontier.add(entry)
+
+    def _take_shorter_routes(self) -> None:
+        """Lower the depth of URLs that turned out to be nearer; pages already scanned are fetched once more.
+
+        Only where the source has a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
+        """
+        shorter, self.admission.shorter = self.admission.shorter, []
+        if self._session.rules.depth_limit is None:
+            return
+        for key, depth in shorter:
+            record = self._session.state.get(key)
+            scanned = record is not None and record.last_fetched >= self._session.run.started
+            if record is None or not scanned:
+                self._depths[key] = depth
+                continue
+            self._unconditional.add(key)
+            site = site_of(record.url)
+            entry = QueueEntry(key, record.url, site, depth, self._session.state.next_seq())
+            self._session.state.requeue(entry)
+            self._enqueue(entry)
+
+

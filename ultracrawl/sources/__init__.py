@@ -1,0 +1,40 @@
+"""Data-source definitions: typed, checked, frozen.
+
+`DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`, `LimitsSection`), `Project`
+(its sources, index, state and cache). `load_project` gives `Loaded` (a project, or findings), `require` insists on the
+project, `render_findings` shows what is wrong. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
+`compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
+"""
+
+from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.catalog import Catalog, adhoc
+from ultracrawl.sources.compile import CompiledSource, compile_source
+from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.loaded import Loaded, render_findings, require
+from ultracrawl.sources.locations import PROJECT_FILE
+from ultracrawl.sources.schema import json_schema
+from ultracrawl.sources.sections import LimitsSection, PolitenessSection, RobotsSection
+from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
+from ultracrawl.sources.yaml_loader import load_project
+
+__all__ = [
+    "PROJECT_FILE",
+    "BoundarySection",
+    "CacheSection",
+    "Catalog",
+    "CompiledSource",
+    "DataSource",
+    "IndexSection",
+    "LimitsSection",
+    "Loaded",
+    "PolitenessSection",
+    "Project",
+    "RobotsSection",
+    "StateSection",
+    "adhoc",
+    "compile_source",
+    "json_schema",
+    "load_project",
+    "render_findings",
+    "require",
+]

@@ -1,0 +1,65 @@
+"""Sources by name, and a project made up on the spot from URLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ultracrawl.errors import UserError
+from ultracrawl.sources.definition import DataSource, DefinitionHead, Project, make_project
+from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.urls import DEFAULT_POLICY, host_of
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Catalog(Mapping[str, DataSource]):
+    """The sources of a project by name; an unknown name is a `UserError` that says which are known."""
+
+    def __init__(self, project: Project) -> None:
+        self._sources = project.sources
+
+    def __getitem__(self, name: str) -> DataSource:
+        return self._sources[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def find(self, name: str) -> DataSource:
+        """Return a source. Raises `UserError` if there is none of that name."""
+        source = self._sources.get(name)
+        if source is None:
+            guess = closest(name, self._sources)
+            known = (
+                f"did you mean `{guess}`?"
+                if guess
+                else f"the sources are {listed(sorted(self._sources)[:20])}"
+            )
+            raise UserError(f"there is no source {shown(name)}; {known}")
+        return source
+
+
+def adhoc(urls: Sequence[str], base: Path) -> Project:
+    """Return a project with one web source for some URLs, bounded to their hosts; its data go to `var` below `base`.
+
+    The source is named after the host of the first URL. Raises `UserError` for a text that is no http(s) URL.
+    """
+    canonical = [_canonical(url) for url in urls]
+    if not canonical:
+        raise UserError("no URL is given; give at least one, as https://www.example.com/")
+    name = _UNFIT.sub("-", host_of(canonical[0])).strip("-._") or "adhoc"
+    source = DataSource(name=name[:100], start_urls=tuple(canonical))
+    return make_project(DefinitionHead(), {source.name: source}, base)
+
+
+def _canonical(url: str) -> str:
+    canonical = DEFAULT_POLICY.canonical(url)
+    if canonical is None:
+        raise UserError(
+            f"{shown(url)} is not a URL that can be crawled; write it in full, as https://www.example.com/"
+        )
+    return canonical

@@ -1,0 +1,112 @@
+"""What types alone cannot say about a source: its start URLs, its attributes, its own boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
+from ultracrawl.errors import UserError
+from ultracrawl.sources.compile import compile_boundary, compile_url_policy
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.yaml_tree import Data, Path
+
+
+class Doubt(NamedTuple):
+    """A mistake, or with `fatal` False an advice, at a place below the source (or the file)."""
+
+    path: Path
+    problem: str
+    instead: str
+    fatal: bool = True
+
+
+def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+    """Yield what is doubtful about a source whose options are well formed."""
+    yield from _check_attributes(source, schema)
+    if not source.start_urls and source.spider_class is None:
+        problem = "the source has no start URL, so it would crawl nothing"
+        yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
+    doubts = list(_check_start_urls(source))
+    yield from doubts
+    if not doubts:
+        yield from _check_boundary(source)
+
+
+def check_search_attributes(written: Mapping[str, Data]) -> Iterator[Doubt]:
+    """Yield mistakes in the names of a project's own search attributes (Ultra Search 5.3).
+
+    The eight that always exist can neither be redefined nor deleted. Names that differ only in case are one name.
+    """
+    defaults = {attribute.name.lower(): attribute.name for attribute in DEFAULT_ATTRIBUTES}
+    seen: dict[str, str] = {}
+    for name, kind in written.items():
+        default = defaults.get(name.lower())
+        if default is not None:
+            done = "deleted" if kind is None else "redefined"
+            problem = (
+                f"`{default}` is one of the eight search attributes that always exist; it cannot be {done}"
+            )
+            yield Doubt(("attributes", name), problem, "remove the line, or choose another name")
+        elif name.lower() in seen:
+            problem = f"`{name}` differs from `{seen[name.lower()]}` only in upper and lower case"
+            yield Doubt(("attributes", name), problem, "choose another name")
+        seen.setdefault(name.lower(), name)
+
+
+def _check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+    for name, target in source.attributes.items():
+        if target not in schema:
+            guess = closest(target, schema)
+            instead = (
+                f"write `{guess}`"
+                if guess
+                else f"define it under `attributes:` of the project, or write {listed(schema)}"
+            )
+            yield Doubt(("attributes", name), f"there is no search attribute `{target}`", instead)
+
+
+def _check_start_urls(source: DataSource) -> Iterator[Doubt]:
+    policy = compile_url_policy(source)
+    for number, url in enumerate(source.start_urls):
+        place: Path = ("start_urls", number)
+        if "@" in url.partition("://")[2].partition("/")[0]:
+            instead = "remove them from the URL; they would be shown in logs and reports"
+            yield Doubt(place, f"the start URL of {shown(_host(url))} holds a user name or password", instead)
+        elif policy.canonical(url) is None:
+            yield Doubt(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+
+def _why_no_url(url: str, rule: str) -> tuple[str, str]:
+    scheme = urlsplit(url).scheme if "://" in url else ""
+    if rule == "URL scheme" and scheme:
+        return (
+            f"the start URL {shown(url)} has a scheme that is not crawled",
+            "write a URL with one of `schemes`",
+        )
+    if rule == "URL too long":
+        return f"the start URL {shown(url)} is longer than `url_length` allows", "raise `limits.url_length`"
+    guess = f"write `https://{url.lstrip('/')}`" if "." in url and "://" not in url else "write it in full"
+    return f"the start URL {shown(url)} is not an absolute URL", f"{guess}, as `https://www.example.com/`"
+
+
+def _check_boundary(source: DataSource) -> Iterator[Doubt]:
+    try:
+        boundary = compile_boundary(source)
+    except UserError as error:
+        yield Doubt(("boundary",), str(error), "correct the rule")
+        return
+    policy = compile_url_policy(source)
+    for number, url in enumerate(source.start_urls):
+        canonical = policy.canonical(url)
+        rule = boundary.rejects(canonical) if canonical else None
+        if rule is not None:
+            problem = f"the start URL {shown(url)} is outside the source's own boundary: {rule}"
+            instead = "let the rule admit it, or remove the URL; domain rules do not hold for start URLs, all others do"
+            yield Doubt(("start_urls", number), problem, instead, fatal=False)

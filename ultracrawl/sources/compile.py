@@ -1,0 +1,165 @@
+"""From a data source to the compiled rules that its crawl asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ultracrawl.attributes import AttributeMap, attribute_schema
+from ultracrawl.boundary.addresses import AddressPolicy
+from ultracrawl.boundary.boundary import Boundary
+from ultracrawl.boundary.redirects import RedirectPolicy
+from ultracrawl.boundary.rules import (
+    Action,
+    BoundaryRules,
+    CrawlMode,
+    DomainRule,
+    Kind,
+    PathRules,
+    PortRules,
+    UriRule,
+)
+from ultracrawl.content import PageReader
+from ultracrawl.model import Page
+from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.sections import LimitsSection
+from ultracrawl.urls import UrlPolicy, host_of
+
+NOINDEX = "META robots or X-Robots-Tag: noindex"
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSource:
+    """The rules of one source, each an object that answers."""
+
+    name: str
+    seeds: tuple[str, ...]
+    """Canonical start URLs, each once, in their order; texts that are no URL are left out."""
+    url_policy: UrlPolicy
+    boundary: Boundary
+    redirects: RedirectPolicy
+    addresses: AddressPolicy
+    robots: RobotsPolicy
+    attributes: AttributeMap
+    pages: PageReader
+    obeys_meta: bool
+    """Whether `noindex` and `nofollow` of pages are obeyed."""
+    limits: LimitsSection
+    depth_limit: int | None
+    """Most link steps from a seed; None is no limit."""
+    headers: Mapping[str, str]
+    """Headers of every request."""
+    scope: str
+    """Changes if and only if the definition lets other URLs in than before."""
+
+    def index_refusal(self, url: str, page: Page) -> str:
+        """Return why a page is followed only and not indexed; empty if it is indexed."""
+        if self.obeys_meta and not page.robots.index:
+            return NOINDEX
+        return self.boundary.follow_only(url) or ""
+
+
+def compile_source(source: DataSource, project: Project | None = None) -> CompiledSource:
+    """Compile a source; `project` adds its own search attributes. Raises `RuleError` for a rule that cannot be used.
+
+    A source that was loaded without fatal findings compiles.
+    """
+    policy = compile_url_policy(source)
+    seeds = tuple(dict.fromkeys(_canonical(source, policy)))
+    schema = project.schema_attributes if project else attribute_schema()
+    return CompiledSource(
+        name=source.name,
+        seeds=seeds,
+        url_policy=policy,
+        boundary=compile_boundary(source),
+        redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
+        addresses=compile_addresses(source, seeds),
+        robots=RobotsPolicy(obey=source.robots.obey, name=source.robots.name, timeout=source.limits.timeout),
+        attributes=AttributeMap(
+            source.attributes, schema, source.description_fallback, source.default_language
+        ),
+        pages=PageReader(
+            types=source.types, robots_name=source.robots.name, default_charset=source.default_charset
+        ),
+        obeys_meta=source.robots.meta,
+        limits=source.limits,
+        depth_limit=source.depth,
+        headers={"User-Agent": source.user_agent, "Accept": _accept(source.types)},
+        scope=_scope(source),
+    )
+
+
+def compile_url_policy(source: DataSource) -> UrlPolicy:
+    """Return how links of a source become canonical URLs."""
+    return UrlPolicy(schemes=frozenset(source.boundary.schemes), max_length=source.limits.url_length)
+
+
+def compile_boundary(source: DataSource) -> Boundary:
+    """Return the boundary of a source. Raises `RuleError`."""
+    section = source.boundary
+    rules = BoundaryRules(
+        domains=tuple(_domain_rules(source)),
+        uris=tuple(_uri_rules(source)),
+        paths=tuple(
+            PathRules(host, rules.include, rules.exclude, rules.follow_only)
+            for host, rules in section.paths.items()
+        ),
+        ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
+        schemes=frozenset(section.schemes),
+        exclude_extensions=section.exclude_extensions,
+        mode=CrawlMode(depth=source.depth),
+    )
+    return Boundary(rules, policy=compile_url_policy(source))
+
+
+def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
+    """Return which addresses the source may connect to: public ones, its networks, and seeds that are addresses."""
+    networks = [str(network) for network in source.boundary.networks]
+    return AddressPolicy.for_source([host_of(seed) for seed in seeds], networks)
+
+
+def _canonical(source: DataSource, policy: UrlPolicy) -> Iterator[str]:
+    for url in source.start_urls:
+        canonical = policy.canonical(url)
+        if canonical is not None:
+            yield canonical
+
+
+def _domain_rules(source: DataSource) -> Iterator[DomainRule]:
+    domains = source.boundary.domains
+    include: Iterable[Pattern] = domains.include
+    if not domains.include:
+        hosts = dict.fromkeys(map(host_of, _canonical(source, compile_url_policy(source))))
+        include = [Pattern(Kind.EXACT, host) for host in hosts]
+    if not any(pattern.every_host for pattern in include):
+        yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)
+    yield from (DomainRule(pattern.kind, pattern.text, Action.EXCLUDE) for pattern in domains.exclude)
+
+
+def _uri_rules(source: DataSource) -> Iterator[UriRule]:
+    uris = source.boundary.uris
+    for action, patterns in (
+        (Action.INCLUDE, uris.include),
+        (Action.EXCLUDE, uris.exclude),
+        (Action.FOLLOW_ONLY, uris.follow_only),
+    ):
+        yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
+
+
+def _accept(types: Iterable[str]) -> str:
+    return ", ".join([*types, "*/*;q=0.1"])
+
+
+def _scope(source: DataSource) -> str:
+    """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
+    section = source.boundary.model_dump(mode="json", exclude={"networks"})
+    section["ports"] = {
+        host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
+    }
+    hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
+    text = json.dumps([section, hosts, source.depth, source.limits.url_length], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:32]

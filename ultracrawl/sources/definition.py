@@ -1,0 +1,195 @@
+"""A data source and the project it belongs to, as frozen values; the field descriptions are the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, JsonValue
+
+from ultracrawl import __version__
+from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.section import Section
+from ultracrawl.sources.sections import LimitsSection, PolitenessSection, RobotsSection
+from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
+from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, UrlList
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""What the name of a source may look like: it names a spider, a file and a group of search results."""
+
+SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
+SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
+AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
+
+
+def _lower_keys(value: object) -> object:
+    return {str(name).lower(): target for name, target in value.items()} if isinstance(value, dict) else value
+
+
+def _lower_text(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+class SourceOptions(Section):
+    """The options that `defaults` may set for all sources and each source for itself."""
+
+    boundary: BoundarySection = Field(
+        default=BoundarySection(),
+        description="What belongs to the source.",
+        examples=[{"schemes": ["https"]}],
+    )
+    depth: Depth = Field(
+        default=None,
+        description="Most link steps from a start URL, which has depth 0; `FULL` is no limit.",
+        examples=[10],
+    )
+    robots: RobotsSection = Field(
+        default=RobotsSection(),
+        description="How far the wishes of site owners are followed.",
+        examples=[{"name": "ultracrawl"}],
+    )
+    politeness: PolitenessSection = Field(
+        default=PolitenessSection(), description="How gently sites are treated.", examples=[{"delay": 0.5}]
+    )
+    limits: LimitsSection = Field(
+        default=LimitsSection(), description="Bounds for one page and one run.", examples=[{"timeout": 30}]
+    )
+    redirects: Literal["follow-temporary", "strict"] = Field(
+        default="follow-temporary",
+        description="Which redirects may leave the boundary: temporary ones (302, 303, 307), or with `strict` none.",
+        examples=["strict"],
+    )
+    user_agent: HeaderText = Field(
+        default=f"ultracrawl/{__version__}",
+        description="The User-Agent header. Add an address where site owners can reach you.",
+        examples=["ultracrawl (+https://www.example.com/crawler)"],
+    )
+    types: MediaTypes = Field(
+        default=("text/html", "text/plain", "application/xhtml+xml"),
+        description="Media types that are indexed; documents of other types are dropped.",
+        examples=[["text/html", "text/plain"]],
+    )
+    attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
+        default={},
+        description="Document attributes (META names in any case) and the search attribute each is found under.",
+        examples=[{"author": "Author", "dc.creator": "Author"}],
+    )
+    description_fallback: bool = Field(
+        default=False,
+        description="Take the description from the text of pages that have none of their own.",
+        examples=[True],
+    )
+    default_language: Language = Field(
+        default="en", description="Language of documents that name none.", examples=["en"]
+    )
+    default_charset: Charset = Field(
+        default="iso-8859-1",
+        description="Character set of documents that declare none.",
+        examples=["iso-8859-1"],
+    )
+    settings: Mapping[SettingName, JsonValue] = Field(
+        default={},
+        repr=False,
+        description="Scrapy settings for the spider of this source; they win over what ultracrawl sets.",
+        examples=[{"LOG_LEVEL": "INFO"}],
+    )
+
+
+class SourceEntry(SourceOptions):
+    """One source as it stands in a definition file, below its name."""
+
+    type: Literal["web"] = Field(
+        default="web", description="What kind of source it is: `web` follows links.", examples=["web"]
+    )
+    start_urls: UrlList = Field(
+        default=(),
+        description="Where crawling begins: a list, or one text with URLs separated by blanks, line ends or commas.",
+        examples=[["https://www.example.com/"]],
+    )
+    spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
+        default=None,
+        alias="class",
+        description="Your own spider class, as a dotted path; a subclass of `ultracrawl.spiders.SourceSpider`.",
+        examples=["mypackage.spiders.MySpider"],
+    )
+
+
+class DataSource(SourceEntry):
+    """A data source with everything that is said about it, defaults included."""
+
+    name: SourceName = Field(description="The name of the source.", examples=["handbook"])
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.type}, start URLs: {len(self.start_urls)})"
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Return what `repr` shows; values stay out, because they may hold secrets."""
+        return [("name", self.name), ("type", self.type)]
+
+
+class DefinitionHead(Section):
+    """The part of a definition file that concerns the whole project."""
+
+    index: IndexSection = Field(
+        default=IndexSection(), description="The full-text index, or its path alone.", examples=["var/index"]
+    )
+    state: StateSection = Field(
+        default=StateSection(),
+        description="The document tables and queues, or their path alone.",
+        examples=["var/state"],
+    )
+    cache: CacheSection = Field(
+        default=CacheSection(),
+        description="The durable document cache, or its path alone.",
+        examples=["var/cache"],
+    )
+    attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
+        default={},
+        description="Search attributes beside the eight that always exist: name and type.",
+        examples=[{"Product": "string", "Price": "number", "Published": "date"}],
+    )
+
+
+class DefinitionFile(DefinitionHead):
+    """A whole definition file, for its JSON schema."""
+
+    defaults: SourceOptions = Field(
+        default=SourceOptions(),
+        description="Options for all sources; what a source says itself wins, option by option.",
+        examples=[{"depth": 5}],
+    )
+    sources: Mapping[SourceName, SourceEntry] = Field(
+        default={},
+        description="The data sources by name.",
+        examples=[{"handbook": {"start_urls": ["https://handbook.example.com/"]}}],
+    )
+
+
+class Project(DefinitionHead):
+    """Sources with the index, state and cache that they share; all paths are absolute."""
+
+    base: Path = Field(description="The folder that relative paths are taken from.")
+    sources: Mapping[str, DataSource] = Field(default={}, description="The data sources by name.")
+
+    def __str__(self) -> str:
+        return f"project in {self.base} ({len(self.sources)} sources)"
+
+    @property
+    def schema_attributes(self) -> dict[str, SearchAttribute]:
+        """All search attributes by name, the eight defaults first."""
+        return attribute_schema(SearchAttribute(name, kind) for name, kind in self.attributes.items())
+
+
+def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: Path) -> Project:
+    """Return the project of a validated head and its sources; paths of the head are taken from `base`."""
+    base = base.absolute()
+    return Project.model_construct(
+        index=head.index.model_copy(update=head.index.below(base)),
+        state=head.state.model_copy(update=head.state.below(base)),
+        cache=head.cache.model_copy(update=head.cache.below(base)),
+        attributes=head.attributes,
+        base=base,
+        sources=dict(sources),
+    )

@@ -1,0 +1,35 @@
+"""The result of loading definitions: a project, or what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ultracrawl.errors import DefinitionError
+from ultracrawl.model import Finding
+from ultracrawl.sources.definition import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What came out of loading: `project` is None if a finding is fatal; findings are in file order."""
+
+    project: Project | None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def fatal(self) -> tuple[Finding, ...]:
+        """The findings that keep the definitions from being used."""
+        return tuple(finding for finding in self.findings if finding.fatal)
+
+
+def require(loaded: Loaded) -> Project:
+    """Return the project. Raises `DefinitionError` with all fatal findings if there is none."""
+    if loaded.project is None or loaded.fatal:
+        raise DefinitionError(loaded.fatal)
+    return loaded.project
+
+
+def render_findings(findings: Iterable[Finding]) -> str:
+    """Return findings one a line, with `(advice)` behind those that stop nothing; empty without any."""
+    return "\n".join(f"{finding}{'' if finding.fatal else ' (advice)'}" for finding in findings)

@@ -1,0 +1,44 @@
+"""What our own validators say about a value: the problem, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from pydantic_core import PydanticCustomError
+
+MISTAKE = "mistake"
+"""The error type that marks a text of ours, in plain words."""
+
+_LONGEST_SHOWN = 80
+
+
+def mistake(problem: str, instead: str) -> PydanticCustomError:
+    """Return the error to raise in a validator; both texts are shown to the user as they stand."""
+    return PydanticCustomError(MISTAKE, "{problem}; {instead}", {"problem": problem, "instead": instead})
+
+
+def shown(value: object) -> str:
+    """Return a value as it could stand in a definition file, cut if it is long."""
+    if value is None:
+        return "an empty value"
+    if isinstance(value, dict):
+        return "a group of options"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    cut = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return f"`{cut}`"
+
+
+def closest(word: object, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant, or None."""
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[found[0]] if found else None
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as `a`, `b` or `c`."""
+    quoted = [f"`{name}`" for name in names]
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)

@@ -1,0 +1,74 @@
+"""The smaller sections of a source: robots, politeness, limits."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ultracrawl.sources.section import Section
+from ultracrawl.sources.values import HeaderText, Seconds, Size
+
+
+class RobotsSection(Section):
+    """How far the wishes of site owners are followed."""
+
+    obey: bool = Field(
+        default=True,
+        description="Obey robots.txt. Switch it off only for sites that are your own.",
+        examples=[True],
+    )
+    name: HeaderText = Field(
+        default="ultracrawl",
+        description="The name by which robots.txt addresses this crawler; may hold blanks.",
+        examples=["ultracrawl"],
+    )
+    meta: bool = Field(
+        default=True,
+        description="Obey `noindex` and `nofollow` of META robots and of X-Robots-Tag headers.",
+        examples=[True],
+    )
+
+
+class PolitenessSection(Section):
+    """How gently a site is treated; a site is a host together with its port."""
+
+    delay: Seconds = Field(
+        default=0.5, description="Seconds between the starts of two requests to a site.", examples=[0.5]
+    )
+    concurrency: int = Field(
+        default=2, ge=1, le=1000, description="Requests to a site that may run at once.", examples=[2]
+    )
+
+
+class LimitsSection(Section):
+    """Bounds that keep one page, one site or one run from taking everything."""
+
+    max_size: Size = Field(
+        default=32 << 20, description="Largest body that is read, after decompression.", examples=["32 MB"]
+    )
+    timeout: Seconds = Field(
+        default=30.0,
+        gt=0,
+        description="Seconds after which a download is given up (status 902).",
+        examples=[30],
+    )
+    redirects: int = Field(
+        default=10, ge=0, le=100, description="Redirects followed in a row.", examples=[10]
+    )
+    pages: int | None = Field(
+        default=None, ge=1, description="Pages fetched in one run; without a number, all.", examples=[10000]
+    )
+    url_length: int = Field(
+        default=2048,
+        ge=16,
+        le=65536,
+        description="Longest URL, in characters; longer links are dropped.",
+        examples=[2048],
+    )
+    retries: int = Field(
+        default=2, ge=0, le=100, description="Further attempts after an error that may pass.", examples=[2]
+    )
+    retry_delay: Seconds = Field(
+        default=2.0,
+        description="Seconds before the first further attempt; doubled for each one after.",
+        examples=[2],
+    )

@@ -1,0 +1,61 @@
+"""Where a project keeps its data: index, state and document cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from ultracrawl.sources.section import Section
+from ultracrawl.sources.values import Size
+
+
+class StorageSection(Section):
+    """A place for data; may be written as its path alone."""
+
+    path: Path
+
+    @model_validator(mode="before")
+    @classmethod
+    def _path_alone(cls, data: Any) -> Any:
+        return {"path": data} if isinstance(data, str) and data.strip() else data
+
+    def below(self, base: Path) -> dict[str, Path]:
+        """Return the change that makes the path absolute; a relative one is taken from `base`."""
+        return {"path": base / self.path.expanduser()}
+
+
+class IndexSection(StorageSection):
+    """The full-text index, one for all sources of a project."""
+
+    engine: Literal["whoosh", "memory"] = Field(
+        default="whoosh",
+        description="The index engine. `memory` keeps nothing after the process ends.",
+        examples=["whoosh"],
+    )
+    path: Path = Field(default=Path("var/index"), description="Folder of the index.", examples=["var/index"])
+
+
+class StateSection(StorageSection):
+    """The document table and the URL queue of each source."""
+
+    engine: Literal["sqlite", "memory"] = Field(
+        default="sqlite",
+        description="The state store. `memory` keeps nothing after the process ends.",
+        examples=["sqlite"],
+    )
+    path: Path = Field(
+        default=Path("var/state"), description="Folder with one file for each source.", examples=["var/state"]
+    )
+
+
+class CacheSection(StorageSection):
+    """The durable cache in which documents wait for the index."""
+
+    path: Path = Field(default=Path("var/cache"), description="Folder of the cache.", examples=["var/cache"])
+    size: Size = Field(
+        default=20 << 20,
+        description="When this much waits, it is handed over to the index.",
+        examples=["20 MB"],
+    )

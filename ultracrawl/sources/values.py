@@ -1,0 +1,153 @@
+"""The values of options, with their short forms: sizes, depths, lists of texts, start URLs, networks."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from ultracrawl.sources.mistakes import mistake, shown
+
+_UNITS = {
+    "": 1,
+    "b": 1,
+    "k": 10,
+    "kb": 10,
+    "kib": 10,
+    "m": 20,
+    "mb": 20,
+    "mib": 20,
+    "g": 30,
+    "gb": 30,
+    "gib": 30,
+}
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)", re.IGNORECASE)
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
+_HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
+
+
+def parse_size(value: object) -> int:
+    """Return a number of bytes: a whole number, or a text such as `20 MB` (1 KB is 1024 bytes)."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        size = value
+    else:
+        found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+        if found is None or found[2].lower() not in _UNITS:
+            raise mistake(
+                f"{shown(value)} is not a size", "write bytes or a number with KB, MB or GB, as `20 MB`"
+            )
+        shift = _UNITS[found[2].lower()]
+        size = int(float(found[1]) * (1 << shift if shift > 1 else 1))
+    if size < 1:
+        raise mistake(f"the size {shown(value)} is less than one byte", "write a larger size, as `20 MB`")
+    return size
+
+
+def _parse_depth(value: object) -> object:
+    if isinstance(value, str) and value.strip().upper() == "FULL":
+        return None
+    if isinstance(value, bool) or (value is not None and not isinstance(value, int)):
+        raise mistake(
+            f"{shown(value)} is not a depth", "write a whole number from 0 on, or `FULL` for no limit"
+        )
+    if isinstance(value, int) and value < 0:
+        raise mistake(
+            f"the depth {value} is less than 0", "write a whole number from 0 on, or `FULL` for no limit"
+        )
+    return value
+
+
+def _split_urls(value: object) -> object:
+    """Accept one text with several URLs (Ultra Search 2.1: separated by blank, tab, newline or comma)."""
+    return (
+        re.split(r"[\s,]+", value.strip(" \t\r\n,"))
+        if isinstance(value, str) and value.strip()
+        else _one(value)
+    )
+
+
+def _one(value: object) -> object:
+    """Accept a single text where a list of texts is expected."""
+    if isinstance(value, str):
+        return [value] if value.strip() else []
+    return value
+
+
+def _parse_network(value: object) -> IPv4Network | IPv6Network:
+    try:
+        network = ip_network(str(value).strip(), strict=False)
+    except ValueError:
+        raise mistake(
+            f"{shown(value)} is not a network", "write an address with its length, as `10.1.0.0/16`"
+        ) from None
+    if str(value).strip() not in {str(network), str(network.network_address), network.exploded}:
+        raise mistake(f"{shown(value)} has bits set behind its length", f"write `{network}`")
+    return network
+
+
+def _check_media_type(value: str) -> str:
+    lowered = value.strip().lower()
+    if not _MEDIA_TYPE.fullmatch(lowered):
+        raise mistake(f"{shown(value)} is not a media type", "write type and subtype, as `text/html`")
+    return lowered
+
+
+def _check_extension(value: str) -> str:
+    name = value.strip().lower()
+    dotted = name if name.startswith(".") else f".{name}"
+    if not _EXTENSION.fullmatch(dotted):
+        raise mistake(f"{shown(value)} is not a file-name extension", "write it with its dot, as `.zip`")
+    return dotted
+
+
+def _check_charset(value: str) -> str:
+    try:
+        codecs.lookup(value)
+    except (LookupError, ValueError):
+        raise mistake(
+            f"the character set {shown(value)} is not known", "write its name, as `iso-8859-1`"
+        ) from None
+    return value
+
+
+def _check_language(value: str) -> str:
+    if not _LANGUAGE.fullmatch(value):
+        raise mistake(
+            f"{shown(value)} is not a language code", "write a code as in `lang` of HTML: `en`, `pt-BR`"
+        )
+    return value
+
+
+def _check_header_text(value: str) -> str:
+    if not _HEADER_TEXT.fullmatch(value) or not value.strip():
+        raise mistake(f"{shown(value)} cannot be sent in a header", "write one line of plain ASCII text")
+    return value.strip()
+
+
+Size = Annotated[int, BeforeValidator(parse_size, json_schema_input_type=int | str)]
+"""Bytes; `20 MB` is accepted."""
+Depth = Annotated[
+    int | None,
+    BeforeValidator(_parse_depth),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"enum": ["FULL", None]}]}),
+]
+"""Link steps from a start URL; None (written `FULL`) is no limit."""
+Seconds = Annotated[float, Field(ge=0, le=86_400 * 366, allow_inf_nan=False)]
+UrlList = Annotated[tuple[str, ...], BeforeValidator(_split_urls, json_schema_input_type=str | list[str])]
+Network = Annotated[
+    IPv4Network | IPv6Network,
+    PlainValidator(_parse_network),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "examples": ["10.1.0.0/16", "fd00::/8"]}),
+]
+MediaType = Annotated[str, AfterValidator(_check_media_type)]
+MediaTypes = Annotated[tuple[MediaType, ...], BeforeValidator(_one, json_schema_input_type=str | list[str])]
+Extension = Annotated[str, AfterValidator(_check_extension)]
+Charset = Annotated[str, AfterValidator(_check_charset)]
+Language = Annotated[str, AfterValidator(_check_language)]
+HeaderText = Annotated[str, AfterValidator(_check_header_text)]

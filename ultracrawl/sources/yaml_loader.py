@@ -1,0 +1,208 @@
+"""From YAML files to a project: all mistakes of all files at once, each with its line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from ultracrawl.attributes import SearchAttribute, attribute_schema
+from ultracrawl.errors import DefinitionError
+from ultracrawl.sources.checks import check_search_attributes, check_source
+from ultracrawl.sources.definition import (
+    NAME_PATTERN,
+    DataSource,
+    DefinitionFile,
+    DefinitionHead,
+    Project,
+    SourceOptions,
+    make_project,
+)
+from ultracrawl.sources.findings import FindingCollector
+from ultracrawl.sources.loaded import Loaded
+from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, read_location
+from ultracrawl.sources.merging import merged
+from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.wording import option_names
+from ultracrawl.sources.yaml_tree import Data, Path, YamlTree, parse_yaml
+
+Schema = dict[str, SearchAttribute]
+
+_FILE_KEYS = tuple(option_names(DefinitionFile))
+_HEAD_KEYS = tuple(option_names(DefinitionHead))
+_SOURCE_KEYS = tuple(option_names(SourceOptions))
+_NOT_FOR_ALL = "write it in the sources; each has its own"
+_SINGLE_MARKS = frozenset({"start_urls", "type", "class"})
+"""Options that tell a file with one source from a file with `sources:`."""
+
+
+def load_project(location: str | FilePath) -> Loaded:
+    """Load the YAML definitions of a location: a file, a folder, or `package:folder`; bad input gives findings."""
+    try:
+        definitions = read_location(location)
+    except DefinitionError as error:
+        return Loaded(None, error.findings)
+    return load_definitions(definitions)
+
+
+def load_definitions(definitions: Definitions) -> Loaded:
+    """Load definitions whose texts were read already."""
+    reading = _Reading()
+    head = DefinitionHead()
+    if definitions.main is not None:
+        head = reading.read_main(definitions.main)
+    for text in definitions.others:
+        reading.read_other(text)
+    project = reading.finish(head, definitions.base)
+    return Loaded(project, reading.findings.in_order())
+
+
+def _unknown_at_top(key: str) -> str:
+    guess = closest(key, _FILE_KEYS)
+    if guess:
+        return f"write `{guess}`"
+    option = closest(key, _SOURCE_KEYS)
+    if option:
+        return f"write `{option}` below a source, or below `defaults:` for all of them"
+    return f"the options of a file are {listed(_FILE_KEYS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One source as written, and where."""
+
+    tree: YamlTree
+    path: Path
+    data: Data
+
+
+class _Reading:
+    """Reads file after file: the head and the defaults of the first, the raw sources of all."""
+
+    def __init__(self) -> None:
+        self.findings = FindingCollector()
+        self._entries: dict[str, _Entry] = {}
+        self._defaults: dict[str, Data] = {}
+        self._first: YamlTree | None = None
+
+    # ---- files
+
+    def read_main(self, text: DefinitionText) -> DefinitionHead:
+        """Read the project file, or a file with a single source; returns the head."""
+        tree = self._parse(text)
+        if tree is None:
+            return DefinitionHead()
+        if self._is_single(tree):
+            self._add(text.stem, _Entry(tree, (), tree.data))
+            return DefinitionHead()
+        self._check_keys(tree)
+        self._read_sources(tree)
+        self._read_defaults(tree)
+        return self._read_head(tree)
+
+    def read_other(self, text: DefinitionText) -> None:
+        """Read a file that has only sources: one, named after the file, or several under `sources:`."""
+        tree = self._parse(text)
+        if tree is None:
+            return
+        if self._is_single(tree):
+            self._add(text.stem, _Entry(tree, (), tree.data))
+            return
+        self._check_keys(tree)
+        for key in tree.keys():
+            if key in _FILE_KEYS and key != "sources":
+                instead = f"write it in {PROJECT_FILE}"
+                self.findings.add(tree, (key,), "belongs to the project, not to a file of sources", instead)
+        self._read_sources(tree)
+
+    def _parse(self, text: DefinitionText) -> YamlTree | None:
+        self.findings.begin(text.file)
+        try:
+            tree = parse_yaml(text.text, text.file)
+        except DefinitionError as error:
+            self.findings.take(error.findings)
+            return None
+        self._first = self._first or tree
+        self.findings.take(tree.findings)
+        if isinstance(tree.data, dict):
+            return tree
+        problem = f"holds {shown(tree.data)} instead of options"
+        self.findings.add(tree, (), problem, "write `sources:` and the sources below it")
+        return None
+
+    @staticmethod
+    def _is_single(tree: YamlTree) -> bool:
+        return "sources" not in tree.keys() and not _SINGLE_MARKS.isdisjoint(tree.keys())
+
+    # ---- parts of a file
+
+    def _check_keys(self, tree: YamlTree) -> None:
+        for key in tree.keys():
+            if key not in _FILE_KEYS:
+                self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
+
+    def _read_sources(self, tree: YamlTree) -> None:
+        sources = tree.get("sources")
+        if isinstance(sources, dict):
+            for name, data in sources.items():
+                self._add(name, _Entry(tree, ("sources", name), data))
+        elif sources is not None:
+            instead = "write each source as its name, a colon, and its options indented below"
+            self.findings.add(tree, ("sources",), f"{shown(sources)} is not a group of sources", instead)
+
+    def _add(self, name: str, entry: _Entry) -> None:
+        known = self._entries.setdefault(name, entry)
+        if known is not entry:
+            where = f"{known.tree.file}:{known.tree.line(known.path)}"
+            problem = f"the source `{name}` is defined already at {where}"
+            self.findings.add(entry.tree, entry.path, problem, "choose another name")
+
+    def _read_head(self, tree: YamlTree) -> DefinitionHead:
+        data = {key: tree.get(key) for key in _HEAD_KEYS if key in tree.keys()}
+        own = data.get("attributes")
+        if isinstance(own, dict):
+            doubts = list(check_search_attributes(own))
+            self.findings.add_doubts(tree, (), doubts)
+            doubtful = {doubt.path[-1] for doubt in doubts}
+            data["attributes"] = {name: kind for name, kind in own.items() if name not in doubtful}
+        return self.findings.validated(DefinitionHead, data, tree, ()) or DefinitionHead()
+
+    def _read_defaults(self, tree: YamlTree) -> None:
+        data = tree.get("defaults")
+        advice = dict.fromkeys(("type", "start_urls", "class", "name"), _NOT_FOR_ALL)
+        options = self.findings.validated(SourceOptions, data, tree, ("defaults",), advice)
+        if options is not None and isinstance(data, dict):
+            self._defaults = data
+
+    # ---- the result
+
+    def finish(self, head: DefinitionHead, base: FilePath) -> Project | None:
+        """Validate all sources; returns None if there is a mistake anywhere."""
+        schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
+        sources = {name: self._read_source(name, entry, schema) for name, entry in self._entries.items()}
+        if not sources and self._first is not None and not self.findings.any_fatal:
+            instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
+            self.findings.add(self._first, ("sources",), "no source is defined", instead)
+        if self.findings.any_fatal:
+            return None
+        return make_project(head, {name: source for name, source in sources.items() if source}, base)
+
+    def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
+        data = entry.data if entry.data is not None else {}
+        if isinstance(data, dict):
+            data = {**merged(self._defaults, data), "name": self._checked_name(name, entry)}
+        source = self.findings.validated(DataSource, data, entry.tree, entry.path)
+        if source is not None:
+            self.findings.add_doubts(entry.tree, entry.path, check_source(source, schema))
+        return source
+
+    def _checked_name(self, name: str, entry: _Entry) -> str:
+        """Return the name, or a stand-in after adding a finding, so that the rest is looked at too."""
+        if isinstance(entry.data, dict) and "name" in entry.data:
+            instead = "remove it; a source is named by its key, or by its file if it stands there alone"
+            self.findings.add(entry.tree, (*entry.path, "name"), "unknown option `name`", instead)
+        if re.match(NAME_PATTERN, name) and len(name) <= 100 and not name.endswith("\n"):
+            return name
+        instead = "write letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 100"
+        self.findings.add(entry.tree, entry.path, f"{shown(name)} cannot be the name of a source", instead)
+        return "nameless"

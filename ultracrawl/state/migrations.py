@@ -1,0 +1,46 @@
+"""The schema of the SQLite state store, one step a version; a store of an older version is brought up to date."""
+
+from __future__ import annotations
+
+MIGRATIONS: tuple[str, ...] = (
+    # 1: document table, queue, runs
+    """
+    CREATE TABLE url (
+        key INTEGER PRIMARY KEY,
+        url TEXT NOT NULL,
+        site TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        display_url TEXT NOT NULL DEFAULT '',
+        status INTEGER NOT NULL DEFAULT 0,
+        outcome TEXT NOT NULL DEFAULT 'QUEUED',
+        reason TEXT NOT NULL DEFAULT '',
+        etag TEXT NOT NULL DEFAULT '',
+        last_modified TEXT NOT NULL DEFAULT '',
+        checksum BLOB NOT NULL DEFAULT x'',
+        indexed INTEGER NOT NULL DEFAULT 0,
+        handed INTEGER NOT NULL DEFAULT 0,
+        first_seen REAL NOT NULL DEFAULT 0,
+        last_fetched REAL NOT NULL DEFAULT 0,
+        failures INTEGER NOT NULL DEFAULT 0,
+        links BLOB NOT NULL DEFAULT x''
+    );
+    CREATE INDEX url_handed ON url (key) WHERE handed = 1;
+    CREATE TABLE queue (
+        site TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        hops INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (site, depth, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE run (
+        number INTEGER PRIMARY KEY,
+        started REAL NOT NULL,
+        finished REAL NOT NULL DEFAULT 0,
+        scope TEXT NOT NULL,
+        report TEXT NOT NULL DEFAULT ''
+    );
+    """,
+)
+
+SCHEMA_VERSION = len(MIGRATIONS)

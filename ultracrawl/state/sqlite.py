@@ -1,0 +1,321 @@
+"""The state store on SQLite in WAL mode: the one module that knows sqlite3."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import sqlite3
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from ultracrawl.errors import StateError, UserError
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
+
+MEMORY = ":memory:"
+GONE_RUNS = 3
+"""A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
+
+_RECORD = (
+    "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
+    "first_seen, last_fetched, failures, links"
+)
+_UPSERT = f"""
+    INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 16})
+    ON CONFLICT (key) DO UPDATE SET depth=excluded.depth, display_url=excluded.display_url,
+    status=excluded.status, outcome=excluded.outcome, reason=excluded.reason, etag=excluded.etag,
+    last_modified=excluded.last_modified, checksum=excluded.checksum, indexed=excluded.indexed,
+    handed=excluded.handed, first_seen=excluded.first_seen, last_fetched=excluded.last_fetched,
+    failures=excluded.failures, links=excluded.links"""  # noqa: S608 - constant column names
+_DISCOVER = """
+    INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
+    ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
+_ENQUEUE = "INSERT OR REPLACE INTO queue (site, depth, seq, key, hops) VALUES (?,?,?,?,?)"
+_DEQUEUE = "DELETE FROM queue WHERE site=? AND depth=? AND seq=?"
+_MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
+_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url FROM queue q JOIN url u ON u.key=q.key"
+
+
+class SqliteState:
+    """The state of one source in one SQLite file, or in memory (`path=":memory:"`).
+
+    The writer holds a lock for as long as it is open, so that two crawls of one source cannot mix; readers
+    (`read_only=True`) see the last flush. Raises `UserError` if another process writes, `StateError` if
+    the file is no store of ours or the disk is full.
+    """
+
+    def __init__(self, path: Path | str, source: str, *, read_only: bool = False) -> None:
+        self.source = source
+        self._lock: IO[str] | None = None
+        self._path = str(path)
+        if self._path != MEMORY and not read_only:
+            self._lock = _lock_file(Path(path), source)
+        try:
+            self._db = _connect(self._path, read_only)
+        except BaseException:
+            if self._lock:
+                self._lock.close()
+            raise
+        self._found: dict[int, tuple[QueueEntry, float]] = {}
+        self._again: list[QueueEntry] = []
+        self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
+        self._marks: dict[int, bool] = {}
+        (self._seq,) = self._one("SELECT coalesce(max(seq), 0) FROM queue")
+
+    # ---- runs
+
+    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+        """Open the next run, or the one that did not end; see `StateStore`."""
+        latest = next(iter(self.runs(1)), None)
+        if latest and not latest.finished:
+            return latest, True
+        number = latest.number + 1 if latest else 1
+        with _translated(), self._transaction():
+            self._db.execute("INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope))
+            self._forget_orphans()
+            self._db.execute("DELETE FROM queue")
+            self._db.execute(
+                "INSERT INTO queue (site, depth, seq, key) "
+                "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url"
+            )
+        (self._seq,) = self._one("SELECT coalesce(max(seq), 0) FROM queue")
+        return RunMark(number, started, scope=scope), False
+
+    def _forget_orphans(self) -> None:
+        """Forget URLs that were gone several times in a row, unless a page is known to link to them."""
+        query = "SELECT key FROM url WHERE outcome='GONE' AND failures>=?"
+        gone = {key for (key,) in self._db.execute(query, (GONE_RUNS,))}
+        if not gone:
+            return
+        for (links,) in self._db.execute("SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"):
+            gone.difference_update(array("q", links))
+        self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in gone])
+
+    def end_run(self, run: RunMark) -> None:
+        """Store the end of a run durably."""
+        self.flush()
+        with _translated(), self._transaction():
+            self._db.execute(
+                "UPDATE run SET finished=?, report=?, scope=? WHERE number=?",
+                (run.finished, run.report, run.scope, run.number),
+            )
+
+    def runs(self, limit: int = 10) -> list[RunMark]:
+        """Return the latest runs, newest first."""
+        rows = self._all("SELECT number, started, finished, scope, report FROM run ORDER BY number DESC LIMIT ?", limit)
+        return [RunMark(*row) for row in rows]
+
+    # ---- the document table
+
+    def lookup(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        """Return (url, depth) by key for those of the keys that are known."""
+        known = {key: (self._found[key][0].url, self._found[key][0].depth) for key in keys if key in self._found}
+        rest = [key for key in keys if key not in known]
+        if rest:
+            query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
+            known.update((key, (url, depth)) for key, url, depth in self._all(query, json.dumps(rest)))
+        return known
+
+    def get(self, key: int) -> UrlRecord | None:
+        """Return the record of a key."""
+        if key in self._done:
+            return self._done[key][1]
+        if key in self._found:
+            entry, now = self._found[key]
+            return self._record(entry, now)
+        rows = self._all(f"SELECT {_RECORD} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
+        return self._from_row(rows[0]) if rows else None
+
+    def _record(self, entry: QueueEntry, now: float) -> UrlRecord:
+        return UrlRecord(
+            entry.url, self.source, depth=entry.depth, display_url=entry.display_url, first_seen=now
+        )
+
+    def discover(self, entry: QueueEntry, now: float) -> None:
+        """Add a URL that is not known yet to table and queue."""
+        self._found[entry.key] = (entry, now)
+
+    def requeue(self, entry: QueueEntry) -> None:
+        """Put a known URL into the queue again."""
+        self._again.append(entry)
+
+    def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
+        """Replace the record of a queued URL and take it out of the queue."""
+        self._done[entry.key] = (entry, record)
+
+    def drop(self, keys: Iterable[int]) -> None:
+        """Forget URLs: they leave table and queue."""
+        self.flush()
+        rows = [(key,) for key in keys]
+        with _translated(), self._transaction():
+            self._db.executemany("DELETE FROM queue WHERE key=?", rows)
+            self._db.executemany("DELETE FROM url WHERE key=?", rows)
+
+    def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
+        """Say whether the documents of these keys are in the index."""
+        self._marks.update(keys)
+
+    def lost(self, waiting: frozenset[int]) -> int:
+        """Make documents that were handed over but got lost be fetched anew."""
+        lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
+        with _translated(), self._transaction():
+            self._db.executemany(
+                "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?", lost
+            )
+        return len(lost)
+
+    # ---- the queue
+
+    def queued(self, site: str, limit: int) -> list[QueueEntry]:
+        """Return the first `limit` waiting URLs of a site, in order."""
+        self.flush()
+        rows = self._all(f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.depth, q.seq LIMIT ?", site, limit)  # noqa: S608 - constant column names
+        return [QueueEntry(*row) for row in rows]
+
+    def queued_sites(self) -> list[tuple[str, int]]:
+        """Return every site with waiting URLs and their number."""
+        self.flush()
+        return [(site, number) for site, number in self._all("SELECT site, count(*) FROM queue GROUP BY site")]
+
+    def next_seq(self) -> int:
+        """Return a number higher than that of every entry so far."""
+        self._seq += 1
+        return self._seq
+
+    # ---- durability
+
+    @property
+    def unflushed(self) -> int:
+        """The number of writes that wait for the next flush."""
+        return len(self._found) + len(self._again) + len(self._done) + len(self._marks)
+
+    def flush(self) -> None:
+        """Make everything said so far durable, in one transaction."""
+        if not self.unflushed:
+            return
+        new = [entry for entry, _ in self._found.values()]
+        with _translated(), self._transaction():
+            run = self._db.executemany
+            run(_DISCOVER, [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()])
+            run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
+            run(_DEQUEUE, [(e.site, e.depth, e.seq) for e, _ in self._done.values()])
+            run(_UPSERT, [_row(entry, record) for entry, record in self._done.values()])
+            run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
+        self._found.clear()
+        self._again.clear()
+        self._done.clear()
+        self._marks.clear()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            # SQLite may have rolled back by itself (disk full); a second rollback is then an error of its own.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self._db.execute("ROLLBACK")
+            raise
+
+    # ---- reading
+
+    def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
+        """Yield all records in order of their URL, of one outcome if it is named."""
+        where = "WHERE outcome=?" if outcome else ""
+        query = f"SELECT {_RECORD} FROM url {where} ORDER BY url"  # noqa: S608 - constant column names
+        with _translated():
+            for row in self._db.execute(query, (outcome.value,) if outcome else ()):
+                yield self._from_row(row)
+
+    def counts(self) -> StateCounts:
+        """Return how many URLs are known, waiting and indexed."""
+        known, indexed = self._one("SELECT count(*), coalesce(sum(indexed), 0) FROM url")
+        (queued,) = self._one("SELECT count(*) FROM queue")
+        rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
+        return StateCounts(known, queued, indexed, {UrlOutcome(outcome): number for outcome, number in rows})
+
+    def close(self) -> None:
+        """Flush and release."""
+        try:
+            self.flush()
+        finally:
+            self._db.close()
+            if self._lock:
+                self._lock.close()
+
+    def _from_row(self, row: tuple[object, ...]) -> UrlRecord:
+        url, depth, display, status, outcome, reason, etag, modified, checksum, indexed, handed, *rest = row
+        return UrlRecord(  # the columns are typed by the schema
+            url, self.source, depth, display, status, UrlOutcome(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
+            bool(indexed), bool(handed), *rest,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def _all(self, query: str, *values: object) -> list[tuple[int, ...]]:
+        with _translated():
+            return self._db.execute(query, values).fetchall()
+
+    def _one(self, query: str) -> tuple[int, ...]:
+        return self._all(query)[0]
+
+
+def _row(entry: QueueEntry, r: UrlRecord) -> tuple[object, ...]:
+    return (
+        entry.key, entry.site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
+        r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
+    )  # fmt: skip
+
+
+def _lock_file(path: Path, source: str) -> IO[str]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_name(path.name + ".lock").open("w")
+    except OSError as error:
+        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise UserError(
+            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
+            "wait for it or stop it"
+        ) from error
+    return lock
+
+
+def _connect(path: str, read_only: bool) -> sqlite3.Connection:
+    if read_only and path != MEMORY and not os.path.exists(path):
+        raise UserError(f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first")
+    with _translated(), contextlib.ExitStack() as on_error:
+        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+        on_error.callback(db.close)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA cache_size=-16384")
+        if read_only:
+            db.execute("PRAGMA query_only=1")
+        else:
+            _migrate(db)
+        on_error.pop_all()
+        return db
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
+        raise StateError(f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})")
+    for number in range(version, SCHEMA_VERSION):
+        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StateError(f"the state store failed: {error}") from error

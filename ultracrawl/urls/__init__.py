@@ -1,0 +1,32 @@
+"""URLs as the crawler compares, stores and shows them.
+
+`UrlPolicy` (how a link as written becomes a canonical URL; `Canonical` is its explained answer), `url_key`
+(the 64-bit key of a canonical URL), `split`, `site_of`, `host_of`, `port_of`, `path_of` and `UrlParts` (its
+parts), `display_url` (the form for people), `unify` (percent-encoding in canonical form), `repeats` (path
+segments that repeat, the mark of an endless site), `SESSION_PARAMETERS` and `TRACKING_PARAMETERS` (names
+that a source may have removed).
+"""
+
+from ultracrawl.urls.canonical import DEFAULT_POLICY, Canonical, UrlPolicy, unify
+from ultracrawl.urls.key import url_key
+from ultracrawl.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
+from ultracrawl.urls.parts import UrlParts, display_url, host_of, path_of, port_of, site_of, split
+from ultracrawl.urls.recursion import repeats
+
+__all__ = [
+    "DEFAULT_POLICY",
+    "SESSION_PARAMETERS",
+    "TRACKING_PARAMETERS",
+    "Canonical",
+    "UrlParts",
+    "UrlPolicy",
+    "display_url",
+    "host_of",
+    "path_of",
+    "port_of",
+    "repeats",
+    "site_of",
+    "split",
+    "unify",
+    "url_key",
+]
