@@ -1,7 +1,8 @@
 """Measures the index on real text: `python benchmarks/index.py DIRECTORY [DOCUMENTS]` prints JSON.
 
-DIRECTORY holds HTML files; their text is indexed by Whoosh's own SegmentWriter, by ours in one segment, and by the
-engine in commits as in a crawl; then queries are timed. CPU seconds, because wall times move with other load.
+DIRECTORY holds HTML files; their text is indexed by Whoosh's own SegmentWriter, by ours in one
+segment, and by the engine in commits as in a crawl; then queries are timed. CPU seconds, because wall times
+move with other load.
 """
 
 from __future__ import annotations

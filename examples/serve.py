@@ -2,10 +2,14 @@
 
 For trying a crawler out, not for production. It needs the standard library only, answers conditional requests
 (ETag, Last-Modified) with 304, lists no directories, and ends cleanly on SIGINT and SIGTERM.
+
+Sitemaps need whole addresses, and the port is not known before: in robots.txt and sitemap.xml the text
+`http://intranet.example` is sent as the address of this server.
 """
 
 import argparse
 import functools
+import io
 import os
 import signal
 import sys
@@ -15,6 +19,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import IO, Any
 
+OWN_ADDRESS = b"http://intranet.example"
+
 
 class Handler(SimpleHTTPRequestHandler):
     """Serves files with an ETag made of size and time of change; keeps connections alive; logs nothing."""
@@ -23,7 +29,7 @@ class Handler(SimpleHTTPRequestHandler):
     disable_nagle_algorithm = True
     extensions_map = {  # noqa: RUF012 - the base class declares a plain dict
         **SimpleHTTPRequestHandler.extensions_map,
-        ".html": "text/html; charset=utf-8",
+        ".html": "text/html",  # the pages name their character sets themselves
         ".txt": "text/plain; charset=utf-8",
         ".xml": "application/xml",
     }
@@ -33,14 +39,16 @@ class Handler(SimpleHTTPRequestHandler):
         """Answer 304 when the client's entity tag still holds; otherwise as the base class does."""
         self._etag = self._tag()
         asked = self.headers.get("If-None-Match")
-        if self._etag is None or asked is None:
-            return super().send_head()
-        del self.headers["If-Modified-Since"]  # RFC 9110, 13.1.3: the entity tag decides alone
-        if self._etag not in [tag.strip().removeprefix("W/") for tag in asked.split(",")]:
-            return super().send_head()
-        self.send_response(HTTPStatus.NOT_MODIFIED)
-        self.end_headers()
-        return None
+        if self._etag is not None and asked is not None:
+            del self.headers["If-Modified-Since"]  # RFC 9110, 13.1.3: the entity tag decides alone
+            if self._etag in [tag.strip().removeprefix("W/") for tag in asked.split(",")]:
+                self.send_response(HTTPStatus.NOT_MODIFIED)
+                self.end_headers()
+                return None
+        path = Path(self.translate_path(self.path))
+        if path.name in {"robots.txt", "sitemap.xml"} and path.is_file():
+            return self._filled_in(path)
+        return super().send_head()
 
     def end_headers(self) -> None:
         """Add the entity tag to every answer about a file."""
@@ -56,6 +64,16 @@ class Handler(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is that of the base class
         """Stay quiet."""
+
+    def _filled_in(self, path: Path) -> IO[bytes]:
+        """Answer with a file in which the address of this server stands."""
+        host, port = self.connection.getsockname()[:2]
+        body = path.read_bytes().replace(OWN_ADDRESS, f"http://{host}:{port}".encode())
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return io.BytesIO(body)
 
     def _tag(self) -> str | None:
         path = Path(self.translate_path(self.path))

@@ -1,4 +1,4 @@
-"""Scrapy's link extraction cases, as far as they are about finding links (filters are the boundary's business)."""
+"""Scrapy's link extraction cases as far as they find links: filters are the boundary's business."""
 
 import json
 from pathlib import Path

@@ -102,9 +102,11 @@ def test_a_damaged_segment_is_named_with_its_line(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     program = (
-        "import resource, signal, sys; from pathlib import Path; from ultracrawl.errors import IndexStoreError\n"
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from ultracrawl.errors import IndexStoreError\n"
         "from ultracrawl.index import IndexDocument; from ultracrawl.index.cache import DocumentCache\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
         "cache = DocumentCache(Path(sys.argv[1]))\n"
         "for n in range(10):\n"
         "    try: cache.append(n, IndexDocument('s', f'/{n}', '', 'x' * 20_000)); cache.sync()\n"

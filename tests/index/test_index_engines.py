@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -289,7 +290,5 @@ def test_engines_agree(tmp_path_factory: pytest.TempPathFactory, batches: list, 
 def test_no_query_text_raises_anything_but_a_user_error(text: str) -> None:
     engine = MemoryIndex(ATTRIBUTES)
     engine.apply(LIBRARY)
-    try:
-        engine.search(SearchQuery(text))
-    except UserError as error:
-        assert "\n" not in str(error)
+    with suppress(UserError):
+        assert engine.search(SearchQuery(text)).total <= len(LIBRARY)

@@ -139,7 +139,8 @@ def test_terminal_signals_do_not_stop_the_worker(config: IndexConfig, tmp_path: 
 def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path: Path) -> None:
     program = (
         "import os, sys, time; from pathlib import Path; from ultracrawl.index.open import IndexConfig\n"
-        "from ultracrawl.index.process import IndexProcess; p = IndexProcess(IndexConfig.from_json(sys.argv[1]))\n"
+        "from ultracrawl.index.process import IndexProcess\n"
+        "p = IndexProcess(IndexConfig.from_json(sys.argv[1]))\n"
         "p.submit(Path(sys.argv[2]))\n"
         "while p.busy: p.poll(); time.sleep(0.01)\n"
         "print(p._worker.pid, flush=True); os.kill(os.getpid(), 9)"
@@ -184,7 +185,8 @@ index = open_index(IndexConfig.from_json(sys.argv[1]))
 base = int(sys.argv[2])
 print("ready", flush=True)
 for batch in range(10_000):
-    index.apply([IndexDocument("s", f"/{n}", "t", f"batch{base + batch} " + "word " * 300) for n in range(100)])
+    text = f"batch{base + batch} " + "word " * 300
+    index.apply([IndexDocument("s", f"/{n}", "t", text) for n in range(100)])
     print(base + batch, flush=True)
     index.maintain()
 """
@@ -233,7 +235,8 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for limit in range(0, 3_000_000, 49_973):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
-        index.apply([IndexDocument("s", f"/{n}", "t", " ".join(f"x{n}y{i}" for i in range(99))) for n in range(50)])
+        texts = [" ".join(f"x{n}y{i}" for i in range(99)) for n in range(50)]
+        index.apply([IndexDocument("s", f"/{n}", "t", text) for n, text in enumerate(texts)])
         print("written at", limit)
         break
     except IndexStoreError as error:

@@ -74,7 +74,8 @@ def test_robots_group_of_ultra_search(name: str, path: str, accept: bool) -> Non
             id="delay-only-group",
         ),
         pytest.param(
-            "User-agent: ultracrawl\nDisallow: /a\n\nUser-agent: b\nDisallow: /\n\nUser-agent: UltraCrawl\nDisallow: /c",
+            "User-agent: ultracrawl\nDisallow: /a\n\nUser-agent: b\nDisallow: /\n\n"
+            "User-agent: UltraCrawl\nDisallow: /c",
             "/c",
             False,
             id="groups-of-one-agent-add-up",

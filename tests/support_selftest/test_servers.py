@@ -102,6 +102,9 @@ def test_sample_server_serves_validates_and_ends(sample: tuple[subprocess.Popen[
         assert ask(url, headers={"If-None-Match": '"other"'})[0] == 200
         assert ask(f"{url}../serve.py")[0] == 404
         assert ask(f"{url}none")[0] == 404
+        assert ask(f"{url}images/")[0] == 404
+        assert f"Sitemap: {url}sitemap.xml" in ask(f"{url}robots.txt")[2].decode()
+        assert f"<loc>{url}safety/fire-drill.html</loc>" in ask(f"{url}sitemap.xml")[2].decode()
     finally:
         process.terminate()
         rest, _ = process.communicate(timeout=10)

@@ -1,8 +1,8 @@
 """Document attributes, search attributes and the map between them.
 
-`SearchAttribute` (name and type), `DEFAULT_ATTRIBUTES` (the eight that always exist), `attribute_schema` (all of an index by
-name), `AttributeMap` (document attributes of one source to typed search attributes), `MappedAttributes` (its answer: values
-and what was dropped).
+`SearchAttribute` (name and type), `DEFAULT_ATTRIBUTES` (the eight that always exist), `attribute_schema`
+(all of an index by name), `AttributeMap` (document attributes of one source to typed search attributes),
+`MappedAttributes` (its answer: values, and each `Dropped` one), `DEFAULT_MAPPING` (what is mapped anyway).
 """
 
 from ultracrawl.attributes.mapping import DEFAULT_MAPPING, AttributeMap, Dropped, MappedAttributes

@@ -54,8 +54,8 @@ class AttributeMap:
     """What of a source's documents becomes searchable, under which name and type.
 
     `mapping` leads from document attributes (case does not matter) to names in `schema`; it wins over
-    `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a search attribute
-    that the schema lacks.
+    `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a
+    search attribute that the schema lacks.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class AttributeMap:
         self._default_language = default_language
 
     def map(self, document: Document) -> MappedAttributes:
-        """Return the search attributes of a document: the page's own first, then mapped ones in the order of the map."""
+        """Return the search attributes of a document: the page's own first, then mapped ones."""
         mapped = MappedAttributes()
         for name, text in self._basics(document):
             mapped.add(name.lower(), self._schema[name], [text])
@@ -87,6 +87,6 @@ class AttributeMap:
             ("Title", document.title),
             ("Mimetype", document.mimetype.partition(";")[0].strip().lower()),
             ("Language", document.language or self._default_language),
-            ("Host", host_of(document.url)),
+            ("Host", host_of(document.url).lower()),
             ("LastModifiedDate", document.last_modified),
         )

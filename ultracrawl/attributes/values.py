@@ -30,7 +30,7 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_date(text: str) -> datetime | None:
-    """Return the moment a text names, in UTC: ISO 8601, or a date as HTTP headers have it (RFC 9110 section 5.6.7).
+    """Return the moment a text names, in UTC: ISO 8601, or a date as HTTP headers have it (RFC 9110 5.6.7).
 
     A time without a zone is taken to be UTC, a date without a time is its midnight. None for anything else.
     """

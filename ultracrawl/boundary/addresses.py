@@ -119,9 +119,9 @@ def _class_of(address: IpAddress) -> str | None:
 
 def _carried(address: IpAddress) -> Iterator[IPv4Address]:
     """Yield the IPv4 addresses that an IPv6 address carries inside (RFC 4291, 6052, 3056, 4380, 5214)."""
-    if isinstance(address, IPv4Address):
-        return
     number = int(address)
+    if isinstance(address, IPv4Address) or number <= 1:
+        return
     low = IPv4Address(number & 0xFFFFFFFF)
     if any(address in network for network in _CARRIERS) or (number >> 32) & 0xFFFFFFFF in _ISATAP:
         yield low

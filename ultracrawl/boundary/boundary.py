@@ -149,8 +149,7 @@ class Boundary:
         return rule in (FWDLINKS, FWDREDIRECTS) or rule.startswith("depth ")
 
     def _site_of(self, url: str) -> Site:
-        end = url.find("/", url.find(":") + 3)
-        origin = url[:end] if end >= 0 else url
+        origin = url[: len(url) - len(path_of(url))]
         return self._sites.get(origin) or self._meet(origin, url)
 
     def _meet(self, origin: str, url: str) -> Site:

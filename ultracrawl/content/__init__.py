@@ -1,11 +1,12 @@
 """What a response holds: bytes become values, without any I/O.
 
-`PageReader` reads answers by the rules of a source; `parse_html` and `parse_text` give a `Page`; `parse_sitemap` gives a `Sitemap` of `SitemapUrl`s
-(`SitemapKind` says what the file was). `decode` and `find_charset` find encodings, `declared_type`,
-`sniff_type`, `effective_type` and `type_matches` media types, `parse_http_date` moments, `parse_refresh`
-META refresh targets, `parse_srcset` image candidates. `read_xml` reads XML from strangers safely
-(`XmlRefusedError`). `first_words` makes a description from the text. `DEFAULT_KINDS` are the links that are
-followed unless a source says otherwise.
+`PageReader` reads answers by the rules of one source; `parse_html` and `parse_text` give a `Page`;
+`parse_sitemap` gives a `Sitemap` of `SitemapUrl`s (`SitemapKind` says what the file was).
+`decode` and `find_charset` find encodings; `declared_type`,
+`sniff_type`, `effective_type` and `type_matches` are about media types, `parse_http_date` and
+`parse_w3c_date` about moments, `parse_refresh` about META refresh, `parse_srcset` about image candidates.
+`read_xml` reads XML from strangers safely: it sends `XmlEvents` or raises `XmlRefusedError`. `first_words`
+makes a description from the text. `DEFAULT_KINDS` are the links followed unless a source says otherwise.
 """
 
 from ultracrawl.content.charset import decode, find_charset

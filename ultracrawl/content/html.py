@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 
@@ -36,10 +37,10 @@ def parse_html(
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
     not declare one.
     """
-    body, cut = limit_nesting(body)
     charset = find_charset(body, content_type, default_charset)
+    body, cut = limit_nesting(_as_utf8(body, charset))
     low = body.lower()
-    tree = _tree(body, charset)
+    tree = LexborHTMLParser(body)
     found = Harvest(
         url, robots_name.lower(), link_kinds, text_budget=2 * len(body), watch_nofollow=b"nofollow" in low
     )
@@ -64,11 +65,11 @@ def parse_html(
     )
 
 
-def _tree(body: bytes, charset: str) -> LexborHTMLParser:
-    """Parse; bytes that are valid UTF-8 go to lexbor as they are."""
-    if charset == "utf-8" and is_utf8(body):
-        return LexborHTMLParser(body)
-    return LexborHTMLParser(body.decode(charset, "replace"))
+def _as_utf8(body: bytes, charset: str) -> bytes:
+    """Return `body` as lexbor takes it; bytes that are valid UTF-8 stay as they are."""
+    if charset != "utf-8" or not is_utf8(body):
+        body = body.decode(charset, "replace").encode("utf-8", "replace")
+    return body.removeprefix(codecs.BOM_UTF8)
 
 
 def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:

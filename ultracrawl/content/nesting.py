@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 MAX_DEPTH = 2000
 """Levels that are kept; deeper tags are dropped, their text and links stay."""
 
-_HARMLESS_TAGS = 10_000
-"""Pages with fewer tags are not looked at: even all nested they cost less than a tenth of a second."""
+_HARMLESS_TAGS = 20_000
+"""Pages with fewer tags are not looked at: even all nested they cost less than half a second."""
 
+_SHORTEST_TAG = 3
 _TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _NEVER_DEEP = frozenset(
     b"a area base br col dd dt embed hr html head body img input li link meta option p param source tbody td"
@@ -18,17 +20,23 @@ _NEVER_DEEP = frozenset(
 
 
 def limit_nesting(body: bytes) -> tuple[bytes, bool]:
-    """Return `body` without the tags that stand deeper than `MAX_DEPTH`, and whether there were any."""
-    if body.count(b"<") < _HARMLESS_TAGS:
+    """Return `body` without the tags that stand deeper than `MAX_DEPTH`, and whether there were any.
+
+    An end tag counts only if an element of its name is open, so stray ones cannot hide how deep a page is.
+    """
+    if len(body) < _SHORTEST_TAG * _HARMLESS_TAGS or body.count(b"<") < _HARMLESS_TAGS:
         return body, False
-    depth = 0
-    kept_from = 0
+    opened: Counter[bytes] = Counter()
+    depth = kept_from = 0
     pieces: list[bytes] = []
     for tag in _TAG.finditer(body):
-        if tag[2].lower() in _NEVER_DEEP:
+        name = tag[2].lower()
+        if name in _NEVER_DEEP or (tag[1] and not opened[name]):
             continue
-        too_deep = depth > MAX_DEPTH if tag[1] else depth >= MAX_DEPTH
-        depth = max(0, depth - 1) if tag[1] else depth + 1
+        step = -1 if tag[1] else 1
+        too_deep = max(depth, depth + step) > MAX_DEPTH
+        opened[name] += step
+        depth += step
         if too_deep and tag.start() >= kept_from:
             pieces.append(body[kept_from : tag.start()])
             kept_from = (body.find(b">", tag.end()) + 1) or len(body)

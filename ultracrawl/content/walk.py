@@ -47,7 +47,8 @@ def walk(root: LexborNode, found: Harvest, plan: LinkPlan, unseen: frozenset[int
             continue
         if tag in BLOCKS:
             parts.append(" ")
-            block_ends.add(_following(node, BLOCKS))
+            after = node.next
+            block_ends.add(_following(node, BLOCKS) if after is None else after.mem_id)
         if not hidden and (tag in UNSEEN or here in unseen):
             hidden, hidden_end = True, _following(node)
             if tag == _TITLE and found.title is None:

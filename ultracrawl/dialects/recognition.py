@@ -33,7 +33,7 @@ def read_definitions(location: str | Path) -> Loaded:
 
 
 def locate_definitions(setting: str | Path | None = None) -> str | None:
-    """Return where definitions lie: `setting`, `$ULTRACRAWL_CONFIG`, or `ultracrawl.yaml` here; None without any."""
+    """Return where definitions lie: `setting`, `$ULTRACRAWL_CONFIG`, `ultracrawl.yaml` here, or None."""
     named = setting or os.environ.get(ENVIRONMENT)
     if named:
         return str(named)
@@ -67,6 +67,6 @@ DIALECTS: tuple[Dialect, ...] = (
         lambda head: _XML.match(head.removeprefix(b"\xef\xbb\xbf")) is not None,
         _unsupported("XML file"),
     ),
-    Dialect("yaml", lambda head: True, load_project),
+    Dialect("yaml", lambda _: True, load_project),
 )
 """All formats; the first that recognises a file reads it, YAML takes what is left."""

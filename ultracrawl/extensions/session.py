@@ -10,8 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from itemadapter import ItemAdapter
+from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
@@ -26,11 +28,13 @@ from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
+from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
+    from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +81,10 @@ class CrawlSession:
         source = getattr(crawler.spidercls, "source", None)
         if not isinstance(project, Project) or not isinstance(source, DataSource):
             raise NotConfigured("the spider has no data source definition")
-        return cls(crawler, project, source)
+        session = cls(crawler, project, source)
+        crawler.signals.connect(session._item_dropped, signals.item_dropped)
+        crawler.signals.connect(session._item_failed, signals.item_error)
+        return session
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlSession:
@@ -166,6 +173,24 @@ class CrawlSession:
             self.links.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
             self.recorder.finish(visit, outcome, status, reason)
+
+    def _item_dropped(self, item: Any, exception: BaseException) -> None:
+        """End the visit of an item that a pipeline dropped, ours or somebody else's."""
+        visit = self.visit_of_item(item)
+        if visit is not None:
+            self.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
+
+    def _item_failed(self, item: Any, failure: Failure) -> None:
+        """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""
+        if isinstance(failure.value, WorkError):
+            self.fail(str(failure.value))
+        visit = self.visit_of_item(item)
+        if visit is not None:
+            self.visit_failed(visit, failure.value)
+
+    def visit_of_item(self, item: Any) -> Visit | None:
+        """Return the visit that an item came from, None if it has ended or there is none."""
+        return self.visits.get(url_key(str(ItemAdapter(item).get("access_url", ""))))
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""

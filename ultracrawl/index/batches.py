@@ -54,4 +54,8 @@ def apply_segment(engine: IndexEngine, path: Path) -> int:
     Stopped in the middle, it can be applied again from the start: the same changes give the same index.
     """
     changes = (change for _, change in read_segment(path))
-    return sum(engine.apply(batch) for batch in batches(changes))
+    added = 0
+    for batch in batches(changes):
+        added += engine.apply(batch)
+        batch.clear()  # so that the next one is not collected while this one is still in memory
+    return added

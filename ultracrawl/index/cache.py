@@ -161,7 +161,7 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of it: an unbuffered file takes what still fits on the disk and complains only the next time."""
+    """Write all of it: an unbuffered file takes what still fits and complains only the next time."""
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) :]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter
 
 from ultracrawl.extensions import CrawlSession, Visit
-from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,7 +28,7 @@ class DocumentPipeline:
     def process_item(self, item: Any) -> Any:
         """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""
         adapter = ItemAdapter(item)
-        visit = self.session.visits.get(url_key(str(adapter.get("access_url", ""))))
+        visit = self.session.visit_of_item(item)
         if visit is not None:
             self.process(adapter, visit)
         return item

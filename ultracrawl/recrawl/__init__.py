@@ -1,7 +1,7 @@
 """What a later visit to a known URL asks for, and what its answer means; pure rules.
 
-`conditional_headers` (the validators that a request carries), `checksum` and `classify` (new, modified or as it
-was), `outcome_of_status` (what an answer without a page means).
+`conditional_headers` (the validators that a request carries), `checksum`, `classify` and `is_known` (new,
+modified or as it was), `outcome_of_status` (what an answer without a page means).
 """
 
 from ultracrawl.recrawl.change import checksum, classify, is_known

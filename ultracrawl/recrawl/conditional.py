@@ -1,4 +1,4 @@
-"""Conditional requests: ask for a page only if it changed (RFC 9110 section 13.1, Ultra Search checklist 15)."""
+"""Conditional requests: ask for a page only if it changed (RFC 9110 13.1, Ultra Search checklist 15)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def conditional_headers(record: UrlRecord | None, force: bool = False) -> dict[s
     """Return If-None-Match and If-Modified-Since for a URL whose content is known, else nothing.
 
     Validators go back as the server sent them, strong or weak, and both if both are known: a server that
-    understands entity tags passes over the date (RFC 9110 section 13.1.3). Nothing is sent with `force`, or if the content
-    was never read: a 304 would then leave us without it.
+    understands entity tags passes over the date (RFC 9110 13.1.3). Nothing is sent with `force`, or if the
+    content was never read: a 304 would then leave us without it.
     """
     if force or record is None or not is_known(record):
         return {}

@@ -15,8 +15,8 @@ def outcome_of_status(status: int) -> UrlOutcome:
     """Return the outcome of an HTTP status other than 200.
 
     Only 404 and 410 say that a document is gone; every other error leaves what is indexed as it is (checklist
-    19, 22). Success without a whole page (201 to 299) is NOT_INDEXED, because only 200 is indexed (checklist 12). Raises
-    `ValueError` for 200: there the content decides, see `classify`.
+    19, 22). Success without a whole page (201 to 299) is NOT_INDEXED, because only 200 is indexed (checklist
+    12). Raises `ValueError` for 200: there the content decides, see `classify`.
     """
     if status == 200:
         raise ValueError("the outcome of status 200 depends on the content")

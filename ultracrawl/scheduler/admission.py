@@ -83,13 +83,13 @@ class Admission:
                 inside.append(key)
                 if seen > depth:
                     self._shorter_route(key, depth)
-        return (self._unmet(unmet, depth, inside) if unmet else []), inside
+        return (self._unmet(unmet, base, depth, inside) if unmet else []), inside
 
     def _shorter_route(self, key: int, depth: int) -> None:
         self._seen.put(key, depth)
         self.shorter.append((key, depth))
 
-    def _unmet(self, unmet: dict[int, str], depth: int, inside: array[int]) -> list[QueueEntry]:
+    def _unmet(self, unmet: dict[int, str], base: str, depth: int, inside: array[int]) -> list[QueueEntry]:
         known = self._state.lookup(list(unmet))
         entries: list[QueueEntry] = []
         for key, url in unmet.items():
@@ -98,17 +98,17 @@ class Admission:
                 inside.append(key)
                 if known[key][1] > depth:
                     self._shorter_route(key, depth)
-            elif self._inside(key, url, depth):
+            elif self._inside(key, url, base, depth):
                 inside.append(key)
                 entries.append(self.enter(key, url, depth))
         return entries
 
-    def _inside(self, key: int, url: str, depth: int) -> bool:
-        rule = self._boundary.rejects(url, depth)
+    def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
+        rule = self._boundary.rejects(url, depth, parent=parent)
         if rule is None:
             return True
         self._rejected_by[rule] += 1
-        if not rule.startswith("depth"):
+        if not self._boundary.depends_on_route(rule):
             self._seen.put(key, REJECTED)
         return False
 

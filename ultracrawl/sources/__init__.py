@@ -1,9 +1,10 @@
 """Data-source definitions: typed, checked, frozen.
 
-`DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`, `LimitsSection`), `Project`
-(its sources, index, state and cache). `load_project` gives `Loaded` (a project, or findings), `require` insists on the
-project, `render_findings` shows what is wrong. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
-`compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
+`DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`,
+`LimitsSection`), `Project` (its sources; `IndexSection`, `StateSection`, `CacheSection`). `load_project`
+gives `Loaded` (a project, or findings), `require` insists on the project, `render_findings` shows mistakes.
+`Catalog` finds sources by name, `adhoc` makes a project from URLs. `compile_source` turns a source into
+`CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
 
 from ultracrawl.sources.boundary_section import BoundarySection

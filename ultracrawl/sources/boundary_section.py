@@ -13,7 +13,6 @@ from ultracrawl.sources.patterns import HostPattern, UriPattern
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.values import Extension, Network
 
-
 _HOST = re.compile(r"[^\s/*:]+|\[[0-9a-f:.]+\]|\*")
 
 
@@ -116,7 +115,7 @@ class PortsSection(Section):
 
 
 class UrisSection(Section):
-    """Rules about whole URLs, scheme and query included; they hold in addition to those for hosts and paths."""
+    """Rules about whole URLs, scheme and query included; they hold beside those for hosts and paths."""
 
     include: UriPatterns = Field(
         default=(),
@@ -150,7 +149,7 @@ class BoundarySection(Section):
     )
     ports: Mapping[Host, PortsSection] = Field(
         default={},
-        description="Rules about ports, for each host (or `*`); a host without rules is crawled on all its ports.",
+        description="Rules about ports, for each host (or `*`); a host without rules is open.",
         examples=[{"docs.example.com": {"include": [443]}}],
     )
     uris: UrisSection = Field(
@@ -171,7 +170,7 @@ class BoundarySection(Section):
     )
     networks: Networks = Field(
         default=(),
-        description="Private networks that the source may reach. Addresses of private, loopback and link-local "
-        "networks are refused otherwise, wherever a link, a redirect or a host name leads.",
+        description="Private networks that the source may reach. Private, loopback and link-local addresses "
+        "are refused otherwise, wherever a link, a redirect or a host name leads.",
         examples=[["10.1.0.0/16"]],
     )

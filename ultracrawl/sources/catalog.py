@@ -44,7 +44,7 @@ class Catalog(Mapping[str, DataSource]):
 
 
 def adhoc(urls: Sequence[str], base: Path) -> Project:
-    """Return a project with one web source for some URLs, bounded to their hosts; its data go to `var` below `base`.
+    """Return a project with one web source for some URLs, bounded to their hosts; its data go to `base`/var.
 
     The source is named after the host of the first URL. Raises `UserError` for a text that is no http(s) URL.
     """

@@ -25,11 +25,8 @@ class Doubt(NamedTuple):
 
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
     """Yield what is doubtful about a source whose options are well formed."""
-    yield from _check_attributes(source, schema)
-    if not source.start_urls and source.spider_class is None:
-        problem = "the source has no start URL, so it would crawl nothing"
-        yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
-    doubts = list(_check_start_urls(source))
+    yield from check_attributes(source, schema)
+    doubts = list(check_start_urls(source))
     yield from doubts
     if not doubts:
         yield from _check_boundary(source)
@@ -38,7 +35,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
 def check_search_attributes(written: Mapping[str, Data]) -> Iterator[Doubt]:
     """Yield mistakes in the names of a project's own search attributes (Ultra Search 5.3).
 
-    The eight that always exist can neither be redefined nor deleted. Names that differ only in case are one name.
+    The eight that always exist can neither be redefined nor deleted. Names that differ only in case are one.
     """
     defaults = {attribute.name.lower(): attribute.name for attribute in DEFAULT_ATTRIBUTES}
     seen: dict[str, str] = {}
@@ -56,7 +53,8 @@ def check_search_attributes(written: Mapping[str, Data]) -> Iterator[Doubt]:
         seen.setdefault(name.lower(), name)
 
 
-def _check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+    """Yield the search attributes that a source maps to and that do not exist."""
     for name, target in source.attributes.items():
         if target not in schema:
             guess = closest(target, schema)
@@ -68,7 +66,11 @@ def _check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute])
             yield Doubt(("attributes", name), f"there is no search attribute `{target}`", instead)
 
 
-def _check_start_urls(source: DataSource) -> Iterator[Doubt]:
+def check_start_urls(source: DataSource) -> Iterator[Doubt]:
+    """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
+    if not source.start_urls and source.spider_class is None:
+        problem = "the source has no start URL, so it would crawl nothing"
+        yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
     policy = compile_url_policy(source)
     for number, url in enumerate(source.start_urls):
         place: Path = ("start_urls", number)
@@ -92,8 +94,8 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
         )
     if rule == "URL too long":
         return f"the start URL {shown(url)} is longer than `url_length` allows", "raise `limits.url_length`"
-    guess = f"write `https://{url.lstrip('/')}`" if "." in url and "://" not in url else "write it in full"
-    return f"the start URL {shown(url)} is not an absolute URL", f"{guess}, as `https://www.example.com/`"
+    guess = "https://" + url.lstrip("/") if "." in url and "://" not in url else "https://www.example.com/"
+    return f"the start URL {shown(url)} is not an absolute URL", f"write for example `{guess}`"
 
 
 def _check_boundary(source: DataSource) -> Iterator[Doubt]:
@@ -108,5 +110,5 @@ def _check_boundary(source: DataSource) -> Iterator[Doubt]:
         rule = boundary.rejects(canonical) if canonical else None
         if rule is not None:
             problem = f"the start URL {shown(url)} is outside the source's own boundary: {rule}"
-            instead = "let the rule admit it, or remove the URL; domain rules do not hold for start URLs, all others do"
+            instead = "let the rule admit it, or remove it; start URLs are exempt from domain rules only"
             yield Doubt(("start_urls", number), problem, instead, fatal=False)

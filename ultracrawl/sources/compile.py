@@ -21,7 +21,7 @@ from ultracrawl.boundary.rules import (
     PortRules,
     UriRule,
 )
-from ultracrawl.content import PageReader
+from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Page
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.definition import DataSource, Project
@@ -45,7 +45,7 @@ class CompiledSource:
     addresses: AddressPolicy
     robots: RobotsPolicy
     attributes: AttributeMap
-    pages: PageReader
+    reader: PageReader
     obeys_meta: bool
     """Whether `noindex` and `nofollow` of pages are obeyed."""
     limits: LimitsSection
@@ -64,9 +64,9 @@ class CompiledSource:
 
 
 def compile_source(source: DataSource, project: Project | None = None) -> CompiledSource:
-    """Compile a source; `project` adds its own search attributes. Raises `RuleError` for a rule that cannot be used.
+    """Compile a source; `project` adds its own search attributes.
 
-    A source that was loaded without fatal findings compiles.
+    Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
     """
     policy = compile_url_policy(source)
     seeds = tuple(dict.fromkeys(_canonical(source, policy)))
@@ -82,7 +82,7 @@ def compile_source(source: DataSource, project: Project | None = None) -> Compil
         attributes=AttributeMap(
             source.attributes, schema, source.description_fallback, source.default_language
         ),
-        pages=PageReader(
+        reader=PageReader(
             types=source.types, robots_name=source.robots.name, default_charset=source.default_charset
         ),
         obeys_meta=source.robots.meta,
@@ -117,7 +117,7 @@ def compile_boundary(source: DataSource) -> Boundary:
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
-    """Return which addresses the source may connect to: public ones, its networks, and seeds that are addresses."""
+    """Return which addresses may be connected to: public ones, own networks, seeds that are addresses."""
     networks = [str(network) for network in source.boundary.networks]
     return AddressPolicy.for_source([host_of(seed) for seed in seeds], networks)
 

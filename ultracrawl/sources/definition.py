@@ -1,4 +1,4 @@
-"""A data source and the project it belongs to, as frozen values; the field descriptions are the documentation."""
+"""A data source and its project as frozen values; the descriptions of the fields are the documentation."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SourceOptions(Section):
     )
     redirects: Literal["follow-temporary", "strict"] = Field(
         default="follow-temporary",
-        description="Which redirects may leave the boundary: temporary ones (302, 303, 307), or with `strict` none.",
+        description="Which redirects may leave the boundary: temporary ones (302, 303, 307), or none.",
         examples=["strict"],
     )
     user_agent: HeaderText = Field(
@@ -73,7 +73,7 @@ class SourceOptions(Section):
     )
     attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
         default={},
-        description="Document attributes (META names in any case) and the search attribute each is found under.",
+        description="Document attributes (META names in any case) and the search attribute of each.",
         examples=[{"author": "Author", "dc.creator": "Author"}],
     )
     description_fallback: bool = Field(
@@ -105,13 +105,13 @@ class SourceEntry(SourceOptions):
     )
     start_urls: UrlList = Field(
         default=(),
-        description="Where crawling begins: a list, or one text with URLs separated by blanks, line ends or commas.",
+        description="Where crawling begins: a list, or one text with blanks or commas between URLs.",
         examples=[["https://www.example.com/"]],
     )
     spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
         default=None,
         alias="class",
-        description="Your own spider class, as a dotted path; a subclass of `ultracrawl.spiders.SourceSpider`.",
+        description="Your own spider, a subclass of `ultracrawl.spiders.SourceSpider`, as a dotted path.",
         examples=["mypackage.spiders.MySpider"],
     )
 

@@ -39,7 +39,7 @@ class Definitions:
 
 
 def read_location(location: str | Path) -> Definitions:
-    """Read all files of a location. Raises `DefinitionError` with one finding for each file that cannot be read.
+    """Read all files of a location. Raises `DefinitionError`: a finding for each file that cannot be read.
 
     A file `ultracrawl.yaml` takes in the files of the folder `sources` beside it. A folder is taken by its
     `ultracrawl.yaml`, or else as a folder of source files. `package:folder` is a folder in a package; the

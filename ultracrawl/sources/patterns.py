@@ -27,7 +27,7 @@ _URI_KINDS = {name: _HOST_KINDS[name] for name in ("exact", "prefix", "suffix", 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A way of comparing and the text to compare with; which text that is depends on where the pattern stands."""
+    """A way of comparing and the text to compare with: host names or URLs, by where the pattern stands."""
 
     kind: Kind
     text: str
@@ -62,7 +62,7 @@ def parse_uri_pattern(value: object) -> Pattern:
         if "://" not in value:
             raise mistake(
                 f"{shown(value)} is not the beginning of a URL",
-                "write it with its scheme, as `https://www.example.com/docs/`, or name the kind, as `{suffix: .pdf}`",
+                "write it with its scheme, as `https://www.example.com/docs/`, or as `{suffix: .pdf}`",
             )
         return Pattern(Kind.PREFIX, value.strip())
     return _long(value, _URI_KINDS, "the beginning of a URL, as `https://www.example.com/docs/`")
@@ -144,8 +144,8 @@ HostPattern = Annotated[
     PlainSerializer(Pattern.written),
     _schema(
         _HOST_KINDS,
-        "`docs.example.com` is that host, `.example.com` the domain and all hosts below it, `www.*` every host that "
-        "begins so, `*` every host.",
+        "`docs.example.com` is that host, `.example.com` the domain and all hosts below it, "
+        "`www.*` every host that begins so, `*` every host.",
         ["docs.example.com", ".example.com", "www.*", {"suffix": "example.com"}, {"mask": "192.0.2.0/24"}],
     ),
 ]

@@ -25,6 +25,7 @@ _UNITS = {
     "gib": 30,
 }
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)", re.IGNORECASE)
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
@@ -51,6 +52,8 @@ def parse_size(value: object) -> int:
 def _parse_depth(value: object) -> object:
     if isinstance(value, str) and value.strip().upper() == "FULL":
         return None
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        return int(value)
     if isinstance(value, bool) or (value is not None and not isinstance(value, int)):
         raise mistake(
             f"{shown(value)} is not a depth", "write a whole number from 0 on, or `FULL` for no limit"

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
+from pydantic import ValidationError
+
 from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.errors import DefinitionError
-from ultracrawl.sources.checks import check_search_attributes, check_source
+from ultracrawl.sources.checks import (
+    Doubt,
+    check_attributes,
+    check_search_attributes,
+    check_source,
+    check_start_urls,
+)
 from ultracrawl.sources.definition import (
     NAME_PATTERN,
     DataSource,
@@ -37,7 +46,7 @@ _SINGLE_MARKS = frozenset({"start_urls", "type", "class"})
 
 
 def load_project(location: str | FilePath) -> Loaded:
-    """Load the YAML definitions of a location: a file, a folder, or `package:folder`; bad input gives findings."""
+    """Load the YAML definitions of a location: a file, a folder, or `package:folder`."""
     try:
         definitions = read_location(location)
     except DefinitionError as error:
@@ -55,6 +64,23 @@ def load_definitions(definitions: Definitions) -> Loaded:
         reading.read_other(text)
     project = reading.finish(head, definitions.base)
     return Loaded(project, reading.findings.in_order())
+
+
+def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[Doubt]:
+    """Check what is well formed of a source that is not well formed as a whole."""
+    start = _part(data, "start_urls")
+    if start is not None and (start.start_urls or "class" not in data):
+        yield from check_start_urls(start)
+    attributes = _part(data, "attributes")
+    if attributes is not None:
+        yield from check_attributes(attributes, schema)
+
+
+def _part(data: dict[str, Data], key: str) -> DataSource | None:
+    try:
+        return DataSource.model_validate({"name": "part"} | ({key: data[key]} if key in data else {}))
+    except ValidationError:
+        return None
 
 
 def _unknown_at_top(key: str) -> str:
@@ -109,7 +135,7 @@ class _Reading:
             self._add(text.stem, _Entry(tree, (), tree.data))
             return
         self._check_keys(tree)
-        for key in tree.keys():
+        for key in tree.options:
             if key in _FILE_KEYS and key != "sources":
                 instead = f"write it in {PROJECT_FILE}"
                 self.findings.add(tree, (key,), "belongs to the project, not to a file of sources", instead)
@@ -132,12 +158,12 @@ class _Reading:
 
     @staticmethod
     def _is_single(tree: YamlTree) -> bool:
-        return "sources" not in tree.keys() and not _SINGLE_MARKS.isdisjoint(tree.keys())
+        return "sources" not in tree.options and not _SINGLE_MARKS.isdisjoint(tree.options)
 
     # ---- parts of a file
 
     def _check_keys(self, tree: YamlTree) -> None:
-        for key in tree.keys():
+        for key in tree.options:
             if key not in _FILE_KEYS:
                 self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
 
@@ -158,7 +184,7 @@ class _Reading:
             self.findings.add(entry.tree, entry.path, problem, "choose another name")
 
     def _read_head(self, tree: YamlTree) -> DefinitionHead:
-        data = {key: tree.get(key) for key in _HEAD_KEYS if key in tree.keys()}
+        data = {key: tree.get(key) for key in _HEAD_KEYS if key in tree.options}
         own = data.get("attributes")
         if isinstance(own, dict):
             doubts = list(check_search_attributes(own))
@@ -194,6 +220,8 @@ class _Reading:
         source = self.findings.validated(DataSource, data, entry.tree, entry.path)
         if source is not None:
             self.findings.add_doubts(entry.tree, entry.path, check_source(source, schema))
+        elif isinstance(data, dict):
+            self.findings.add_doubts(entry.tree, entry.path, _check_parts(data, schema))
         return source
 
     def _checked_name(self, name: str, entry: _Entry) -> str:

@@ -32,7 +32,7 @@ _TAGS = frozenset(
 class YamlTree:
     """One parsed file: `data` as dicts, lists and scalars, and a line for every place in it.
 
-    `findings` has what is wrong with the YAML itself but does not keep it from being read: keys written twice, tags.
+    `findings` has mistakes in the YAML itself that do not keep it from being read: keys written twice, tags.
     """
 
     file: str
@@ -42,7 +42,7 @@ class YamlTree:
 
     def line(self, path: Path) -> int:
         """Return the line of a place, from 1; of the nearest place above it if it is not in the file."""
-        node, line = self.root, self.root.start_mark.line + 1
+        node, line = self.root, _line(self.root)
         for step in path:
             found = _child(node, step)
             if found is None:
@@ -50,8 +50,9 @@ class YamlTree:
             line, node = found
         return line
 
-    def keys(self) -> tuple[str, ...]:
-        """Return the options at the top; none if the file holds something else."""
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options at the top; none if the file holds something else."""
         return tuple(self.data) if isinstance(self.data, dict) else ()
 
     def get(self, key: str) -> Data:
@@ -97,7 +98,7 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
 def _advice(error: yaml.MarkedYAMLError) -> str:
     if "single document" in (error.context or ""):
         return "keep one document in a file, without further `---` lines"
-    return "indent with blanks, write a blank behind each colon, and close all quotes and brackets near this line"
+    return "indent with blanks, write a blank behind each colon, close all quotes and brackets near this line"
 
 
 def _check_nesting(text: str, file: str) -> None:
@@ -110,7 +111,7 @@ def _check_nesting(text: str, file: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise _too_deep(file, event.start_mark.line + 1)
+                raise _too_deep(file, _line(event))
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -122,11 +123,11 @@ def _too_deep(file: str, line: int) -> DefinitionError:
 def _child(node: yaml.Node, step: str | int) -> tuple[int, yaml.Node] | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         item = node.value[step]
-        return item.start_mark.line + 1, item
+        return _line(item), item
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if key.value == step:
-                return key.start_mark.line + 1, value
+                return _line(key), value
         for merged in _merged(node):
             found = _child(merged, step)
             if found is not None:
@@ -241,5 +242,5 @@ def _float(text: str) -> float | str:
         return text
 
 
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+def _line(node: yaml.Node | yaml.Event) -> int:
+    return node.start_mark.line + 1 if node.start_mark else 0

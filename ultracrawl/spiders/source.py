@@ -72,9 +72,16 @@ class SourceSpider(Spider):
         visit = visit_of(request) if request else None
         if visit is None or visit.done:
             return
+        try:
+            yield from self._visit(visit, response)
+        except Exception as error:  # noqa: BLE001 - the edge to code of subclasses: one page fails, the crawl goes on
+            logger.exception("Processing %s failed", visit.url)
+            self.session.visit_failed(visit, error)
+
+    def _visit(self, visit: Visit, response: Response) -> Iterator[Any]:
         content_type = _header(response, "Content-Type")
         x_robots_tag = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
-        page = self.session.rules.pages.read(response.body, response.url, content_type, x_robots_tag)
+        page = self.session.rules.reader.read(response.body, response.url, content_type, x_robots_tag)
         if page is None:
             self._not_indexed(visit, StatusCode.WRONG_TYPE, f"30041 type {content_type!r} is not accepted")
             return

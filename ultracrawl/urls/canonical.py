@@ -111,7 +111,7 @@ class UrlPolicy:
         if not self.keep_fragment:
             # The "#" stays until it is parsed: blanks before it would count as blanks at the end.
             href = "".join(href.partition("#")[:2])
-        if len(href) > self.max_length:
+        if len(href) > self.max_length + 1:
             raise _Refused("URL too long", f"{len(href)} characters; {self.max_length} are allowed")
         href = _scalars(href)
         try:

@@ -163,10 +163,15 @@ def _only(postings: Postings, wanted: Iterable[int]) -> Postings:
 
 
 def _adjacent(values: list[bytes]) -> bool:
-    """Return whether the words whose encoded positions these are stand one after the other somewhere."""
-    starts = set(decode_positions(values[0]))
-    for offset, value in enumerate(values[1:], 1):
-        starts.intersection_update([position - offset for position in decode_positions(value)])
+    """Return whether the words whose encoded positions these are stand one after the other somewhere.
+
+    The word with the fewest positions comes first, so that the others are only compared with few.
+    """
+    shortest, *others = sorted(enumerate(values), key=lambda pair: len(pair[1]))
+    starts = {position - shortest[0] for position in decode_positions(shortest[1])}
+    for offset, value in others:
+        wanted = {start + offset for start in starts}
+        starts = {position - offset for position in wanted.intersection(decode_positions(value))}
         if not starts:
             return False
     return True

@@ -149,8 +149,11 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
         return pool.add_text(name, docnum, value) if isinstance(value, str) else any_field(docnum, value)
 
     def whole_value(docnum: int, value: object) -> int:
-        pool.add_values(name, docnum, [value] if isinstance(value, str) else value)  # type:
-        ignore[arg - type]  # list return 0
+        if isinstance(value, str):
+            pool.add_values(name, docnum, (value,))
+        elif isinstance(value, list):
+            pool.add_values(name, docnum, value)
+        return 0
 
     if type(field) is ID:
         return whole_value

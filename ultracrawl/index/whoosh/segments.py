@@ -9,10 +9,10 @@ from whoosh.codec.whoosh3 import W3Segment
 from whoosh.columns import Column
 from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage
-from whoosh.reading import SegmentReader
 from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.scoring import damping
+from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.postings import Postings, find_term, length_bytes, read_postings
 
 NO_POSTINGS = Postings((), (), None)
@@ -22,7 +22,7 @@ class OpenSegment:
     """One segment as queries need it; `deleted` are the documents that are no longer part of the index."""
 
     def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
-        self.reader = SegmentReader(storage, schema, segment)
+        self.reader = MappedReader(storage, schema, segment)
         self.schema = schema
         self.update(segment)
 

@@ -31,7 +31,7 @@ INLINE_LIMIT = 3
 COMPRESS_FROM = 200
 """Bytes of a block below which compressing costs more time than it saves space.
 
-Only merging compresses: a fresh segment is soon merged, and compressing takes a fifth of all indexing time."""
+Only merging compresses: a fresh segment is soon merged, and it takes a fifth of all indexing time."""
 
 STORED_COMPRESSION = 1
 """zlib's level for stored fields; Whoosh's 3 takes half as long again and saves 5 %."""

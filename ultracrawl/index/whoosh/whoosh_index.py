@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from whoosh.codec.whoosh3 import W3Segment
-from whoosh.reading import SegmentReader
 
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.index.engine import Change, Hit, IndexDocument, SearchQuery, SearchResult
@@ -30,6 +29,7 @@ from ultracrawl.index.whoosh.fields import (
     schema_fields,
     value_field,
 )
+from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.merging import choose_merge
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
@@ -115,7 +115,7 @@ class WhooshIndex:
 
     @contextmanager
     def _writer(self) -> Iterator[FastWriter]:
-        """Give a writer while holding the lock; what goes wrong before its commit leaves the index as it was."""
+        """Give a writer while holding the lock; before its commit nothing can change the index."""
         with self._directory.lock(), self._directory.errors("written"), _no_garbage_collection():
             writer = FastWriter(self._directory.open_or_create(new_schema(self._attributes)))
             try:
@@ -140,7 +140,7 @@ class WhooshIndex:
         return removed
 
     def _merge(self, writer: FastWriter, segments: Sequence[W3Segment]) -> None:
-        readers = [SegmentReader(writer.storage, writer.schema, segment) for segment in segments]
+        readers = [MappedReader(writer.storage, writer.schema, segment) for segment in segments]
         try:
             writer.merge_segments(segments, readers)
             writer.commit()

@@ -1,0 +1,56 @@
+# Everything a contributor types. `make` alone lists the targets.
+
+PYTHON ?= python3
+JOBS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help venv demo servers lint types contracts unit test bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+venv: $(VENV)/.installed ## Create .venv and install the project with its tools; again when pyproject.toml has changed
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	    { echo "$(PYTHON) cannot make virtual environments; install that first: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,fast]"
+	@touch $@
+
+demo: venv ## Crawl the sample intranet and search it
+	@bash examples/demo.sh $(BIN)
+
+servers: ## Install what tests need from the system (as root), or say what is missing
+	@PYTHON=$(PYTHON) bash tests/install_servers.sh
+
+lint: venv ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: venv ## Check types
+	$(BIN)/mypy
+
+contracts: venv ## Check which module may import which
+	$(BIN)/lint-imports
+
+unit: venv ## Run the tests; ARGS="-k name" picks some
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+test: servers lint types contracts unit ## Everything that must hold before a change is merged
+
+bench: servers venv ## Measure rules, index and crawl; each prints JSON
+	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/index.py /usr/share/doc/postgresql-doc-15/html
+	$(BIN)/python benchmarks/crawl.py
+
+clean: ## Remove the environment, caches, builds and the data of the demo
+	rm -rf $(VENV) build dist ./*.egg-info var/demo
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,77 @@
+"""Dates of headers, sitemaps and feeds."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.content import parse_http_date, parse_w3c_date
+
+NOON = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        pytest.param("Sun, 06 Nov 1994 08:49:37 GMT", NOON, id="imf-fixdate"),
+        pytest.param("Sunday, 06-Nov-94 08:49:37 GMT", NOON, id="rfc850"),
+        pytest.param("Sun Nov  6 08:49:37 1994", NOON, id="asctime"),
+        pytest.param("06 nov 1994 8:49:37", NOON, id="no-weekday"),
+        pytest.param("Sun, 06 Nov 1994 10:49:37 +0200", NOON, id="offset"),
+        pytest.param("Sun, 06 Nov 1994 03:19:37 -05:30", NOON, id="offset-with-colon"),
+        pytest.param("1994-11-06T08:49:37Z", NOON, id="iso"),
+        pytest.param("Mon, 01 Jan 69 00:00:00 GMT", datetime(2069, 1, 1, tzinfo=UTC), id="two-digits-69"),
+        pytest.param("Mon, 01 Jan 70 00:00:00 GMT", datetime(1970, 1, 1, tzinfo=UTC), id="two-digits-70"),
+        pytest.param("Sun, 30 Feb 1994 08:49:37 GMT", None, id="no-such-day"),
+        pytest.param("Sun, 06 Nov 1994 25:00:00 GMT", None, id="no-such-hour"),
+        pytest.param("Sun, 06 Nov 1600 08:49:37 GMT", None, id="before-1601"),
+        pytest.param("Sun, 06 Nov 1994", None, id="no-time"),
+        pytest.param("Mon, 01 Jan 9999 00:00:00 -9999", None, id="absurd-offset"),
+        pytest.param("0", None, id="zero"),
+        pytest.param("-1", None, id="minus-one"),
+        pytest.param("", None, id="empty"),
+        pytest.param("x" * 100_000, None, id="long"),
+    ],
+)
+def test_http_date(text: str, moment: datetime | None) -> None:
+    assert parse_http_date(text) == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
+        ("2024-05", datetime(2024, 5, 1, tzinfo=UTC)),
+        ("2024-05-02", datetime(2024, 5, 2, tzinfo=UTC)),
+        ("2024-05-02T10:30+02:00", datetime(2024, 5, 2, 8, 30, tzinfo=UTC)),
+        ("2024-05-02T10:30:15.123Z", datetime(2024, 5, 2, 10, 30, 15, tzinfo=UTC)),
+        ("2024-13-01", None),
+        ("yesterday", None),
+        ("٢٠٢٤", None),
+    ],
+)
+def test_w3c_date(text: str, moment: datetime | None) -> None:
+    assert parse_w3c_date(text) == moment
+
+
+@given(st.text(max_size=60))
+def test_dates_never_raise(text: str) -> None:
+    parse_w3c_date(text)
+    moment = parse_http_date(text)
+    assert moment is None or moment.tzinfo is UTC
+
+
+@given(
+    st.from_regex(
+        r"[0-9]{1,2}[ -](Jan|feb)[ -][0-9]{2,5} [0-9]{1,2}:[0-9]{2}:[0-9]{2} ?([+-][0-9]{4})?", fullmatch=True
+    )
+)
+def test_dates_like_dates_never_raise(text: str) -> None:
+    parse_http_date(text)
+
+
+@given(st.datetimes(min_value=datetime(1601, 1, 1), max_value=datetime(9998, 1, 1)))
+def test_http_date_round_trip(moment: datetime) -> None:
+    moment = moment.replace(microsecond=0, tzinfo=UTC)
+    assert parse_http_date(moment.strftime("%d %b ") + f"{moment.year:04} {moment:%H:%M:%S} GMT") == moment

@@ -1,0 +1,292 @@
+"""One parse of an HTML page: title, text, META, directives, links."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.content import DEFAULT_KINDS, parse_html
+from ultracrawl.model import LinkKind, Page, RobotsDirectives
+
+URL = "https://example.com/dir/page.html"
+
+
+def parse(html: str, **options: object) -> Page:
+    return parse_html(html.encode(), url=URL, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        pytest.param("<title>A &amp; B</title>", "A & B", id="entities"),
+        pytest.param("<title>\n a\t b&nbsp;c </title>", "a b c", id="white-space"),
+        pytest.param("<title>one</title><title>two</title>", "one", id="first"),
+        pytest.param("<svg><title>icon</title></svg><title>page</title>", "page", id="svg-title-is-none"),
+        pytest.param("<body><title>late</title>", "late", id="in-body"),
+        pytest.param("<title></title>", "", id="empty"),
+        pytest.param("<p>x", "", id="none"),
+        pytest.param("<title>a <b>c</title>", "a <b>c", id="markup-is-text"),
+    ],
+)
+def test_html_title(html: str, title: str) -> None:
+    assert parse(html).title == title
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        pytest.param("<p>one</p><p>two</p>", "one two", id="blocks-part-words"),
+        pytest.param("<div>one</div>two", "one two", id="text-after-a-block"),
+        pytest.param("<span><div>in</div></span>out", "in out", id="block-in-inline"),
+        pytest.param("<b>J</b>ohn <i>D</i>oe", "John Doe", id="inline-does-not-split"),
+        pytest.param("a<br>b<hr>c", "a b c", id="br-hr"),
+        pytest.param("<ul><li>a<li>b</ul>c", "a b c", id="list"),
+        pytest.param("<table><tr><td>1<td>2<tr><th>3</table>", "1 2 3", id="table"),
+        pytest.param("a \n\t b&nbsp;&nbsp;c", "a b c", id="white-space-folded"),
+        pytest.param("x<script>s</script><style>t</style><template>u</template>y", "xy", id="no-programs"),
+        pytest.param("x<noscript>enable it</noscript>y", "xy", id="no-noscript"),
+        pytest.param("<nav>menu <p>more</p></nav>text", "text", id="no-nav"),
+        pytest.param("<div role=navigation>menu</div>text", "text", id="no-role-navigation"),
+        pytest.param(
+            "<header>head</header>a<footer>foot</footer>", "head a foot", id="header-and-footer-stay"
+        ),
+        pytest.param("<p hidden>no<b>no</b></p>yes", "yes", id="hidden"),
+        pytest.param("<p style='color:red; display : none'>no</p>yes", "yes", id="display-none"),
+        pytest.param("<p style='display:block'>yes", "yes", id="display-block"),
+        pytest.param("a<span data-nosnippet>no</span>b", "ab", id="data-nosnippet"),
+        pytest.param("<svg><text>no</text></svg>yes", "yes", id="no-svg"),
+        pytest.param("a<!--googleoff: index-->no<p>no</p><!--googleon: index-->b", "a b", id="googleoff"),
+        pytest.param("a<!--googleoff: all-->no<!--googleon: all-->b", "ab", id="googleoff-all"),
+        pytest.param("a<!--googleoff: snippet-->yes", "ayes", id="googleoff-snippet-indexes"),
+        pytest.param("a<!-- stopindex -->no<!-- startindex -->b", "ab", id="stopindex"),
+        pytest.param("a<!--noindex-->no<!--/noindex-->b", "ab", id="noindex-comment"),
+        pytest.param("<iframe>no</iframe>yes", "yes", id="iframe"),
+        pytest.param("<p>&lt;b&gt; &eacute; &#x41;", "<b> é A", id="entities"),
+        pytest.param("<select><option>a<option>b</select>", "a b", id="options"),
+        pytest.param("<div><div><nav>no</nav></div></div><p>yes", "yes", id="nav-last-in-its-parents"),
+    ],
+)
+def test_html_text(body: str, text: str) -> None:
+    assert parse(f"<title>t</title><body>{body}").text == text
+
+
+def hrefs(page: Page) -> list[str]:
+    return [link.href for link in page.links]
+
+
+PARTS = """
+<link rel=canonical href=/c><link rel=alternate href=/alt><link rel=next href=/n>
+<link rel=stylesheet href=/css>
+<link rel="preconnect" href=https://cdn.example><link rel=sitemap href=/sm><meta name=x content="https://m.example/">
+<meta http-equiv=refresh content="5; url=/r"><style>@import "i.css"; p{background:url('b.png')}</style>
+<script src=/s.js>var u = "/from/script"; var v = 'x y'; go('next.html?a=1')</script>
+<a href=/a>A</a><map><area href=/area alt=Area></map>
+<img src=/i.png srcset="/i2.png 2x, /i3.png 3x" longdesc=/long>
+<iframe src=/if></iframe><object data=d.swf codebase=/cb/></object><embed src=/e>
+<applet code=App codebase=/ap/></applet>
+<form action=/get></form><form action=/post method=post></form>
+<layer src=/l></layer><ilayer src=/il></ilayer>
+<card onenterforward=/of ontimer=/ot><go href=/go></go></card>
+<!-- <a href=/in-comment>x</a> https://c.example/x. --> see https://t.example/page.
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (LinkKind.A, ["/a"]),
+        (LinkKind.AREA, ["/area"]),
+        (LinkKind.IFRAME, ["/if"]),
+        (LinkKind.IMG, ["/i.png", "/i2.png", "/i3.png", "/long"]),
+        (LinkKind.LINK, ["/css"]),
+        (LinkKind.CANONICAL, ["/c"]),
+        (LinkKind.ALTERNATE, ["/alt"]),
+        (LinkKind.NEXT, ["/n"]),
+        (LinkKind.SITEMAP, ["/sm"]),
+        (LinkKind.META, ["https://m.example/"]),
+        (LinkKind.META_REFRESH, ["/r"]),
+        (LinkKind.SCRIPT, ["/s.js"]),
+        (LinkKind.SCRIPT_TEXT, ["/from/script", "next.html?a=1"]),
+        (LinkKind.STYLE, ["i.css", "b.png"]),
+        (LinkKind.OBJECT, ["https://example.com/cb/d.swf"]),
+        (LinkKind.EMBED, ["/e"]),
+        (LinkKind.APPLET, ["https://example.com/ap/App"]),
+        (LinkKind.FORM, ["/get"]),
+        (LinkKind.LAYER, ["/l", "/il"]),
+        (LinkKind.CARD, ["/of", "/ot"]),
+        (LinkKind.GO, ["/go"]),
+        (LinkKind.COMMENT, ["https://c.example/x"]),
+        (LinkKind.TEXT, ["https://t.example/page"]),
+    ],
+)
+def test_html_links_of_one_kind(kind: LinkKind, expected: list[str]) -> None:
+    page = parse(PARTS, link_kinds=frozenset({kind}))
+    assert hrefs(page) == expected
+    assert {link.kind for link in page.links} == {kind}
+
+
+def test_html_frames() -> None:
+    assert hrefs(parse("<frameset><frame src=/f1><frame src=/f2></frameset>")) == ["/f1", "/f2"]
+
+
+def test_html_markup_in_comments_is_read_by_the_other_rules() -> None:
+    page = parse(PARTS, link_kinds=frozenset({LinkKind.A, LinkKind.COMMENT}))
+    assert hrefs(page) == ["/a", "/in-comment", "https://c.example/x"]
+
+
+def test_html_default_links_in_document_order() -> None:
+    assert hrefs(parse(PARTS)) == ["/c", "/alt", "/n", "/r", "/a", "/area", "/if"]
+    assert LinkKind.IMG not in DEFAULT_KINDS
+
+
+def test_html_links_once_with_text_and_nofollow() -> None:
+    page = parse(
+        "<nav><a href=' /x '>Go  <b>th</b>ere</a></nav><a href=/x>again</a><a href=#top>top</a>"
+        "<a href=''>e</a>"
+        "<a rel='ugc NoFollow' href=/y>y</a><a rel=nofollow href=/x>x</a><a>no href</a>"
+    )
+    assert [(link.href, link.text, link.nofollow) for link in page.links] == [
+        ("/x", "Go there", False),
+        ("/y", "y", True),
+        ("/x", "x", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "base"),
+    [
+        ("<base href=/b/>", "https://example.com/b/"),
+        ("<base href=sub/><base href=/two/>", "https://example.com/dir/sub/"),
+        ("<base target=x><base href=//o.example/>", "https://o.example/"),
+        ("<base href=javascript:x>", ""),
+        ("<base href='http://['>", ""),
+        ("", ""),
+    ],
+)
+def test_html_base(head: str, base: str) -> None:
+    assert parse(head).base == base
+
+
+def test_html_head_facts() -> None:
+    page = parse(
+        "<html lang=' de-AT '><head><link rel=canonical href=' /c '><link rel=canonical href=/d>"
+        "<meta name=Author content=' A '><meta name=author content=B><meta property=og:title content=T>"
+        "<meta http-equiv=Refresh content='3;URL=/n'><meta name=empty>"
+    )
+    assert (page.language, page.canonical, page.refresh) == ("de-AT", "/c", (3.0, "/n"))
+    assert page.meta == {"author": ["A", "B"], "og:title": ["T"]}, "ultra_search_47"
+
+
+def test_html_description_stays_empty_without_a_description_tag_ultra_search_58() -> None:
+    assert "description" not in parse("<p>some words").meta
+
+
+def test_html_language_from_the_pragma() -> None:
+    assert parse("<meta http-equiv=Content-Language content='fr, en'>").language == "fr"
+
+
+@pytest.mark.parametrize(
+    ("html", "headers", "expected"),
+    [
+        pytest.param("<meta name=ROBOTS content=NoIndex>", [], (False, True), id="ultra_search_82-noindex"),
+        pytest.param("<meta name=robots content=nofollow>", [], (True, False), id="ultra_search_83-nofollow"),
+        pytest.param("<meta name=ultracrawl content=none>", [], (False, False), id="by-our-name"),
+        pytest.param("<meta name=otherbot content=none>", [], (True, True), id="by-another-name"),
+        pytest.param("<meta http-equiv=robots content=noindex>", [], (False, True), id="http-equiv"),
+        pytest.param("<p>", ["noindex"], (False, True), id="header"),
+        pytest.param("<meta name=robots content=noindex>", ["nofollow"], (False, False), id="both"),
+    ],
+)
+def test_html_robots(html: str, headers: list[str], expected: tuple[bool, bool]) -> None:
+    page = parse(html + "<a href=/x>x</a>", x_robots_tag=headers)
+    assert page.robots == RobotsDirectives(*expected)
+    assert hrefs(page) == ["/x"]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "text", "charset"),
+    [
+        ("<p>Grüße".encode(), "", "Grüße", "utf-8"),
+        ("<p>Grüße".encode("cp1252"), "text/html; charset=ISO-8859-1", "Grüße", "cp1252"),
+        ("<meta charset=koi8-r><p>Привет".encode("koi8-r"), "", "Привет", "koi8-r"),
+        ("\ufeff<p>Grüße".encode("utf-16-le"), "text/html; charset=koi8-r", "Grüße", "utf-16-le"),
+        (b"<p>Gr\xfc\xdfe", "text/html; charset=utf-8", "Gr\ufffd\ufffde", "utf-8"),
+    ],
+    ids=["utf-8", "header", "meta", "mark-wins", "broken-utf-8"],
+)
+def test_html_charset(body: bytes, content_type: str, text: str, charset: str) -> None:
+    page = parse_html(body, url=URL, content_type=content_type)
+    assert (page.text, page.charset) == (text, charset)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"<div>" * 100_000 + b"end", id="open-divs"),
+        pytest.param(b"<div>" * 100_000 + b"end" + b"</div>" * 100_000, id="closed-divs"),
+        pytest.param(b"<span>" * 60_000 + b"end" + b"</x>" * 60_000, id="unknown-end-tags"),
+        pytest.param(b"<table><tr><td><a href=q>" * 20_000 + b"end" * 100_000, id="nested-anchors"),
+        pytest.param(b"<b><i>" * 50_000 + b"end", id="formatting"),
+        pytest.param(b"<div></x>" * 50_000 + b"end", id="stray-end-tags"),
+        pytest.param(("\ufeff" + "<div>" * 50_000 + "end").encode("utf-16-le"), id="in-utf-16"),
+    ],
+)
+def test_html_deep_nesting_is_cut_and_said(body: bytes) -> None:
+    start = time.process_time()
+    page = parse_html(body, url=URL)
+    assert time.process_time() - start < 2.0
+    assert page.text.endswith("end")
+    assert page.truncated
+
+
+def test_html_of_five_megabytes() -> None:
+    page = parse_html(b"<p>hello <a href=/x>w</a></p>" * 180_000, url=URL)
+    assert len(page.text) > 1_000_000
+    assert hrefs(page) == ["/x"]
+    assert not page.truncated
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<", b"<a", b"<!--", b"\0\0\0", b"\xff\xfe", b"<meta charset=", b"<base href=//[>"]
+)
+def test_html_broken_input(body: bytes) -> None:
+    assert parse_html(body, url=URL).links == ()
+
+
+_ALL_KINDS = frozenset(LinkKind)
+_PIECES = st.sampled_from(
+    [
+        "<a href=x>",
+        "</a>",
+        "<nav>",
+        "</nav>",
+        "<table>",
+        "<td>",
+        "<svg>",
+        "<title>",
+        "</title>",
+        "<template>",
+        "<!--",
+        "-->",
+        "<p hidden>",
+        "<base href='//['>",
+        "<img srcset='a 1x,('>",
+        "<meta charset=utf-16>",
+        "<go href=y>",
+        "\x00",
+        "text",
+        "<",
+    ]
+)
+
+
+@given(st.binary(max_size=200), st.text(max_size=30))
+def test_html_never_raises_on_bytes(body: bytes, content_type: str) -> None:
+    parse_html(body, url=URL, content_type=content_type, link_kinds=_ALL_KINDS)
+
+
+@given(st.lists(_PIECES, max_size=40))
+def test_html_never_raises_on_markup(pieces: list[str]) -> None:
+    page = parse("".join(pieces), link_kinds=_ALL_KINDS)
+    assert page.text == " ".join(page.text.split())

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs the server programs and documentation sites that tests use, where they are missing (Debian 12).
+# Without root it says what to install and goes on: tests that need them are skipped, or fail under CI=true.
+set -euo pipefail
+
+PYTHON="${PYTHON:-python3}"
+POLICY=/usr/sbin/policy-rc.d
+
+has_program() { PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "$1" >/dev/null; }
+
+missing() {
+    has_program nginx || echo nginx-light
+    has_program wget || echo wget
+    [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
+    [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
+    "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+}
+
+# A package that brings a server would start it at once; this policy keeps it from doing so.
+forbid_starting() {
+    [[ -e $POLICY ]] && return
+    printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+    chmod 755 "$POLICY"
+    trap 'rm -f -- "$POLICY"' EXIT
+}
+
+# Slim images leave /usr/share/doc out, hence --path-include, and --reinstall for packages that came without it.
+install_package() {
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends --reinstall \
+        -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 -o Dpkg::Options::='--path-include=/usr/share/doc/*' "$1" >/dev/null
+}
+
+main() {
+    local packages package
+    mapfile -t packages < <(missing)
+    ((${#packages[@]})) || return 0
+    if ((EUID != 0)) || ! has_program apt-get; then
+        echo "Some tests need programs that are not here. To have them run, install as root: ${packages[*]}" >&2
+        return 0
+    fi
+    echo "Installing for the tests: ${packages[*]}"
+    forbid_starting
+    apt-get update --quiet=2 -o DPkg::Lock::Timeout=120 || echo "apt-get update failed; trying with the lists at hand" >&2
+    for package in "${packages[@]}"; do
+        install_package "$package" || echo "could not install $package; the tests that need it will say so" >&2
+    done
+}
+
+main "$@"

@@ -1,0 +1,292 @@
+"""Every mistake gives one finding with its line, the option, the problem and what to write instead."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.errors import DefinitionError, UserError
+from ultracrawl.sources import load_project, render_findings, require
+
+GOOD = "sources:\n  a: {start_urls: [https://a.example/]}\n"
+JARGON = re.compile(r"pydantic|validat|extra_forbidden|input_value|_type|\bstr\b|\bdict\b|NoneType|Traceback", re.IGNORECASE)
+
+
+def findings_of(tmp_path, text):
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    loaded = load_project(file)
+    assert (loaded.project is None) == bool(loaded.fatal)
+    return loaded.findings
+
+
+def source(options):
+    """Return a file with one good source and these options, which begin on line 4."""
+    lines = "".join(f"    {line}\n" for line in options.splitlines())
+    return f"sources:\n  a:\n    start_urls: [https://a.example/]\n{lines}"
+
+
+CASES = {
+    # id: (options of the source, line, key below sources.a, part of the problem, part of the advice)
+    "unknown option": ("dept: 3", 4, "dept", "unknown option `dept`", "write `depth`"),
+    "unknown option without likeness": ("zzz: 3", 4, "zzz", "unknown option `zzz`", "the options here are `boundary`"),
+    "unknown option in a group": ("robots:\n  nme: x", 5, "robots.nme", "unknown option `nme`", "write `name`"),
+    "unknown option deep down": (
+        "boundary:\n  paths:\n    a.example:\n      includes: [/x]",
+        7,
+        "boundary.paths.a.example.includes",
+        "unknown option",
+        "write `include`",
+    ),
+    "type": ("type: wbe", 4, "type", "`wbe` is not a known value", "write `web`"),
+    "depth below 0": ("depth: -1", 4, "depth", "less than 0", "`FULL`"),
+    "depth is text": ("depth: deep", 4, "depth", "`deep` is not a depth", "`FULL`"),
+    "depth is true": ("depth: true", 4, "depth", "`true` is not a depth", "`FULL`"),
+    "boolean": ("robots: {obey: maybe}", 4, "robots.obey", "neither true nor false", "`true` or `false`"),
+    "number": ("politeness: {delay: slow}", 4, "politeness.delay", "`slow` is not a number", "`delay: 0.5`"),
+    "number too small": ("politeness: {delay: -1}", 4, "politeness.delay", "is less than 0", "`delay: 0.5`"),
+    "not a number at all": ("politeness: {delay: .nan}", 4, "politeness.delay", "is not", "`delay: 0.5`"),
+    "whole number": ("limits: {redirects: 1.5}", 4, "limits.redirects", "not a whole number", "`redirects: 10`"),
+    "text expected": ("user_agent: 12", 4, "user_agent", "`12` is not a text", "in quotes"),
+    "header text": ('user_agent: "a\\nCookie: b"', 4, "user_agent", "cannot be sent", "one line"),
+    "group expected": ("robots: yes please", 4, "robots", "`yes please` is not a group", "robots: {"),
+    "list expected": ("types: {a: b}", 4, "types", "is not a list", "types: ["),
+    "size": ("limits: {max_size: 3 apples}", 4, "limits.max_size", "`3 apples` is not a size", "`20 MB`"),
+    "size zero": ("limits: {max_size: 0}", 4, "limits.max_size", "less than one byte", "`20 MB`"),
+    "redirects": ("redirects: strickt", 4, "redirects", "not a known value", "write `strict`"),
+    "media type": ("types: [html]", 4, "types", "`html` is not a media type", "`text/html`"),
+    "charset": ("default_charset: ebcdic-x", 4, "default_charset", "`ebcdic-x` is not known", "`iso-8859-1`"),
+    "language": ("default_language: English please", 4, "default_language", "not a language code", "`en`"),
+    "setting in lower case": ("settings: {log_level: INFO}", 4, "settings.log_level", "`log_level`", "LOG_LEVEL"),
+    "class": ("class: MySpider", 4, "class", "`MySpider`", "mypackage.spiders.MySpider"),
+    "search attribute": ("attributes: {a: Autor}", 4, "attributes.a", "no search attribute `Autor`", "write `Author`"),
+    "name inside": ("name: b", 4, "name", "unknown option `name`", "remove it"),
+    "expression": (
+        'boundary:\n  domains:\n    include:\n      - a.example\n      - {regexp: "www(\\\\d+.example"}',
+        8,
+        "boundary.domains.include",
+        "`www(\\d+.example` cannot be used: missing )",
+        "RE2",
+    ),
+    "look-around": (
+        'boundary: {uris: {exclude: [{regexp: "(?!x).*"}]}}',
+        4,
+        "boundary.uris.exclude",
+        "at `(?!`",
+        "no look-around",
+    ),
+    "kind of rule": (
+        "boundary: {domains: {include: [{sufix: a.example}]}}",
+        4,
+        "boundary.domains.include",
+        "unknown kind of rule `sufix`",
+        "write `suffix`",
+    ),
+    "two kinds": (
+        "boundary: {domains: {include: [{suffix: a, prefix: b}]}}",
+        4,
+        "boundary.domains.include",
+        "this one has 2",
+        "`exact`",
+    ),
+    "URL as host": (
+        "boundary: {domains: {include: ['https://a.example/x']}}",
+        4,
+        "boundary.domains.include",
+        "is not a host name",
+        "`a.example`",
+    ),
+    "asterisk in front": (
+        "boundary: {domains: {include: ['*.a.example']}}",
+        4,
+        "boundary.domains.include",
+        "asterisk in front",
+        "`.a.example`",
+    ),
+    "mask": ("boundary: {domains: {exclude: [{mask: 1.2.3}]}}", 4, "boundary.domains.exclude", "1.2.3", "192.0.2.0/24"),
+    "exclude all": ("boundary: {domains: {exclude: ['*']}}", 4, "boundary.domains", "shuts every host out", "name the hosts"),
+    "path": ("boundary: {paths: {a.example: {include: [docs]}}}", 4, "boundary.paths.a.example.include", "`docs`", "`/docs`"),
+    "host of paths": ("boundary: {paths: {'a.example/x': {}}}", 4, "boundary.paths.a.example/x", "not a host name", "one host"),
+    "ultra_search_67 both port lists": (
+        "boundary:\n  ports:\n    a.example: {include: [443], exclude: [80]}",
+        6,
+        "boundary.ports.a.example",
+        "ports to include and ports to exclude",
+        "only one",
+    ),
+    "port": ("boundary: {ports: {a.example: {include: [70000]}}}", 4, "boundary.ports.a.example.include", "70000", "443"),
+    "URL rule": ("boundary: {uris: {include: [/docs]}}", 4, "boundary.uris.include", "`/docs`", "with its scheme"),
+    "scheme": ("boundary: {schemes: [gopher]}", 4, "boundary.schemes", "`gopher`", "`http` or `https`"),
+    "no scheme": ("boundary: {schemes: []}", 4, "boundary.schemes", "is empty", "schemes: [https]"),
+    "network": ("boundary: {networks: [10.1.0.5/16]}", 4, "boundary.networks", "bits set", "`10.1.0.0/16`"),
+    "extension": ("boundary: {exclude_extensions: ['a b']}", 4, "boundary.exclude_extensions", "`a b`", "`.zip`"),
+    "tag": ("depth: !!python/object:os.system 3", 4, "depth", "has no meaning", "without a tag"),
+    "written twice": ("depth: 1\ndepth: 2", 5, "depth", "written twice, first on line 4", "keep one"),
+}
+
+
+@pytest.mark.parametrize(("options", "line", "key", "problem", "instead"), CASES.values(), ids=CASES)
+def test_one_mistake_one_finding(tmp_path, options, line, key, problem, instead):
+    (finding,) = findings_of(tmp_path, source(options))
+    assert (finding.line, finding.key, finding.fatal) == (line, f"sources.a.{key}", True)
+    assert problem in finding.problem
+    assert instead in finding.instead
+    assert not JARGON.search(str(finding))
+    assert str(finding).startswith(f"{tmp_path / 'ultracrawl.yaml'}:{line} - sources.a.{key} - ")
+
+
+START_URLS = {
+    "no scheme": ("[a.example]", "not an absolute URL", "`https://a.example`"),
+    "not a URL": ("['https://']", "not an absolute URL", "https://www.example.com/"),
+    "other scheme": ("['ftp://a.example/']", "scheme that is not crawled", "`schemes`"),
+    "script": ("['javascript:alert(1)']", "not an absolute URL", "https://www.example.com/"),
+    "too long": (f"['https://a.example/{'x' * 3000}']", "longer", "url_length"),
+    "password": ("['https://me:secret@a.example/']", "`a.example` holds a user name or password", "remove"),
+    "empty list": ("[]", "no start URL", "start_urls: ["),
+    "empty text": ("''", "no start URL", "start_urls: ["),
+    "number": ("5", "not a list", "start_urls: ["),
+}
+
+
+@pytest.mark.parametrize(("value", "problem", "instead"), START_URLS.values(), ids=START_URLS)
+def test_start_urls(tmp_path, value, problem, instead):
+    (finding,) = findings_of(tmp_path, f"sources:\n  a:\n    start_urls: {value}\n")
+    assert (finding.line, finding.key) == (3, "sources.a.start_urls")
+    assert problem in finding.problem
+    assert instead in finding.instead
+    assert "secret" not in str(finding)
+
+
+def test_ultra_search_29_a_source_without_start_urls_is_refused(tmp_path):
+    (finding,) = findings_of(tmp_path, "sources:\n  a:\n")
+    assert (finding.line, finding.key) == (2, "sources.a.start_urls")
+
+
+def test_a_start_url_outside_its_own_boundary_is_only_advice(tmp_path):
+    text = source("boundary: {domains: {include: [.example.org]}}")
+    (finding,) = findings_of(tmp_path, text)
+    assert (finding.line, finding.fatal) == (3, False)
+    assert "outside the source's own boundary: no include domain matches" in finding.problem
+    assert render_findings([finding]).endswith("(advice)")
+
+
+HEAD = {
+    "ultra_search_51 delete": ("attributes:\n  Author:\n", 2, "attributes.Author", "cannot be deleted"),
+    "ultra_search_51 redefine": ("attributes:\n  title: number\n", 2, "attributes.title", "`Title` is one of the eight"),
+    "ultra_search_52 type": ("attributes: {Price: money}\n", 1, "attributes.Price", "`money` is not a known value"),
+    "attribute name": ("attributes: {a-b: string}\n", 1, "attributes.a-b", "`a-b`"),
+    "case twins": ("attributes: {Price: number, price: string}\n", 1, "attributes.price", "only in upper and lower case"),
+    "engine": ("index: {engine: lucene}\n", 1, "index.engine", "`lucene` is not a known value"),
+    "cache size": ("cache: {size: big}\n", 1, "cache.size", "`big` is not a size"),
+    "unknown": ("inex: x\n", 1, "inex", "unknown option `inex`"),
+    "option of a source": ("dpth: 3\n", 1, "dpth", "unknown option `dpth`"),
+    "start_urls in defaults": ("defaults:\n  start_urls: [x]\n", 2, "defaults.start_urls", "unknown option"),
+    "mistake in defaults, once": ("defaults:\n  depth: no\n", 2, "defaults.depth", "is not a depth"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "key", "problem"), HEAD.values(), ids=HEAD)
+def test_mistakes_outside_sources(tmp_path, text, line, key, problem):
+    (finding,) = findings_of(tmp_path, text + GOOD)
+    assert (finding.line, finding.key) == (line, key)
+    assert problem in finding.problem
+    assert not JARGON.search(str(finding))
+
+
+UNREADABLE = {
+    "empty": (b"", "is empty"),
+    "comments only": (b"# nothing\n", "is empty"),
+    "list": (b"- a\n", "a list instead of options"),
+    "text": (b"hello\n", "`hello` instead of options"),
+    "no sources": (b"sources:\n", "no source is defined"),
+    "sources are a list": (b"sources: [a]\n", "a list is not a group of sources"),
+    "binary": (b"\x00\x01\x02", "is not a text file"),
+    "utf-16": ("sources: {}".encode("utf-16"), "is not"),
+    "not utf-8": (b"sources:\n  a: \xff\n", "is not UTF-8"),
+    "control characters": (b"a: \x01\n", "is not YAML"),
+    "open bracket": (b"sources: [a\n", "is not YAML"),
+    "tab": (b"sources:\n\ta: 1\n", "indented with a tab"),
+    "two documents": (b"a: 1\n---\nb: 2\n", "second document"),
+    "unknown alias": (b"a: *b\n", "is not YAML"),
+    "endless alias": (b"sources: &a\n  x: *a\n", "inside its own anchor"),
+    "deep brackets": (b"[" * 200_000, "levels deep"),
+    "deep brackets, closed": (b"[" * 100_000 + b"]" * 100_000, "levels deep"),
+    "deep blocks": ("".join(" " * i + "a:\n" for i in range(200)).encode(), "levels deep"),
+    "alias bomb": (
+        b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
+        + b"".join(b"a%d: &a%d [%s]\n" % (i, i, b",".join([b"*a%d" % (i - 1)] * 10)) for i in range(1, 12)),
+        "aliases counted",
+    ),
+    "merge bomb": (
+        b"a0: &a0 {k: [1,2,3,4,5,6,7,8,9]}\n"
+        + b"".join(b"a%d: &a%d {%s}\n" % (i, i, b",".join(b"k%d: *a%d" % (j, i - 1) for j in range(10))) for i in range(1, 12)),
+        "aliases counted",
+    ),
+    "list as option name": (b"? [a]\n: b\n", "where the name of an option belongs"),
+}
+
+
+@pytest.mark.parametrize(("data", "problem"), UNREADABLE.values(), ids=UNREADABLE)
+def test_files_that_hold_no_definition(tmp_path, data, problem):
+    findings = findings_of(tmp_path, data)
+    assert problem in findings[0].problem
+    assert findings[0].fatal
+    assert not JARGON.search(str(findings[0]))
+
+
+def test_missing_file_and_folder(tmp_path):
+    (missing,) = load_project(tmp_path / "none.yaml").findings
+    assert "there is no such file" in missing.problem
+    (empty,) = load_project(tmp_path).findings
+    assert "no definition file in this folder" in empty.problem
+    (package,) = load_project("no_such_package_here:folder").findings
+    assert "no package `no_such_package_here`" in package.problem
+
+
+def test_all_mistakes_at_once_in_the_order_of_lines(tmp_path):
+    text = (
+        "index: {engine: lucene}\n"
+        "dfaults: {}\n"
+        "sources:\n"
+        "  a:\n"
+        "    start_urls: [a.example]\n"
+        "    dept: 3\n"
+        "    robots: {obey: maybe}\n"
+        "    attributes: {x: Autor}\n"
+        "  b: 5\n"
+        "  'c d':\n"
+        "    start_urls: [https://c.example/]\n"
+        "    depth: x\n"
+        "  a: {}\n"
+    )
+    findings = findings_of(tmp_path, text)
+    assert [(finding.line, finding.key) for finding in findings] == [
+        (1, "index.engine"),
+        (2, "dfaults"),
+        (5, "sources.a.start_urls"),
+        (6, "sources.a.dept"),
+        (7, "sources.a.robots.obey"),
+        (8, "sources.a.attributes.x"),
+        (9, "sources.b"),
+        (10, "sources.c d"),
+        (12, "sources.c d.depth"),
+        (13, "sources.a"),
+    ]
+
+
+def test_require_raises_the_users_error_with_all_fatal_findings(tmp_path):
+    file = tmp_path / "x.yaml"
+    file.write_text(source("dept: 3\nredirects: x"))
+    with pytest.raises(DefinitionError) as raised:
+        require(load_project(file))
+    assert isinstance(raised.value, UserError)
+    assert len(raised.value.findings) == 2
+    assert str(raised.value).count("\n") == 1
+
+
+def test_a_folder_given_as_a_definition_of_its_own_kind(tmp_path):
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "a.yaml").write_text("start_urls: [https://a.example/]\ndepht: 1\n")
+    (tmp_path / "ultracrawl.yaml").write_text("defaults: {dept: 1}\n")
+    findings = load_project(tmp_path).findings
+    assert [(Path(finding.file).name, finding.line) for finding in findings] == [("ultracrawl.yaml", 1), ("a.yaml", 2)]

@@ -1,0 +1,26 @@
+"""Download handlers for http and https: how bytes come from the network.
+
+`CurlDownloadHandler` (`curl`: libcurl, fast, needs the extra `fast`), `GuardedHTTP11DownloadHandler`
+(`guarded`: Scrapy's Twisted handler), both with an `AddressGuard` (`guard`) on the address that is
+connected to; a refusal is an `AddressRefusedError` (`errors`). The curl handler is made of `CurlClient`,
+`CurlLoop` (libcurl on asyncio), `Transfer` (one easy handle) and `ResponseHead`; `wire`, `tls`, `answer`
+and `curl_failures` translate between Scrapy and libcurl.
+"""
+
+from importlib.util import find_spec
+
+__all__ = ["CURL_HANDLER", "TWISTED_HANDLER", "best_handler"]
+
+CURL_HANDLER = "ultracrawl.handlers.curl.CurlDownloadHandler"
+TWISTED_HANDLER = "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler"
+
+
+def best_handler() -> str:
+    """Return the dotted path of the fastest handler that this installation can use."""
+    if find_spec("pycurl") is None:
+        return TWISTED_HANDLER
+    try:
+        import pycurl  # noqa: F401, PLC0415 - it may be there and lack its library
+    except ImportError:
+        return TWISTED_HANDLER
+    return CURL_HANDLER

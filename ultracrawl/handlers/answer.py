@@ -1,0 +1,49 @@
+"""Scrapy responses out of finished transfers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING
+
+import pycurl
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from ultracrawl.handlers.transfer import Transfer
+
+_PROTOCOLS = {
+    pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0",
+    pycurl.CURL_HTTP_VERSION_1_1: "HTTP/1.1",
+    pycurl.CURL_HTTP_VERSION_2_0: "h2",
+}
+
+
+def response_of(request: Request, transfer: Transfer, flags: list[str] | None = None) -> Response:
+    """Return the response of a transfer; its class is chosen as Scrapy's own handlers choose it."""
+    curl = transfer.curl
+    headers = Headers()
+    dict.update(headers, transfer.head.headers)  # the names are normal already
+    body = transfer.body
+    kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+    response = kind(
+        request.url,
+        status=curl.getinfo(pycurl.RESPONSE_CODE),
+        body=body,
+        flags=flags,
+        ip_address=_address(curl.getinfo(pycurl.PRIMARY_IP)),
+        protocol=_PROTOCOLS.get(curl.getinfo(pycurl.INFO_HTTP_VERSION)),
+    )
+    response.headers = headers
+    return response
+
+
+@lru_cache(maxsize=1024)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text.partition("%")[0])
+    except ValueError:
+        return None

@@ -1,0 +1,99 @@
+"""Requests over libcurl: a pool of easy handles on one loop, options from Scrapy's settings."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import pycurl
+from scrapy.exceptions import DownloadFailedError
+
+from ultracrawl.handlers.answer import response_of
+from ultracrawl.handlers.curl_failures import failure, lost_data
+from ultracrawl.handlers.curl_loop import CurlLoop
+from ultracrawl.handlers.tls import Option, tls_options
+from ultracrawl.handlers.transfer import Limits, Transfer
+from ultracrawl.handlers.wire import bind_options
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from ultracrawl.handlers.guard import AddressGuard
+
+logger = logging.getLogger(__name__)
+
+_ALWAYS: tuple[Option, ...] = (
+    (pycurl.NOSIGNAL, 1),
+    (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
+    (pycurl.FOLLOWLOCATION, 0),
+    (pycurl.PATH_AS_IS, 1),
+    (pycurl.HTTP_CONTENT_DECODING, 0),
+    # Without these two, libcurl takes a proxy from the environment.
+    (pycurl.PROXY, ""),
+    (pycurl.NOPROXY, ""),
+    (pycurl.HEADEROPT, pycurl.HEADER_SEPARATE),
+)
+
+
+class CurlClient:
+    """Sends requests and returns responses.
+
+    Reads Scrapy's DOWNLOAD_* settings; ULTRACRAWL_HTTP2 (off by default) lets servers choose HTTP/2 over TLS.
+    """
+
+    def __init__(self, settings: BaseSettings, guard: AddressGuard | None) -> None:
+        self._guard = guard
+        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
+        self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
+        self._strict = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
+        http2 = settings.getbool("ULTRACRAWL_HTTP2")
+        version = pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1
+        self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, version), *tls_options(settings)]
+        self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
+        concurrent = settings.getint("CONCURRENT_REQUESTS")
+        self._loop = CurlLoop(asyncio.get_running_loop(), connections=max(64, 2 * concurrent))
+        self._spare: list[Transfer] = []
+
+    async def fetch(self, request: Request) -> Response:
+        """Return the response of a request; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        transfer = self._spare.pop() if self._spare else Transfer(self._options, self._guard)
+        try:
+            self._prepare(transfer, request)
+            code, text = await self._loop.run(transfer.curl)
+            return self._conclude(transfer, request, code, text)
+        finally:
+            transfer.release()
+            self._spare.append(transfer)
+
+    def close(self) -> None:
+        """Stop what runs, close all connections and free all handles."""
+        self._loop.close()
+        for transfer in self._spare:
+            transfer.close()
+        self._spare.clear()
+
+    def _prepare(self, transfer: Transfer, request: Request) -> None:
+        meta = request.meta
+        seconds = meta.get("download_timeout") or self._timeout
+        limits = Limits(float(seconds), int(meta.get("download_maxsize", self._maxsize)))
+        try:
+            transfer.prepare(request, limits)
+        except (ValueError, pycurl.error) as error:
+            raise DownloadFailedError(f"the request cannot be sent: {error}") from error
+
+    def _conclude(self, transfer: Transfer, request: Request, code: int, text: str) -> Response:
+        flags = None
+        if code:
+            strict = request.meta.get("download_fail_on_dataloss", self._strict)
+            if strict or transfer.too_large or not lost_data(transfer, code):
+                raise failure(transfer, code, text)
+            flags = ["dataloss"]
+        request.meta["download_latency"] = transfer.curl.getinfo(pycurl.STARTTRANSFER_TIME)
+        warnsize = request.meta.get("download_warnsize", self._warnsize)
+        if warnsize and transfer.size > warnsize:
+            logger.warning("%s has %d bytes, more than DOWNLOAD_WARNSIZE", request.url, transfer.size)
+        return response_of(request, transfer, flags)

@@ -1,0 +1,119 @@
+"""Scrapy's own HTTP/1.1 handler with the address guard."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from twisted.internet import defer
+from twisted.internet.tcp import Connector
+from twisted.web.client import HTTPConnectionPool
+
+from ultracrawl.handlers.errors import AddressRefusedError
+from ultracrawl.handlers.guard import AddressGuard, guard_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.interfaces import IStreamClientEndpoint
+    from twisted.web._newclient import HTTP11ClientProtocol
+
+
+class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
+    """Downloads with Twisted; a connection is opened only to an address that the source's guard accepts.
+
+    Without a guard it is Scrapy's handler. DOWNLOAD_TIMEOUT holds without DownloadTimeoutMiddleware as well.
+    """
+
+    def __init__(self, crawler: Crawler, guard: AddressGuard | None = None) -> None:
+        super().__init__(crawler)
+        self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+        if guard is not None:
+            self._pool = _guarded_pool(self._pool, guard)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the handler of a crawler with the guard of its source."""
+        return cls(crawler, guard_of(crawler))
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        if self._timeout:
+            request.meta.setdefault("download_timeout", self._timeout)
+        return await super().download_request(request)
+
+
+class GuardedReactor:
+    """A reactor that opens TCP connections only to accepted addresses; all else is the real reactor's."""
+
+    def __init__(self, reactor: Any, guard: AddressGuard) -> None:
+        self._reactor = reactor
+        self._guard = guard
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reactor, name)
+
+    def connectTCP(  # noqa: N802 - Twisted's name
+        self,
+        host: str,
+        port: int,
+        factory: Any,
+        timeout: float = 30,
+        bindAddress: tuple[str, int] | None = None,  # noqa: N803 - Twisted's name
+    ) -> Connector:
+        """Connect to an address, or to a name after `resolve`. Raises `AddressRefusedError`."""
+        if _is_address(host):
+            self._checked(host)
+        connector = Connector(host, port, factory, timeout, bindAddress, self)
+        connector.connect()
+        return connector
+
+    def resolve(self, name: str, *times: Any) -> defer.Deferred[str]:
+        """Resolve a name, and check what it stands for."""
+        found: defer.Deferred[str] = self._reactor.resolve(name, *times)
+        return found.addCallback(self._checked)
+
+    def _checked(self, address: str) -> str:
+        decision = self._guard.check(address)
+        if not decision.accept:
+            raise AddressRefusedError(decision)
+        return address
+
+
+class _GuardedPool(HTTPConnectionPool):
+    """A connection pool whose new connections go through a guarded reactor."""
+
+    guarded: GuardedReactor
+
+    def getConnection(  # noqa: N802 - Twisted's name
+        self, key: Hashable, endpoint: IStreamClientEndpoint
+    ) -> defer.Deferred[HTTP11ClientProtocol]:
+        """Return a connection; called by Twisted's agent for each request."""
+        inner = getattr(endpoint, "_wrappedEndpoint", endpoint)
+        if not hasattr(inner, "_reactor"):
+            return defer.fail(TypeError(f"the address guard does not know endpoints like {endpoint!r}"))
+        inner._reactor = self.guarded
+        return super().getConnection(key, endpoint)
+
+
+def _guarded_pool(pool: HTTPConnectionPool, guard: AddressGuard) -> _GuardedPool:
+    from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
+
+    guarded = _GuardedPool(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted's is untyped
+    guarded.maxPersistentPerHost = pool.maxPersistentPerHost
+    guarded._factory = pool._factory
+    guarded.guarded = GuardedReactor(reactor, guard)
+    return guarded
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,74 @@
+"""A Scrapy request in the words of libcurl: URL, header lines, proxy."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pycurl
+from scrapy.utils.url import add_http_if_no_scheme
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+_FRAMING = frozenset({b"Content-Length", b"Transfer-Encoding", b"Expect"})
+"""Headers that say how the body is framed; libcurl does that; two opinions would be request smuggling."""
+_PROXY = frozenset({b"Proxy-Authorization", b"Proxy-Connection"})
+_LIBCURL_OWN = (b"Accept", b"Content-Type", b"User-Agent")
+"""Headers that libcurl adds unless it is told not to."""
+_BREAKS = re.compile(rb"[\r\n\0]+")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CREDENTIALS = re.compile(r"^(https?://)[^/?#]*@", re.IGNORECASE)
+
+
+def header_lines(request: Request) -> list[bytes]:
+    """Return the header lines of a request in their order, without those that are meant for a proxy."""
+    headers = request.headers
+    lines = [
+        _line(name, value)
+        for name, values in dict.items(headers)
+        if name not in _FRAMING and name not in _PROXY
+        for value in values
+    ]
+    lines += [name + b":" for name in _LIBCURL_OWN if not dict.__contains__(headers, name)]
+    lines.append(b"Expect:")
+    return lines
+
+
+def proxy_lines(request: Request) -> list[bytes]:
+    """Return the header lines that only the proxy gets."""
+    values = request.headers.getlist(b"Proxy-Authorization")
+    return [_line(b"Proxy-Authorization", value) for value in values] + [b"Proxy-Connection:", b"User-Agent:"]
+
+
+def proxy_url(request: Request) -> str:
+    """Return the proxy that Scrapy chose; empty for none."""
+    proxy = request.meta.get("proxy")
+    return add_http_if_no_scheme(proxy) if proxy else ""
+
+
+def target_url(request: Request) -> str:
+    """Return the URL without user and password, which libcurl would turn into a header."""
+    url = request.url
+    return _CREDENTIALS.sub(r"\1", url) if "@" in url else url
+
+
+def checked_method(request: Request) -> str:
+    """Return the method; raises ValueError if it is not a token (RFC 9110, 9.1)."""
+    if _TOKEN.fullmatch(request.method) is None:
+        raise ValueError(f"{request.method!r} is no HTTP method")
+    return request.method
+
+
+def bind_options(address: str | tuple[str, int] | None) -> list[tuple[int, int | str]]:
+    """Return the options that let connections start from a local address, as Scrapy's `bindaddress` says."""
+    if not address:
+        return []
+    host, port = (address, 0) if isinstance(address, str) else address
+    return [(pycurl.INTERFACE, f"host!{host}"), (pycurl.LOCALPORT, port)]
+
+
+def _line(name: bytes, value: bytes) -> bytes:
+    """Return one line; line breaks inside become a space, an empty value is marked as meant."""
+    line = b"%b: %b" % (name, value) if value else name + b";"
+    return _BREAKS.sub(b" ", line) if b"\n" in line or b"\r" in line or b"\0" in line else line

@@ -1,0 +1,95 @@
+"""Opens segments as memory maps without a copy; Whoosh itself also copies each file into memory.
+
+A reader then costs next to nothing, and the pages that it touches belong to the system's cache.
+"""
+
+from __future__ import annotations
+
+import os
+
+from whoosh.codec.whoosh3 import W3Segment
+from whoosh.fields import Schema
+from whoosh.filedb.compound import CompoundStorage
+from whoosh.filedb.filestore import FileStorage, OverlayStorage
+from whoosh.filedb.structfile import BufferFile, StructFile
+from whoosh.reading import SegmentReader
+
+
+class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
+    """A `SegmentReader` over a memory map of the segment's one file."""
+
+    def __init__(self, storage: FileStorage, schema: Schema, segment: W3Segment) -> None:
+        if not segment.is_compound():
+            super().__init__(storage, schema, segment)
+            return
+        self.schema = schema
+        self.is_closed = False
+        self._segment = segment
+        self._segid = segment.segment_id()
+        self._gen = None
+        self._codec = segment.codec()
+        mapped = _MappedStorage(storage.open_file(segment.make_filename(segment.COMPOUND_EXT)))
+        self._storage = OverlayStorage(mapped, storage)
+        self._terms = self._codec.terms_reader(self._storage, segment)
+        self._perdoc = self._codec.per_document_reader(self._storage, segment)
+
+
+class _MappedStorage(CompoundStorage):  # type: ignore[misc]  # Whoosh has no types
+    """The files inside a compound file, as windows on its map."""
+
+    def open_file(self, name: str, *args: object, **kwargs: object) -> StructFile:
+        """Open one of the files for reading."""
+        if not self._source:
+            return super().open_file(name, *args, **kwargs)
+        offset, length = self.range(name)
+        return _MappedFile(memoryview(self._source)[offset : offset + length], name)
+
+
+class _MappedFile(BufferFile):  # type: ignore[misc]  # Whoosh has no types
+    """A window on a map, with the methods of Whoosh's files."""
+
+    def __init__(self, window: memoryview, name: str) -> None:
+        self._buf = window
+        self._name = name
+        self.file = _Cursor(window)
+        self.onclose = None
+        self.is_real = False
+        self.is_closed = False
+
+
+class _Cursor:
+    """A place in a window that reading moves on; what a file object has, without the copy of `BytesIO`."""
+
+    def __init__(self, window: memoryview) -> None:
+        self._window = window
+        self._position = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes, or all that are left."""
+        end = len(self._window) if size < 0 else self._position + size
+        data = bytes(self._window[self._position : end])
+        self._position += len(data)
+        return data
+
+    def readline(self) -> bytes:
+        """Return the bytes up to the next line end; unpickling needs it."""
+        start = self._position
+        data = b""
+        while not data.endswith(b"\n") and (more := self.read(1)):
+            data += more
+        self._position = start + len(data)
+        return data
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        """Move to a place."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self._window)}[whence]
+        self._position = base + position
+        return self._position
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._position
+
+    def close(self) -> None:
+        """Let go of the map."""
+        self._window.release()
