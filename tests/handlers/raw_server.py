@@ -7,9 +7,10 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 Script = Callable[[bytes], Iterator[bytes | float]]
-"""Gives for a raw request the pieces to send; a number is a pause in seconds. The connection ends after None."""
+"""Gives for a raw request the pieces to send; a number is a pause in seconds."""
 
 
 class RawServer:
@@ -99,7 +100,5 @@ def _read(stream: socket.socket) -> bytes:
 
 
 def _shut(connection: socket.socket) -> None:
-    try:
+    with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass

@@ -87,6 +87,8 @@ class CurlClient:
 
     def _conclude(self, transfer: Transfer, request: Request, code: int, text: str) -> Response:
         flags = None
+        if not code and not transfer.head.complete:
+            raise DownloadFailedError("the connection ended within the headers")
         if code:
             strict = request.meta.get("download_fail_on_dataloss", self._strict)
             if strict or transfer.too_large or not lost_data(transfer, code):

@@ -12,7 +12,6 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     ResponseDataLossError,
-    UnsupportedURLSchemeError,
 )
 
 from ultracrawl.handlers.errors import AddressRefusedError
@@ -25,7 +24,6 @@ _KINDS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_PROXY: CannotResolveHostError,
     pycurl.E_COULDNT_CONNECT: DownloadConnectionRefusedError,
     pycurl.E_OPERATION_TIMEDOUT: DownloadTimeoutError,
-    pycurl.E_UNSUPPORTED_PROTOCOL: UnsupportedURLSchemeError,
 }
 _BROKEN_OFF = frozenset(
     {pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR, pycurl.E_HTTP2, getattr(pycurl, "E_HTTP2_STREAM", 92)}
@@ -43,12 +41,7 @@ def failure(transfer: Transfer, code: int, text: str) -> Exception:
         return DownloadCancelledError(f"the body is larger than DOWNLOAD_MAXSIZE: {transfer.too_large}")
     if transfer.refusal is not None and not transfer.connected:
         return AddressRefusedError(transfer.refusal)
-    words = text or pycurl_text(code)
+    words = text or f"libcurl error {code}"
     if lost_data(transfer, code):
         return ResponseDataLossError(words)
     return _KINDS.get(code, DownloadFailedError)(words)
-
-
-def pycurl_text(code: int) -> str:
-    """Return a text for a code that came without one."""
-    return f"libcurl error {code}"

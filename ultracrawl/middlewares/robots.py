@@ -86,5 +86,6 @@ class RobotsMiddleware:
 
     async def _download(self, url: str) -> Response:
         headers = dict(self._session.rules.headers)
-        request = Request(url, headers=headers, dont_filter=True, meta={"download_slot": "robots.txt"})
+        meta = {"download_slot": "robots.txt", "download_timeout": self._policy.timeout}
+        request = Request(url, headers=headers, dont_filter=True, meta=meta)
         return await self._crawler.engine.download_async(request)

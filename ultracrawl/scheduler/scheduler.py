@@ -55,6 +55,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._unconditional: set[int] = set()
         self._wake_call: CallLaterResult | None = None
         self._headers = dict(session.rules.headers)
+        self._timeout = session.source.limits.timeout
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -140,7 +141,12 @@ class UltracrawlScheduler(BaseScheduler):
             callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
             headers=self._headers,
-            meta={META_KEY: visit, "download_slot": entry.site, "handle_httpstatus_all": True},
+            meta={
+                META_KEY: visit,
+                "download_slot": entry.site,
+                "download_timeout": self._timeout,
+                "handle_httpstatus_all": True,
+            },
             dont_filter=True,
         )
 

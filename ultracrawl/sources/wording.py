@@ -53,8 +53,12 @@ _BOUNDS = {
 
 def explain(error: ValidationError, model: type[BaseModel]) -> list[Wording]:
     """Return all mistakes of one validation, in the words of this program; each place has at most one."""
+    errors = error.errors(include_url=False)
+    faulty_lists = {tuple(detail["loc"][:-1]) for detail in errors}
     found: dict[tuple[Path, str], Wording] = {}
-    for detail in error.errors(include_url=False):
+    for detail in errors:
+        if detail["type"] == "too_short" and tuple(detail["loc"]) in faulty_lists:
+            continue  # the list counts as empty only because its items are wrong
         path, problem, instead = _explain(detail, model)
         found.setdefault((path, problem), (path, problem, instead))
     return list(found.values())

@@ -1,0 +1,187 @@
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.model import Document, Page, RobotsDirectives
+from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
+from ultracrawl.sources.catalog import Catalog
+
+
+def compiled(tmp_path, options="", start="[https://a.example/]"):
+    file = tmp_path / "ultracrawl.yaml"
+    lines = "".join(f"    {line}\n" for line in options.splitlines())
+    file.write_text(f"attributes: {{Price: number}}\nsources:\n  a:\n    start_urls: {start}\n{lines}")
+    project = require(load_project(file))
+    return compile_source(project.sources["a"], project)
+
+
+@pytest.mark.parametrize(
+    ("options", "url", "inside"),
+    [
+        pytest.param("", "https://a.example/x", True, id="hosts of the start URLs"),
+        pytest.param("", "http://a.example:8080/x", True, id="ultra_search_66 all ports"),
+        pytest.param("", "https://b.a.example/", False, id="not the hosts below"),
+        pytest.param("boundary: {domains: {include: '*'}}", "https://b.example/", True, id="ultra_search_65 every host"),
+        pytest.param("boundary: {domains: {exclude: b.example}}", "https://a.example/", True, id="excluding keeps default"),
+        pytest.param("boundary: {domains: {include: .example}}", "https://b.example/", True, id="domain"),
+        pytest.param("boundary: {domains: {include: .b.example}}", "https://ab.example/", False, id="label-safe"),
+        pytest.param(
+            "boundary: {domains: {include: {suffix: oracle.com}}}", "https://otn.oracle.com/", True, id="ultra_search_61 in"
+        ),
+        pytest.param(
+            "boundary: {domains: {include: {suffix: oracle.com}}}",
+            "https://www.oracle.com.tw/",
+            False,
+            id="ultra_search_61 out",
+        ),
+        pytest.param(
+            "boundary: {domains: {include: {suffix: oracle.com}, exclude: {suffix: uk.oracle.com}}}",
+            "https://www.uk.oracle.com/",
+            False,
+            id="ultra_search_62 63",
+        ),
+        pytest.param("boundary: {domains: {include: 'www.*'}}", "https://www.b.example/", True, id="ultra_search_64"),
+        pytest.param(
+            "boundary: {domains: {include: {mask: 192.0.2.0/24}}}", "https://192.0.2.7/", True, id="address mask"
+        ),
+        pytest.param(
+            "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
+            "https://a.example/document",
+            True,
+            id="ultra_search_69",
+        ),
+        pytest.param(
+            "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
+            "https://a.example/doc/private/1",
+            False,
+            id="excluded path",
+        ),
+        pytest.param("boundary: {ports: {a.example: {include: 443}}}", "https://a.example:8443/", False, id="port"),
+        pytest.param("boundary: {schemes: https}", "http://a.example/", False, id="scheme"),
+        pytest.param("boundary: {exclude_extensions: .ZIP}", "https://a.example/x.zip?y", False, id="extension"),
+        pytest.param("boundary: {uris: {exclude: {regexp: '.*print=1'}}}", "https://a.example/?print=1", False, id="uri"),
+        pytest.param("depth: 1", "https://a.example/x", True, id="depth"),
+    ],
+)
+def test_boundary(tmp_path, options, url, inside):
+    assert (compiled(tmp_path, options).boundary.rejects(url) is None) == inside
+
+
+def test_depth(tmp_path):
+    rules = compiled(tmp_path, "depth: 2")
+    assert rules.depth_limit == 2
+    assert rules.boundary.rejects("https://a.example/x", 2) is None
+    assert rules.boundary.rejects("https://a.example/x", 3) == "depth 2"
+
+
+def test_seeds_are_canonical_and_each_once(tmp_path):
+    rules = compiled(tmp_path, start="[HTTPS://A.example, 'https://a.example/#top', https://a.example/b]")
+    assert rules.seeds == ("https://a.example/", "https://a.example/b")
+
+
+def test_policies(tmp_path):
+    options = (
+        "redirects: strict\nrobots: {obey: false, name: Ultra Search}\nlimits: {redirects: 3, url_length: 99}\n"
+        "user_agent: me\ntypes: text/plain\nboundary: {networks: 10.1.0.0/16}"
+    )
+    rules = compiled(tmp_path, options)
+    assert (rules.redirects.strict, rules.redirects.max_hops) == (True, 3)
+    assert (rules.robots.obey, rules.robots.name) == (False, "Ultra Search")
+    assert rules.url_policy.canonical("https://a.example/" + "x" * 100) is None
+    assert rules.headers["User-Agent"] == "me"
+    assert rules.reader.types == ("text/plain",)
+    assert rules.addresses.refuses("10.1.2.3") is None
+    assert rules.addresses.refuses("10.2.2.3") == "address private"
+
+
+def test_private_addresses_are_refused_by_default_but_a_seed_that_is_one_is_allowed(tmp_path):
+    rules = compiled(tmp_path, start="[http://127.0.0.1:8000/]")
+    assert rules.addresses.refuses("127.0.0.1") is None
+    assert rules.addresses.refuses("127.0.0.2") == "address loopback"
+    assert compiled(tmp_path).addresses.refuses("127.0.0.1") == "address loopback"
+
+
+def test_own_search_attributes_are_mapped(tmp_path):
+    rules = compiled(tmp_path, "attributes: {p: Price}")
+    document = Document("https://a.example/", "https://a.example/", "a", attributes={"p": ["3"]})
+    found = rules.attributes.map(document).values
+    assert (found["Price"], found["Language"]) == ([3.0], ["en"])
+
+
+NOINDEX = Page(robots=RobotsDirectives(index=False))
+
+
+@pytest.mark.parametrize(
+    ("options", "page", "url", "reason"),
+    [
+        ("", Page(), "https://a.example/", ""),
+        ("", NOINDEX, "https://a.example/", "META robots or X-Robots-Tag: noindex"),
+        ("robots: {meta: false}", NOINDEX, "https://a.example/", ""),
+        (
+            "boundary: {uris: {follow_only: {suffix: /toc}}}",
+            Page(),
+            "https://a.example/toc",
+            "follow only uri suffix /toc",
+        ),
+    ],
+)
+def test_index_refusal(tmp_path, options, page, url, reason):
+    assert compiled(tmp_path, options).index_refusal(url, page) == reason
+
+
+@pytest.mark.parametrize(
+    ("options", "start", "same"),
+    [
+        pytest.param("politeness: {delay: 9}", "[https://a.example/]", True, id="politeness does not count"),
+        pytest.param("boundary: {networks: 10.0.0.0/8}", "[https://a.example/]", True, id="networks do not count"),
+        pytest.param("", "[https://a.example/x]", True, id="another start URL on the host"),
+        pytest.param("", "[https://b.example/]", False, id="ultra_search_73 another host"),
+        pytest.param("depth: 3", "[https://a.example/]", False, id="depth"),
+        pytest.param("boundary: {domains: {exclude: b.example}}", "[https://a.example/]", False, id="domain rule"),
+        pytest.param("boundary: {ports: {a.example: {exclude: 80}}}", "[https://a.example/]", False, id="port rule"),
+        pytest.param("limits: {url_length: 99}", "[https://a.example/]", False, id="URL length"),
+    ],
+)
+def test_scope_changes_with_what_is_let_in(tmp_path, options, start, same):
+    assert (compiled(tmp_path, options, start).scope == compiled(tmp_path).scope) == same
+
+
+def test_compiling_without_a_project():
+    rules = compile_source(DataSource(name="a", start_urls=("https://a.example/",)))
+    assert rules.boundary.rejects("https://a.example/") is None
+
+
+# ---- catalog
+
+
+def test_adhoc_bounds_a_source_to_the_hosts_of_its_urls(tmp_path):
+    project = adhoc(["http://127.0.0.1:8000/a", "https://b.example/"], tmp_path)
+    (source,) = project.sources.values()
+    assert source.name == "127.0.0.1"
+    assert project.index.path == tmp_path / "var" / "index"
+    rules = compile_source(source, project)
+    assert rules.boundary.rejects("https://b.example/x") is None
+    assert rules.boundary.rejects("https://c.example/x") is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [("https://www.example.com/", "www.example.com"), ("http://[::1]/", "1"), ("http://_a.example/", "a.example")],
+)
+def test_adhoc_names(url, name):
+    assert list(adhoc([url], Path("x")).sources) == [name]
+
+
+@pytest.mark.parametrize("urls", [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]])
+def test_adhoc_refuses_what_is_no_url(urls):
+    with pytest.raises(Exception, match="write it in full|give at least one") as raised:
+        adhoc(urls, Path("x"))
+    assert type(raised.value).__name__ == "UserError"
+
+
+def test_catalog(tmp_path):
+    catalog = Catalog(adhoc(["https://handbook.example/"], tmp_path))
+    assert list(catalog) == ["handbook.example"]
+    assert catalog.find("handbook.example") is catalog["handbook.example"]
+    with pytest.raises(Exception, match="did you mean `handbook.example`"):
+        catalog.find("handbok.example")

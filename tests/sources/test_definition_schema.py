@@ -1,0 +1,120 @@
+"""The JSON schema accepts what the loader accepts, refuses plain mistakes, and describes every option."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ultracrawl.sources import json_schema
+from ultracrawl.sources.schema import DIALECT, source_schema
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def is_type(value, name):
+    if name in ("integer", "number"):
+        kinds = (int,) if name == "integer" else (int, float)
+        return isinstance(value, kinds) and not isinstance(value, bool)
+    return isinstance(value, TYPES[name])
+
+
+def accepts(schema, value, root):
+    """Judge a value by the part of JSON Schema that our schema uses."""
+    if not schema or schema is True:
+        return True
+    if "$ref" in schema and not accepts(root["$defs"][schema["$ref"].rpartition("/")[2]], value, root):
+        return False
+    if "anyOf" in schema and not any(accepts(one, value, root) for one in schema["anyOf"]):
+        return False
+    if "type" in schema and not is_type(value, schema["type"]):
+        return False
+    if "enum" in schema and value not in schema["enum"]:
+        return False
+    if "const" in schema and value != schema["const"]:
+        return False
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return schema.get("minimum", value) <= value <= schema.get("maximum", value)
+    if isinstance(value, str):
+        return re.search(schema.get("pattern", ""), value) is not None and len(value) >= schema.get("minLength", 0)
+    if isinstance(value, list):
+        return all(accepts(schema.get("items", True), item, root) for item in value)
+    return not isinstance(value, dict) or accepts_object(schema, value, root)
+
+
+def accepts_object(schema, value, root):
+    properties, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
+        return False
+    for key, item in value.items():
+        rule = properties.get(key, next((one for text, one in patterns.items() if re.search(text, key)), None))
+        if rule is None:
+            rule = schema.get("additionalProperties", True)
+        if rule is False or not accepts(rule, item, root):
+            return False
+    return True
+
+
+def accepts_text(text):
+    schema = json_schema()
+    return accepts(schema, yaml.safe_load(text), schema)
+
+
+def test_the_schema_names_its_dialect_and_is_json():
+    schema = json_schema()
+    assert schema["$schema"] == DIALECT == "https://json-schema.org/draft/2020-12/schema"
+    assert json.loads(json.dumps(schema)) == schema
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.name)
+def test_examples_are_accepted(file):
+    assert accepts_text(file.read_text())
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("index: var/i\nsources: {a: {start_urls: 'https://a.example/ https://b.example/'}}", True),
+        ("sources: {a: {depth: FULL, robots: , limits: {max_size: 3 MB}}}", True),
+        ("sources: {a: {boundary: {domains: {include: [.a.example, {regexp: x}]}}}}", True),
+        ("sources: {a: {boundary: {domains: {include: .a.example}}}}", True),
+        ("sources: {a: {settings: {LOG_LEVEL: INFO, X: [1, {a: b}]}}}", True),
+        ("sources: {a: {class: my.Spider}}", True),
+        ("sources: {a: {dept: 3}}", False),
+        ("sources: {a: {depth: -1}}", False),
+        ("sources: {a: {robots: {obey: maybe}}}", False),
+        ("sources: {a: {boundary: {domains: {include: [{regxp: x}]}}}}", False),
+        ("sources: {a: {boundary: {domains: {include: [{prefix: x, suffix: y}]}}}}", False),
+        ("sources: {a: {spider_class: my.Spider}}", False),
+        ("defaults: {start_urls: [x]}", False),
+        ("index: {engine: lucene}", False),
+        ("attributes: {Price: money}", False),
+    ],
+)
+def test_short_forms_and_mistakes(text, good):
+    assert accepts_text(text) == good
+
+
+def options(schema):
+    for group in (schema, *schema["$defs"].values()):
+        for form in (group, *group.get("anyOf", [])):
+            for name, option in form.get("properties", {}).items():
+                if "description" in form:
+                    yield f"{form['title']}.{name}", option
+
+
+def test_every_option_has_title_or_reference_description_and_example():
+    found = dict(options(json_schema()))
+    assert len(found) > 40
+    lacking = [
+        name for name, option in found.items() if not option.get("description") or not option.get("examples")
+    ]
+    assert lacking == []
+
+
+def test_the_schema_of_a_single_source():
+    schema = source_schema()
+    assert accepts(schema, {"start_urls": "https://a.example/", "depth": 3}, schema)
+    assert not accepts(schema, {"sources": {}}, schema)
