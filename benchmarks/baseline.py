@@ -25,7 +25,9 @@ class WhooshPipeline:
 
     def open_spider(self) -> None:
         schema = fields.Schema(
-            url=fields.ID(unique=True, stored=True), title=fields.TEXT(stored=True), text=fields.TEXT(stored=True)
+            url=fields.ID(unique=True, stored=True),
+            title=fields.TEXT(stored=True),
+            text=fields.TEXT(stored=True),
         )
         directory = Path(sys.argv[2])
         directory.mkdir(parents=True, exist_ok=True)

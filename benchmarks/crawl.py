@@ -132,7 +132,9 @@ def measure(url: str, *, baseline: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--dir", type=Path, default=Path("/usr/share/doc/postgresql-doc-15/html"))
     parser.add_argument("--start", default="index.html")
     parser.add_argument("--repeat", type=int, default=1)

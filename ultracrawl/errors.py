@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ultracrawl.model import Finding
-
 
 class UltracrawlError(Exception):
     """Root of all errors that this package raises on purpose."""
@@ -15,14 +9,6 @@ class UltracrawlError(Exception):
 
 class UserError(UltracrawlError):
     """The user's mistake: shown as one line without a traceback; the process ends with exit code 2."""
-
-
-class DefinitionError(UserError):
-    """A definition file has mistakes; all of them are in `findings`, in file order."""
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        super().__init__("\n".join(str(finding) for finding in findings))
-        self.findings = tuple(findings)
 
 
 class MissingExtraError(UserError):

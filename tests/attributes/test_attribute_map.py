@@ -57,17 +57,33 @@ def test_host_is_that_of_the_display_url():
 @pytest.mark.parametrize(
     ("mapping", "attributes", "expected"),
     [
-        pytest.param({"dc.creator": "Author"}, {"dc.creator": ["Bo"]}, {"Author": ["Bo"]}, id="ultra_search_48 other name"),
-        pytest.param({"author": "Product"}, {"author": ["Bo"]}, {"Product": ["Bo"]}, id="ultra_search_49 remapped"),
-        pytest.param({"DC.Creator": "Author"}, {"dc.creator": ["Bo"]}, {"Author": ["Bo"]}, id="case of META names"),
+        pytest.param(
+            {"dc.creator": "Author"},
+            {"dc.creator": ["Bo"]},
+            {"Author": ["Bo"]},
+            id="ultra_search_48 other name",
+        ),
+        pytest.param(
+            {"author": "Product"}, {"author": ["Bo"]}, {"Product": ["Bo"]}, id="ultra_search_49 remapped"
+        ),
+        pytest.param(
+            {"DC.Creator": "Author"}, {"dc.creator": ["Bo"]}, {"Author": ["Bo"]}, id="case of META names"
+        ),
         pytest.param(
             {"dc.creator": "Author"},
             {"dc.creator": ["Bo", "Cy"], "author": ["Ann", "Bo"]},
             {"Author": ["Ann", "Bo", "Cy"]},
             id="several values, each once",
         ),
-        pytest.param({}, {"generator": ["x"], "og:title": ["y"]}, {}, id="unmapped attributes are not searchable"),
-        pytest.param({"price": "Price"}, {"price": ["12.50", " 3 "]}, {"Price": [12.5, 3.0]}, id="ultra_search_52 numbers"),
+        pytest.param(
+            {}, {"generator": ["x"], "og:title": ["y"]}, {}, id="unmapped attributes are not searchable"
+        ),
+        pytest.param(
+            {"price": "Price"},
+            {"price": ["12.50", " 3 "]},
+            {"Price": [12.5, 3.0]},
+            id="ultra_search_52 numbers",
+        ),
         pytest.param(
             {"date": "Published"},
             {"date": ["2024-05-01"]},
@@ -100,7 +116,9 @@ def test_a_value_that_does_not_fit_is_dropped_with_its_name():
         pytest.param(False, {}, None, id="ultra_search_58 stays empty"),
         pytest.param(True, {}, ["The body text."], id="ultra_search_59 from the body"),
         pytest.param(True, {"description": ["Own"]}, ["Own"], id="a META description wins"),
-        pytest.param(True, {"description": [" "]}, ["The body text."], id="a blank META description does not"),
+        pytest.param(
+            True, {"description": [" "]}, ["The body text."], id="a blank META description does not"
+        ),
     ],
 )
 def test_description(fallback, attributes, description):

@@ -99,7 +99,9 @@ def test_a_type_that_is_not_wanted(bad: Site, workspace: Workspace) -> None:
 
 
 def test_broken_html_is_read_as_a_browser_would(bad: Site, workspace: Workspace) -> None:
-    bad.file("/bad", b"<title>t<p>unclosed <a href=/good>x<table><tr><b>bold</i></td>\0\xff tail", "text/html")
+    bad.file(
+        "/bad", b"<title>t<p>unclosed <a href=/good>x<table><tr><b>bold</i></td>\0\xff tail", "text/html"
+    )
     assert crawl(workspace)["outcome"] == "NEW"
 
 
@@ -133,7 +135,9 @@ def test_a_trap_of_endless_urls_is_bounded_by_depth(site: Site, url: str, worksp
     assert run["rejected_by"] == {"depth 5": 1}
 
 
-@pytest.mark.skipif(os.geteuid() != 0 and os.environ.get("CI") != "true", reason="mounting a small disk needs root")
+@pytest.mark.skipif(
+    os.geteuid() != 0 and os.environ.get("CI") != "true", reason="mounting a small disk needs root"
+)
 def test_a_full_disk_while_indexing(site: Site, url: str, workspace: Workspace, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -157,7 +161,9 @@ def test_a_full_disk_while_indexing(site: Site, url: str, workspace: Workspace, 
     assert workspace.search("w399x1499") == ["/399"], "the documents waited in the cache"
 
 
-@pytest.mark.skipif(os.geteuid() != 0 and os.environ.get("CI") != "true", reason="mounting a small disk needs root")
+@pytest.mark.skipif(
+    os.geteuid() != 0 and os.environ.get("CI") != "true", reason="mounting a small disk needs root"
+)
 def test_a_full_disk_under_the_state(site: Site, url: str, workspace: Workspace, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -21,7 +21,9 @@ def build(site: Site) -> None:
     for number in range(PAGES):
         children = [f"/p{child}" for child in range(3 * number + 1, 3 * number + 4) if child < PAGES]
         links = [*children, "/p0", f"/p{number * 7 % PAGES}", "/gone", "/moved", "/private"]
-        site.page(f"/p{number}", title=f"Page {number}", links=links, text=f"unique{number} shared words " * 20)
+        site.page(
+            f"/p{number}", title=f"Page {number}", links=links, text=f"unique{number} shared words " * 20
+        )
     site.redirect("/moved", "/p5")
     site.gone("/gone")
     site.robots("User-agent: *\nDisallow: /private\n")

@@ -32,7 +32,13 @@ def test_first_crawl_indexes_every_page_reachable(small: Site, workspace: Worksp
     assert set(workspace.search("animal")) == {"/a", "/b", "/c"}
     assert workspace.search("title:gamma") == ["/c"]
     rows = workspace.urls()
-    assert {path: row["depth"] for path, row in rows.items()} == {"/": 0, "/a": 1, "/b": 1, "/c": 2, "/missing": 2}
+    assert {path: row["depth"] for path, row in rows.items()} == {
+        "/": 0,
+        "/a": 1,
+        "/b": 1,
+        "/c": 2,
+        "/missing": 2,
+    }
     assert all(row["indexed"] for path, row in rows.items() if path != "/missing")
     assert rows["/missing"]["status_code"] == 404
 
@@ -75,7 +81,9 @@ def test_children_of_an_unmodified_page_stay_alive_and_are_checked(small: Site, 
     workspace.crawl()
     small.change("/c", text="the third animal is a cheetah")
     run = workspace.crawl().run
-    assert run["outcomes"] == {"GONE": 1, "MODIFIED": 1, "NOT_MODIFIED": 3}, "/a said 304, its child /c was asked for"
+    assert run["outcomes"] == {"GONE": 1, "MODIFIED": 1, "NOT_MODIFIED": 3}, (
+        "/a said 304, its child /c was asked for"
+    )
     assert workspace.search("cheetah") == ["/c"]
 
 
@@ -147,7 +155,7 @@ def test_a_narrowed_boundary_drops_pages_without_asking_for_them(
     small: Site, url: str, workspace: Workspace
 ) -> None:
     workspace.crawl()
-    host = url.split("//")[1].split(":")[0]
+    host = url.split("//")[1].split(":", maxsplit=1)[0]
     workspace.define(f"{url}/", boundary={"paths": {host: {"exclude": ["/a"]}}})
     small.reset()
     run = workspace.crawl().run

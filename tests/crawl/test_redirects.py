@@ -108,10 +108,10 @@ def test_ultra_search_86_87_a_meta_refresh_is_checked_and_recorded_with_953(
     assert workspace.search("needle") == ["/inside"]
 
 
-@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:text/html,x", "javascript:1"])
-def test_no_redirect_leads_to_another_scheme(
-    site: Site, url: str, workspace: Workspace, target: str
-) -> None:
+@pytest.mark.parametrize(
+    "target", ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:text/html,x", "javascript:1"]
+)
+def test_no_redirect_leads_to_another_scheme(site: Site, url: str, workspace: Workspace, target: str) -> None:
     site.redirect("/", target, status=302)
     workspace.define(f"{url}/")
     workspace.crawl(code=None)

@@ -61,7 +61,12 @@ def test_ultra_search_79_a_group_with_our_name_replaces_the_general_one(
 
 @pytest.mark.parametrize(
     ("directive", "found", "followed"),
-    [("noindex", False, True), ("nofollow", True, False), ("none", False, False), ("NOINDEX, NOFOLLOW", False, False)],
+    [
+        ("noindex", False, True),
+        ("nofollow", True, False),
+        ("none", False, False),
+        ("NOINDEX, NOFOLLOW", False, False),
+    ],
 )
 @pytest.mark.parametrize("where", ["meta", "header"])
 def test_ultra_search_82_83_directives_of_the_page(

@@ -16,7 +16,9 @@ def cases():
     if not SUITE.exists():
         return []
     rows = map(json.loads, SUITE.read_text().splitlines())
-    return [row for row in rows if any("validated" in ask.get("expected_type", "") for ask in row["requests"])]
+    return [
+        row for row in rows if any("validated" in ask.get("expected_type", "") for ask in row["requests"])
+    ]
 
 
 @pytest.mark.skipif(not SUITE.exists(), reason="the published case tables are not beside this checkout")
@@ -28,7 +30,9 @@ def test_a_stored_answer_is_revalidated(case):
     headers = {name.lower(): value for ask in stored for name, value, *_ in ask.get("response_headers", [])}
     etag = str(headers.get("etag", ""))
     last_modified = DATE if "last-modified" in headers else ""
-    record = UrlRecord("https://a.example/", "s", etag=etag, last_modified=last_modified, checksum=checksum(b"x"))
+    record = UrlRecord(
+        "https://a.example/", "s", etag=etag, last_modified=last_modified, checksum=checksum(b"x")
+    )
     sent = conditional_headers(record)
     if asked["expected_type"] == "etag_validated":
         assert sent["If-None-Match"] == etag

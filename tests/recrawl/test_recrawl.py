@@ -22,16 +22,30 @@ def test_checksum_is_sha256_of_the_body():
     [
         pytest.param(None, NEW, False, UrlOutcome.NEW, id="never seen"),
         pytest.param(record(checksum=b""), NEW, False, UrlOutcome.NEW, id="queued, never read"),
-        pytest.param(record(checksum=b"", first_seen=1.0), OLD, True, UrlOutcome.NEW, id="lost before the commit"),
-        pytest.param(record(outcome=UrlOutcome.GONE, checksum=b""), OLD, False, UrlOutcome.NEW, id="was gone"),
-        pytest.param(record(indexed=True), OLD, False, UrlOutcome.UNMODIFIED, id="ultra_search_16 equal"),
-        pytest.param(record(indexed=True), NEW, False, UrlOutcome.MODIFIED, id="ultra_search_18 differs"),
-        pytest.param(record(indexed=True), OLD, True, UrlOutcome.MODIFIED, id="ultra_search_23 equal but forced"),
         pytest.param(
-            record(outcome=UrlOutcome.NOT_INDEXED), OLD, False, UrlOutcome.UNMODIFIED, id="noindex page, unchanged"
+            record(checksum=b"", first_seen=1.0), OLD, True, UrlOutcome.NEW, id="lost before the commit"
         ),
         pytest.param(
-            record(outcome=UrlOutcome.HTTP_ERROR, indexed=True), OLD, False, UrlOutcome.UNMODIFIED, id="back after a 500"
+            record(outcome=UrlOutcome.GONE, checksum=b""), OLD, False, UrlOutcome.NEW, id="was gone"
+        ),
+        pytest.param(record(indexed=True), OLD, False, UrlOutcome.UNMODIFIED, id="ultra_search_16 equal"),
+        pytest.param(record(indexed=True), NEW, False, UrlOutcome.MODIFIED, id="ultra_search_18 differs"),
+        pytest.param(
+            record(indexed=True), OLD, True, UrlOutcome.MODIFIED, id="ultra_search_23 equal but forced"
+        ),
+        pytest.param(
+            record(outcome=UrlOutcome.NOT_INDEXED),
+            OLD,
+            False,
+            UrlOutcome.UNMODIFIED,
+            id="noindex page, unchanged",
+        ),
+        pytest.param(
+            record(outcome=UrlOutcome.HTTP_ERROR, indexed=True),
+            OLD,
+            False,
+            UrlOutcome.UNMODIFIED,
+            id="back after a 500",
         ),
     ],
 )
@@ -46,7 +60,9 @@ BOTH = {"If-None-Match": '"v1"', "If-Modified-Since": LM}
     ("known", "force", "headers"),
     [
         pytest.param(None, False, {}, id="unknown URL"),
-        pytest.param(record(etag='"v1"', last_modified=LM), False, BOTH, id="ultra_search_15 both validators"),
+        pytest.param(
+            record(etag='"v1"', last_modified=LM), False, BOTH, id="ultra_search_15 both validators"
+        ),
         pytest.param(record(etag='W/"v1"'), False, {"If-None-Match": 'W/"v1"'}, id="weak tag as received"),
         pytest.param(record(etag="v1"), False, {"If-None-Match": "v1"}, id="unquoted tag as received"),
         pytest.param(record(last_modified=LM), False, {"If-Modified-Since": LM}, id="date alone"),
@@ -55,7 +71,9 @@ BOTH = {"If-None-Match": '"v1"', "If-Modified-Since": LM}
         pytest.param(record(etag='"v1"', checksum=b""), False, {}, id="content never read"),
         pytest.param(record(etag='"v1"\r\nCookie: x'), False, {}, id="line end in a validator"),
         pytest.param(record(etag='"\u20ac"'), False, {}, id="character no header can hold"),
-        pytest.param(record(etag="x" * 5000, last_modified=LM), False, {"If-Modified-Since": LM}, id="endless tag"),
+        pytest.param(
+            record(etag="x" * 5000, last_modified=LM), False, {"If-Modified-Since": LM}, id="endless tag"
+        ),
         pytest.param(record(etag="  "), False, {}, id="blank tag"),
         pytest.param(
             record(etag='"v1"', outcome=UrlOutcome.HTTP_ERROR, indexed=True),

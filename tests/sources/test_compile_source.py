@@ -21,12 +21,24 @@ def compiled(tmp_path, options="", start="[https://a.example/]"):
         pytest.param("", "https://a.example/x", True, id="hosts of the start URLs"),
         pytest.param("", "http://a.example:8080/x", True, id="ultra_search_66 all ports"),
         pytest.param("", "https://b.a.example/", False, id="not the hosts below"),
-        pytest.param("boundary: {domains: {include: '*'}}", "https://b.example/", True, id="ultra_search_65 every host"),
-        pytest.param("boundary: {domains: {exclude: b.example}}", "https://a.example/", True, id="excluding keeps default"),
-        pytest.param("boundary: {domains: {include: .example}}", "https://b.example/", True, id="domain"),
-        pytest.param("boundary: {domains: {include: .b.example}}", "https://ab.example/", False, id="label-safe"),
         pytest.param(
-            "boundary: {domains: {include: {suffix: oracle.com}}}", "https://otn.oracle.com/", True, id="ultra_search_61 in"
+            "boundary: {domains: {include: '*'}}", "https://b.example/", True, id="ultra_search_65 every host"
+        ),
+        pytest.param(
+            "boundary: {domains: {exclude: b.example}}",
+            "https://a.example/",
+            True,
+            id="excluding keeps default",
+        ),
+        pytest.param("boundary: {domains: {include: .example}}", "https://b.example/", True, id="domain"),
+        pytest.param(
+            "boundary: {domains: {include: .b.example}}", "https://ab.example/", False, id="label-safe"
+        ),
+        pytest.param(
+            "boundary: {domains: {include: {suffix: oracle.com}}}",
+            "https://otn.oracle.com/",
+            True,
+            id="ultra_search_61 in",
         ),
         pytest.param(
             "boundary: {domains: {include: {suffix: oracle.com}}}",
@@ -40,9 +52,14 @@ def compiled(tmp_path, options="", start="[https://a.example/]"):
             False,
             id="ultra_search_62 63",
         ),
-        pytest.param("boundary: {domains: {include: 'www.*'}}", "https://www.b.example/", True, id="ultra_search_64"),
         pytest.param(
-            "boundary: {domains: {include: {mask: 192.0.2.0/24}}}", "https://192.0.2.7/", True, id="address mask"
+            "boundary: {domains: {include: 'www.*'}}", "https://www.b.example/", True, id="ultra_search_64"
+        ),
+        pytest.param(
+            "boundary: {domains: {include: {mask: 192.0.2.0/24}}}",
+            "https://192.0.2.7/",
+            True,
+            id="address mask",
         ),
         pytest.param(
             "boundary: {paths: {a.example: {include: /doc, exclude: /doc/private}}}",
@@ -56,10 +73,19 @@ def compiled(tmp_path, options="", start="[https://a.example/]"):
             False,
             id="excluded path",
         ),
-        pytest.param("boundary: {ports: {a.example: {include: 443}}}", "https://a.example:8443/", False, id="port"),
+        pytest.param(
+            "boundary: {ports: {a.example: {include: 443}}}", "https://a.example:8443/", False, id="port"
+        ),
         pytest.param("boundary: {schemes: https}", "http://a.example/", False, id="scheme"),
-        pytest.param("boundary: {exclude_extensions: .ZIP}", "https://a.example/x.zip?y", False, id="extension"),
-        pytest.param("boundary: {uris: {exclude: {regexp: '.*print=1'}}}", "https://a.example/?print=1", False, id="uri"),
+        pytest.param(
+            "boundary: {exclude_extensions: .ZIP}", "https://a.example/x.zip?y", False, id="extension"
+        ),
+        pytest.param(
+            "boundary: {uris: {exclude: {regexp: '.*print=1'}}}",
+            "https://a.example/?print=1",
+            False,
+            id="uri",
+        ),
         pytest.param("depth: 1", "https://a.example/x", True, id="depth"),
     ],
 )
@@ -133,12 +159,18 @@ def test_index_refusal(tmp_path, options, page, url, reason):
     ("options", "start", "same"),
     [
         pytest.param("politeness: {delay: 9}", "[https://a.example/]", True, id="politeness does not count"),
-        pytest.param("boundary: {networks: 10.0.0.0/8}", "[https://a.example/]", True, id="networks do not count"),
+        pytest.param(
+            "boundary: {networks: 10.0.0.0/8}", "[https://a.example/]", True, id="networks do not count"
+        ),
         pytest.param("", "[https://a.example/x]", True, id="another start URL on the host"),
         pytest.param("", "[https://b.example/]", False, id="ultra_search_73 another host"),
         pytest.param("depth: 3", "[https://a.example/]", False, id="depth"),
-        pytest.param("boundary: {domains: {exclude: b.example}}", "[https://a.example/]", False, id="domain rule"),
-        pytest.param("boundary: {ports: {a.example: {exclude: 80}}}", "[https://a.example/]", False, id="port rule"),
+        pytest.param(
+            "boundary: {domains: {exclude: b.example}}", "[https://a.example/]", False, id="domain rule"
+        ),
+        pytest.param(
+            "boundary: {ports: {a.example: {exclude: 80}}}", "[https://a.example/]", False, id="port rule"
+        ),
         pytest.param("limits: {url_length: 99}", "[https://a.example/]", False, id="URL length"),
     ],
 )
@@ -166,13 +198,19 @@ def test_adhoc_bounds_a_source_to_the_hosts_of_its_urls(tmp_path):
 
 @pytest.mark.parametrize(
     ("url", "name"),
-    [("https://www.example.com/", "www.example.com"), ("http://[::1]/", "1"), ("http://_a.example/", "a.example")],
+    [
+        ("https://www.example.com/", "www.example.com"),
+        ("http://[::1]/", "1"),
+        ("http://_a.example/", "a.example"),
+    ],
 )
 def test_adhoc_names(url, name):
     assert list(adhoc([url], Path("x")).sources) == [name]
 
 
-@pytest.mark.parametrize("urls", [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]])
+@pytest.mark.parametrize(
+    "urls", [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]]
+)
 def test_adhoc_refuses_what_is_no_url(urls):
     with pytest.raises(Exception, match="write it in full|give at least one") as raised:
         adhoc(urls, Path("x"))

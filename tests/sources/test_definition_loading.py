@@ -122,13 +122,22 @@ def test_ultra_search_27_start_urls_as_a_list_or_one_text(tmp_path, value):
     ],
 )
 def test_host_patterns(tmp_path, written, kind, text):
-    (pattern,) = source_of(tmp_path, f"boundary: {{domains: {{include: {written}}}}}").boundary.domains.include
+    (pattern,) = source_of(
+        tmp_path, f"boundary: {{domains: {{include: {written}}}}}"
+    ).boundary.domains.include
     assert (pattern.kind, pattern.text) == (kind, text)
 
 
 @pytest.mark.parametrize(
     ("written", "size"),
-    [("1000", 1000), ("1KB", 1024), ("'1.5 MB'", 1_572_864), ("2 gb", 2 << 30), ("20 MiB", 20 << 20), ("7 B", 7)],
+    [
+        ("1000", 1000),
+        ("1KB", 1024),
+        ("'1.5 MB'", 1_572_864),
+        ("2 gb", 2 << 30),
+        ("20 MiB", 20 << 20),
+        ("7 B", 7),
+    ],
 )
 def test_sizes(tmp_path, written, size):
     assert source_of(tmp_path, f"limits: {{max_size: {written}}}").limits.max_size == size
@@ -179,7 +188,9 @@ def test_a_folder_with_a_project_file_takes_in_its_source_files(tmp_path):
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "b.yaml").write_text("start_urls: https://b.example/\n")
     (tmp_path / "sources" / "more.yml").write_text("sources:\n  c: {start_urls: https://c.example/}\n")
-    (tmp_path / "ultracrawl.yaml").write_text("defaults: {depth: 1}\nsources: {a: {start_urls: https://a.example/}}\n")
+    (tmp_path / "ultracrawl.yaml").write_text(
+        "defaults: {depth: 1}\nsources: {a: {start_urls: https://a.example/}}\n"
+    )
     for location in (tmp_path, tmp_path / "ultracrawl.yaml"):
         project = require(load_project(location))
         assert list(project.sources) == ["a", "b", "c"]
@@ -232,7 +243,10 @@ def test_ultra_search_53_own_search_attributes(tmp_path):
     text = "attributes: {Product: String, Price: number}\nsources: {a: {start_urls: https://a.example/, attributes: {p: Price}}}"
     schema = project_of(tmp_path, text).schema_attributes
     assert list(schema)[:2] == ["Title", "Author"]
-    assert {name: schema[name].type.value for name in ("Product", "Price")} == {"Product": "string", "Price": "number"}
+    assert {name: schema[name].type.value for name in ("Product", "Price")} == {
+        "Product": "string",
+        "Price": "number",
+    }
 
 
 def test_sources_are_frozen_and_their_repr_shows_no_values(tmp_path):
@@ -259,5 +273,7 @@ def test_a_thousand_sources(tmp_path):
     project = project_of(tmp_path, f"defaults: {{robots: {{name: bot}}}}\nsources:\n{sources}")
     assert len(project.sources) == 1000
     assert project.sources["s999"].start_urls == ("https://h999.example/",)
-    assert [project.sources[f"s{i}"].depth for i in range(0, 1000, 100)] == [i % 9 for i in range(0, 1000, 100)]
+    assert [project.sources[f"s{i}"].depth for i in range(0, 1000, 100)] == [
+        i % 9 for i in range(0, 1000, 100)
+    ]
     assert {source.robots.name for source in project.sources.values()} == {"bot"}

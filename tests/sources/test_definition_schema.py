@@ -38,7 +38,9 @@ def accepts(schema, value, root):
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return schema.get("minimum", value) <= value <= schema.get("maximum", value)
     if isinstance(value, str):
-        return re.search(schema.get("pattern", ""), value) is not None and len(value) >= schema.get("minLength", 0)
+        return re.search(schema.get("pattern", ""), value) is not None and len(value) >= schema.get(
+            "minLength", 0
+        )
     if isinstance(value, list):
         return all(accepts(schema.get("items", True), item, root) for item in value)
     return not isinstance(value, dict) or accepts_object(schema, value, root)
@@ -49,7 +51,9 @@ def accepts_object(schema, value, root):
     if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
         return False
     for key, item in value.items():
-        rule = properties.get(key, next((one for text, one in patterns.items() if re.search(text, key)), None))
+        rule = properties.get(
+            key, next((one for text, one in patterns.items() if re.search(text, key)), None)
+        )
         if rule is None:
             rule = schema.get("additionalProperties", True)
         if rule is False or not accepts(rule, item, root):

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.errors import DefinitionError, UserError
+from ultracrawl.errors import UserError
+from ultracrawl.model import DefinitionError
 from ultracrawl.sources import load_project, render_findings, require
 
 GOOD = "sources:\n  a: {start_urls: [https://a.example/]}\n"
-JARGON = re.compile(r"pydantic|validat|extra_forbidden|input_value|_type|\bstr\b|\bdict\b|NoneType|Traceback", re.IGNORECASE)
+JARGON = re.compile(
+    r"pydantic|validat|extra_forbidden|input_value|_type|\bstr\b|\bdict\b|NoneType|Traceback", re.IGNORECASE
+)
 
 
 def findings_of(tmp_path, text):
@@ -29,8 +32,20 @@ def source(options):
 CASES = {
     # id: (options of the source, line, key below sources.a, part of the problem, part of the advice)
     "unknown option": ("dept: 3", 4, "dept", "unknown option `dept`", "write `depth`"),
-    "unknown option without likeness": ("zzz: 3", 4, "zzz", "unknown option `zzz`", "the options here are `boundary`"),
-    "unknown option in a group": ("robots:\n  nme: x", 5, "robots.nme", "unknown option `nme`", "write `name`"),
+    "unknown option without likeness": (
+        "zzz: 3",
+        4,
+        "zzz",
+        "unknown option `zzz`",
+        "the options here are `boundary`",
+    ),
+    "unknown option in a group": (
+        "robots:\n  nme: x",
+        5,
+        "robots.nme",
+        "unknown option `nme`",
+        "write `name`",
+    ),
     "unknown option deep down": (
         "boundary:\n  paths:\n    a.example:\n      includes: [/x]",
         7,
@@ -46,7 +61,13 @@ CASES = {
     "number": ("politeness: {delay: slow}", 4, "politeness.delay", "`slow` is not a number", "`delay: 0.5`"),
     "number too small": ("politeness: {delay: -1}", 4, "politeness.delay", "is less than 0", "`delay: 0.5`"),
     "not a number at all": ("politeness: {delay: .nan}", 4, "politeness.delay", "is not", "`delay: 0.5`"),
-    "whole number": ("limits: {redirects: 1.5}", 4, "limits.redirects", "not a whole number", "`redirects: 10`"),
+    "whole number": (
+        "limits: {redirects: 1.5}",
+        4,
+        "limits.redirects",
+        "not a whole number",
+        "`redirects: 10`",
+    ),
     "text expected": ("user_agent: 12", 4, "user_agent", "`12` is not a text", "in quotes"),
     "header text": ('user_agent: "a\\nCookie: b"', 4, "user_agent", "cannot be sent", "one line"),
     "group expected": ("robots: yes please", 4, "robots", "`yes please` is not a group", "robots: {"),
@@ -57,9 +78,21 @@ CASES = {
     "media type": ("types: [html]", 4, "types", "`html` is not a media type", "`text/html`"),
     "charset": ("default_charset: ebcdic-x", 4, "default_charset", "`ebcdic-x` is not known", "`iso-8859-1`"),
     "language": ("default_language: English please", 4, "default_language", "not a language code", "`en`"),
-    "setting in lower case": ("settings: {log_level: INFO}", 4, "settings.log_level", "`log_level`", "LOG_LEVEL"),
+    "setting in lower case": (
+        "settings: {log_level: INFO}",
+        4,
+        "settings.log_level",
+        "`log_level`",
+        "LOG_LEVEL",
+    ),
     "class": ("class: MySpider", 4, "class", "`MySpider`", "mypackage.spiders.MySpider"),
-    "search attribute": ("attributes: {a: Autor}", 4, "attributes.a", "no search attribute `Autor`", "write `Author`"),
+    "search attribute": (
+        "attributes: {a: Autor}",
+        4,
+        "attributes.a",
+        "no search attribute `Autor`",
+        "write `Author`",
+    ),
     "name inside": ("name: b", 4, "name", "unknown option `name`", "remove it"),
     "expression": (
         'boundary:\n  domains:\n    include:\n      - a.example\n      - {regexp: "www(\\\\d+.example"}',
@@ -103,10 +136,34 @@ CASES = {
         "asterisk in front",
         "`.a.example`",
     ),
-    "mask": ("boundary: {domains: {exclude: [{mask: 1.2.3}]}}", 4, "boundary.domains.exclude", "1.2.3", "192.0.2.0/24"),
-    "exclude all": ("boundary: {domains: {exclude: ['*']}}", 4, "boundary.domains", "shuts every host out", "name the hosts"),
-    "path": ("boundary: {paths: {a.example: {include: [docs]}}}", 4, "boundary.paths.a.example.include", "`docs`", "`/docs`"),
-    "host of paths": ("boundary: {paths: {'a.example/x': {}}}", 4, "boundary.paths.a.example/x", "not a host name", "one host"),
+    "mask": (
+        "boundary: {domains: {exclude: [{mask: 1.2.3}]}}",
+        4,
+        "boundary.domains.exclude",
+        "1.2.3",
+        "192.0.2.0/24",
+    ),
+    "exclude all": (
+        "boundary: {domains: {exclude: ['*']}}",
+        4,
+        "boundary.domains",
+        "shuts every host out",
+        "name the hosts",
+    ),
+    "path": (
+        "boundary: {paths: {a.example: {include: [docs]}}}",
+        4,
+        "boundary.paths.a.example.include",
+        "`docs`",
+        "`/docs`",
+    ),
+    "host of paths": (
+        "boundary: {paths: {'a.example/x': {}}}",
+        4,
+        "boundary.paths.a.example/x",
+        "not a host name",
+        "one host",
+    ),
     "ultra_search_67 both port lists": (
         "boundary:\n  ports:\n    a.example: {include: [443], exclude: [80]}",
         6,
@@ -114,12 +171,30 @@ CASES = {
         "ports to include and ports to exclude",
         "only one",
     ),
-    "port": ("boundary: {ports: {a.example: {include: [70000]}}}", 4, "boundary.ports.a.example.include", "70000", "443"),
-    "URL rule": ("boundary: {uris: {include: [/docs]}}", 4, "boundary.uris.include", "`/docs`", "with its scheme"),
+    "port": (
+        "boundary: {ports: {a.example: {include: [70000]}}}",
+        4,
+        "boundary.ports.a.example.include",
+        "70000",
+        "443",
+    ),
+    "URL rule": (
+        "boundary: {uris: {include: [/docs]}}",
+        4,
+        "boundary.uris.include",
+        "`/docs`",
+        "with its scheme",
+    ),
     "scheme": ("boundary: {schemes: [gopher]}", 4, "boundary.schemes", "`gopher`", "`http` or `https`"),
     "no scheme": ("boundary: {schemes: []}", 4, "boundary.schemes", "is empty", "schemes: [https]"),
     "network": ("boundary: {networks: [10.1.0.5/16]}", 4, "boundary.networks", "bits set", "`10.1.0.0/16`"),
-    "extension": ("boundary: {exclude_extensions: ['a b']}", 4, "boundary.exclude_extensions", "`a b`", "`.zip`"),
+    "extension": (
+        "boundary: {exclude_extensions: ['a b']}",
+        4,
+        "boundary.exclude_extensions",
+        "`a b`",
+        "`.zip`",
+    ),
     "tag": ("depth: !!python/object:os.system 3", 4, "depth", "has no meaning", "without a tag"),
     "written twice": ("depth: 1\ndepth: 2", 5, "depth", "written twice, first on line 4", "keep one"),
 }
@@ -172,10 +247,25 @@ def test_a_start_url_outside_its_own_boundary_is_only_advice(tmp_path):
 
 HEAD = {
     "ultra_search_51 delete": ("attributes:\n  Author:\n", 2, "attributes.Author", "cannot be deleted"),
-    "ultra_search_51 redefine": ("attributes:\n  title: number\n", 2, "attributes.title", "`Title` is one of the eight"),
-    "ultra_search_52 type": ("attributes: {Price: money}\n", 1, "attributes.Price", "`money` is not a known value"),
+    "ultra_search_51 redefine": (
+        "attributes:\n  title: number\n",
+        2,
+        "attributes.title",
+        "`Title` is one of the eight",
+    ),
+    "ultra_search_52 type": (
+        "attributes: {Price: money}\n",
+        1,
+        "attributes.Price",
+        "`money` is not a known value",
+    ),
     "attribute name": ("attributes: {a-b: string}\n", 1, "attributes.a-b", "`a-b`"),
-    "case twins": ("attributes: {Price: number, price: string}\n", 1, "attributes.price", "only in upper and lower case"),
+    "case twins": (
+        "attributes: {Price: number, price: string}\n",
+        1,
+        "attributes.price",
+        "only in upper and lower case",
+    ),
     "engine": ("index: {engine: lucene}\n", 1, "index.engine", "`lucene` is not a known value"),
     "cache size": ("cache: {size: big}\n", 1, "cache.size", "`big` is not a size"),
     "unknown": ("inex: x\n", 1, "inex", "unknown option `inex`"),
@@ -219,7 +309,10 @@ UNREADABLE = {
     ),
     "merge bomb": (
         b"a0: &a0 {k: [1,2,3,4,5,6,7,8,9]}\n"
-        + b"".join(b"a%d: &a%d {%s}\n" % (i, i, b",".join(b"k%d: *a%d" % (j, i - 1) for j in range(10))) for i in range(1, 12)),
+        + b"".join(
+            b"a%d: &a%d {%s}\n" % (i, i, b",".join(b"k%d: *a%d" % (j, i - 1) for j in range(10)))
+            for i in range(1, 12)
+        ),
         "aliases counted",
     ),
     "list as option name": (b"? [a]\n: b\n", "where the name of an option belongs"),
@@ -289,4 +382,7 @@ def test_a_folder_given_as_a_definition_of_its_own_kind(tmp_path):
     (tmp_path / "sources" / "a.yaml").write_text("start_urls: [https://a.example/]\ndepht: 1\n")
     (tmp_path / "ultracrawl.yaml").write_text("defaults: {dept: 1}\n")
     findings = load_project(tmp_path).findings
-    assert [(Path(finding.file).name, finding.line) for finding in findings] == [("ultracrawl.yaml", 1), ("a.yaml", 2)]
+    assert [(Path(finding.file).name, finding.line) for finding in findings] == [
+        ("ultracrawl.yaml", 1),
+        ("a.yaml", 2),
+    ]

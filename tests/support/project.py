@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -114,8 +115,6 @@ class Workspace:
 
 def kill_group(process: subprocess.Popen[str]) -> None:
     """SIGKILL a process started by `Workspace.start` and everything that it started."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.communicate()

@@ -37,6 +37,8 @@ def _write(path: Path, sources: dict[str, list[str]]) -> None:
     definition["sources"] = {name: {"start_urls": urls} for name, urls in sources.items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(HEAD + yaml.safe_dump(definition, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        path.write_text(
+            HEAD + yaml.safe_dump(definition, sort_keys=False, allow_unicode=True), encoding="utf-8"
+        )
     except OSError as error:
         raise WorkError(f"cannot write {path}: {error.strerror}") from error

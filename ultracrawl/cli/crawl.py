@@ -19,12 +19,19 @@ from ultracrawl.jobs import run_sources
 @click.command("crawl")
 @click.argument("sources", nargs=-1)
 @config_option
-@click.option("--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; needs no file.")
+@click.option(
+    "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; needs no file."
+)
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
 @json_option
 def command(
-    sources: tuple[str, ...], config: str | None, urls: tuple[str, ...], force: bool, verbose: bool, as_json: bool
+    sources: tuple[str, ...],
+    config: str | None,
+    urls: tuple[str, ...],
+    force: bool,
+    verbose: bool,
+    as_json: bool,
 ) -> None:
     """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
 
@@ -60,5 +67,3 @@ def command(
     failed = any(report.problems for report in reports) or len(reports) < len(chosen)
     nothing = any(report.reached_nothing for report in reports)
     raise SystemExit(1 if failed or nothing else 0)
-
-

@@ -94,7 +94,13 @@ def _print(explanation: Explanation) -> None:
     verdict = "would be crawled" if explanation.accept else "is turned away"
     click.echo(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     for decision in explanation.decisions:
-        mark = "yes" if decision.accept and decision.index else "NO " if not decision.accept else "yes, not indexed"
+        mark = (
+            "yes"
+            if decision.accept and decision.index
+            else "NO "
+            if not decision.accept
+            else "yes, not indexed"
+        )
         click.echo(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
     record = explanation.record
     if record is None:
@@ -102,5 +108,7 @@ def _print(explanation: Explanation) -> None:
     else:
         why = f" ({record.reason})" if record.reason else ""
         text = status_text(record.status_code)
-        click.echo(f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}")
+        click.echo(
+            f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
+        )
         click.echo(f"  in the index: {'yes' if record.indexed else 'no'}")

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from ultracrawl.cli.adhoc import remembered
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
-from ultracrawl.cli.adhoc import remembered
 from ultracrawl.sources import DataSource, Project, require
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,7 +30,9 @@ def config_option(function: F) -> F:
 
 def json_option(function: F) -> F:
     """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, to standard output.")(function)
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, to standard output."
+    )(function)
 
 
 def open_project(config: str | None) -> Project:

@@ -12,12 +12,16 @@ REJECTED_SHOWN = 8
 def print_report(report: RunReport) -> None:
     """Print what happened in one run, so that the numbers add up."""
     resumed = " (resumed)" if report.resumed else ""
-    click.echo(f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read")
+    click.echo(
+        f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read"
+    )
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
         click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     if report.queued > 0:
         click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run goes on with them")
-    click.echo(f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted")
+    click.echo(
+        f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted"
+    )
     _print_errors(report)
     _print_rejected(report)
     for problem in report.problems:
@@ -27,9 +31,13 @@ def print_report(report: RunReport) -> None:
 
 
 def _print_errors(report: RunReport) -> None:
-    errors = {code: number for code, number in report.status_codes.items() if code >= 400 and code not in (951, 954)}
+    errors = {
+        code: number for code, number in report.status_codes.items() if code >= 400 and code not in (951, 954)
+    }
     if errors:
-        shown = ", ".join(f"{number:,} × {code} {status_text(code)}" for code, number in sorted(errors.items()))
+        shown = ", ".join(
+            f"{number:,} × {code} {status_text(code)}" for code, number in sorted(errors.items())
+        )
         click.echo(f"  Errors: {shown}")
 
 

@@ -27,7 +27,9 @@ def _pair(text: str) -> tuple[str, str]:
 @click.argument("query")
 @config_option
 @click.option("--source", metavar="S", default="", help="Only documents of this source.")
-@click.option("--where", multiple=True, metavar="ATTR=VALUE", help="Only documents with this attribute value.")
+@click.option(
+    "--where", multiple=True, metavar="ATTR=VALUE", help="Only documents with this attribute value."
+)
 @click.option("--sort", metavar="ATTR", default="", help="Sort by this attribute; -ATTR for descending.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits to show.")
 @json_option

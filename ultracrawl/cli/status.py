@@ -32,7 +32,14 @@ def command(config: str | None, as_json: bool) -> None:
 
 
 def _status(project: Project, name: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"source": name, "known": 0, "queued": 0, "indexed": 0, "outcomes": {}, "last_run": None}
+    row: dict[str, Any] = {
+        "source": name,
+        "known": 0,
+        "queued": 0,
+        "indexed": 0,
+        "outcomes": {},
+        "last_run": None,
+    }
     if not state_exists(project, name):
         return {**row, "state": "never crawled"}
     state = open_state(project, name, read_only=True)
@@ -47,12 +54,18 @@ def _status(project: Project, name: str) -> dict[str, Any]:
 
 
 def _print_status(row: dict[str, Any]) -> None:
-    click.echo(f"{row['source']}: {row['state']}; {row['known']:,} URLs known, {row['indexed']:,} indexed", nl=False)
+    click.echo(
+        f"{row['source']}: {row['state']}; {row['known']:,} URLs known, {row['indexed']:,} indexed", nl=False
+    )
     click.echo(f", {row['queued']:,} waiting" if row["queued"] else "")
     last = row["last_run"]
     if last and last.get("finished"):
-        click.echo(f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched")
+        click.echo(
+            f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
+        )
     elif row["state"] == "unfinished":
-        click.echo("  the last run did not end (stopped, killed, or still going on); the next crawl resumes it")
+        click.echo(
+            "  the last run did not end (stopped, killed, or still going on); the next crawl resumes it"
+        )
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")

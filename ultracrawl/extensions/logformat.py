@@ -18,7 +18,9 @@ class QuietLogFormatter(LogFormatter):
         """Say nothing: each URL's outcome is in the document table."""
         return None  # type: ignore[return-value]  # documented: None means no line
 
-    def dropped(self, item: Any, exception: BaseException, response: Any, spider: Spider) -> LogFormatterResult:
+    def dropped(
+        self, item: Any, exception: BaseException, response: Any, spider: Spider
+    ) -> LogFormatterResult:
         """Say nothing about unchanged documents."""
         return None  # type: ignore[return-value]  # documented: None means no line
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -92,7 +92,7 @@ class CrawlSession:
         session = crawler.get_extension(cls)
         if session is None:
             raise NotConfigured("the ultracrawl add-on is not switched on")
-        return cast("CrawlSession", session)
+        return session
 
     def open(self) -> None:
         """Open the state, continue what a killed run left, and begin or resume the run."""
@@ -125,7 +125,9 @@ class CrawlSession:
         self.rescan = self.force or known_scope != scope or self.run.scope != scope
         if known_scope != scope or self.run.scope != scope:
             dropped = drop_outside(self.state, self.feed, self.rules, self.report)
-            logger.info("The scope of %s changed: %d known URLs are outside it now", self.source.name, dropped)
+            logger.info(
+                "The scope of %s changed: %d known URLs are outside it now", self.source.name, dropped
+            )
         self.run = replace(self.run, scope=scope)
 
     @property
@@ -186,7 +188,7 @@ class CrawlSession:
             self.fail(str(failure.value))
         visit = self.visit_of_item(item)
         if visit is not None:
-            self.visit_failed(visit, failure.value)
+            self.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
 
     def visit_of_item(self, item: Any) -> Visit | None:
         """Return the visit that an item came from, None if it has ended or there is none."""

@@ -44,7 +44,7 @@ class InlineIndexer:
             return [Failed(path, str(error))]
         return [Committed(path, added, time.monotonic() - started)]
 
-    def close(self, timeout: float = 60.0) -> list[Report]:  # noqa: ARG002 - the interface of IndexProcess
+    def close(self, timeout: float = 60.0) -> list[Report]:
         """Apply what is left, report it and close the engine."""
         reports = [report for _ in range(len(self._waiting)) for report in self.poll()]
         self.engine.close()

@@ -95,5 +95,3 @@ def _scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
     settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="cmdline")
     return settings
-
-

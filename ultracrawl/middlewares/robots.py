@@ -72,9 +72,11 @@ class RobotsMiddleware:
         for _ in range(MAX_REDIRECTS + 1):
             try:
                 response = await self._download(url)
-            except Exception as failure:  # noqa: BLE001 - whatever the download handler raises, the host is judged by it
+            except Exception as failure:  # whatever the download handler raises, the host is judged by it
                 timed_out = isinstance(failure, DownloadTimeoutError)
-                return self._policy.judge_response(None, error=failure_of(failure).reason, timed_out=timed_out)
+                return self._policy.judge_response(
+                    None, error=failure_of(failure).reason, timed_out=timed_out
+                )
             location = response.headers.get("Location")
             if response.status not in (301, 302, 303, 307, 308) or not location:
                 return self._policy.judge_response(response.status, response.body)

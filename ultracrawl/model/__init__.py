@@ -1,13 +1,13 @@
 """Value types shared by all floors.
 
-`Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition), `UrlOutcome` and
-`StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page` (what one parse of a
+`Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition; `DefinitionError` carries
+several), `UrlOutcome` and `StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page` (what one parse of a
 response gives), `Document` (what goes through the item pipelines), `RunReport` (one crawl of one source).
 """
 
 from ultracrawl.model.decision import Decision
 from ultracrawl.model.document import AttributeValue, Document
-from ultracrawl.model.finding import Finding
+from ultracrawl.model.finding import DefinitionError, Finding
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives
 from ultracrawl.model.record import UrlRecord
@@ -17,6 +17,7 @@ from ultracrawl.model.status import StatusCode, status_text
 __all__ = [
     "AttributeValue",
     "Decision",
+    "DefinitionError",
     "Document",
     "Finding",
     "Link",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from ultracrawl.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +26,11 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         return f"{where} - {self.key} - {self.problem}; {self.instead}"
+
+
+class DefinitionError(UserError):
+    """A definition file has mistakes; all of them are in `findings`, in file order."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__("\n".join(str(finding) for finding in findings))
+        self.findings = tuple(findings)

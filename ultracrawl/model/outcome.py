@@ -34,7 +34,9 @@ class UrlOutcome(StrEnum):
         return self in _TRANSIENT
 
 
-_TRANSIENT = frozenset({UrlOutcome.QUEUED, UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED})
+_TRANSIENT = frozenset(
+    {UrlOutcome.QUEUED, UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED}
+)
 
 _MEANINGS = {
     UrlOutcome.QUEUED: "known and waiting to be fetched",

@@ -1,4 +1,4 @@
-"""Is the document new, modified or as it was?"""
+"""Tells whether a document is new, modified or as it was."""
 
 from __future__ import annotations
 

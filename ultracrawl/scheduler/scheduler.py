@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
@@ -21,7 +21,6 @@ from ultracrawl.state import QueueEntry
 from ultracrawl.urls import site_of, url_key
 
 if TYPE_CHECKING:
-    from array import array
     from typing import Self
 
     from scrapy import Spider
@@ -195,7 +194,7 @@ class UltracrawlScheduler(BaseScheduler):
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
         entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1)
-        visit.links = cast("array[int]", inside).tobytes()
+        visit.links = inside.tobytes()
         for entry in entries:
             self._enqueue(entry)
         if self.admission.shorter:
@@ -235,5 +234,3 @@ class UltracrawlScheduler(BaseScheduler):
             entry = QueueEntry(key, record.url, site, depth, self._session.state.next_seq())
             self._session.state.requeue(entry)
             self._enqueue(entry)
-
-

@@ -135,7 +135,7 @@ class UrisSection(Section):
 
 
 class BoundarySection(Section):
-    """What belongs to the source."""
+    """Which hosts, paths, ports and URLs belong to the source."""
 
     domains: DomainsSection = Field(
         default=DomainsSection(),

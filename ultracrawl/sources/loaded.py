@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ultracrawl.errors import DefinitionError
-from ultracrawl.model import Finding
+from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.definition import Project
 
 

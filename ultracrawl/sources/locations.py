@@ -8,8 +8,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from ultracrawl.errors import DefinitionError
-from ultracrawl.model import Finding
+from ultracrawl.model import DefinitionError, Finding
 
 PROJECT_FILE = "ultracrawl.yaml"
 SOURCES_FOLDER = "sources"

@@ -9,7 +9,7 @@ from ultracrawl.sources.values import HeaderText, Seconds, Size
 
 
 class RobotsSection(Section):
-    """How far the wishes of site owners are followed."""
+    """What of robots.txt and of robots directives in pages is obeyed."""
 
     obey: bool = Field(
         default=True,

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from pydantic import ValidationError
 
 from ultracrawl.attributes import SearchAttribute, attribute_schema
-from ultracrawl.errors import DefinitionError
+from ultracrawl.model import DefinitionError
 from ultracrawl.sources.checks import (
     Doubt,
     check_attributes,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from ultracrawl.errors import DefinitionError
-from ultracrawl.model import Finding
+from ultracrawl.model import DefinitionError, Finding
 
 Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None
 Path = tuple[str | int, ...]

@@ -15,7 +15,7 @@ from ultracrawl.spiders.source import SourceSpider
 if TYPE_CHECKING:
     from typing import Self
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.settings import BaseSettings
 
 
@@ -47,10 +47,6 @@ class SourceSpiderLoader(SpiderLoader):
         sources = self._project.sources if self._project else ()
         return sorted({*super().list(), *sources})
 
-    def find_by_request(self, request: Request) -> list[str]:
-        """Return the names of the spiders that can handle a request (used by `scrapy fetch` and `parse`)."""
-        return super().find_by_request(request)
-
 
 def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     """Make the spider class of one source. Raises `UserError` if its `class` cannot be used."""
@@ -59,7 +55,9 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
         try:
             base = load_object(source.spider_class)
         except (ImportError, NameError, ValueError) as error:
-            raise UserError(f"source {source.name!r}: class {source.spider_class!r} cannot be loaded: {error}") from error
+            raise UserError(
+                f"source {source.name!r}: class {source.spider_class!r} cannot be loaded: {error}"
+            ) from error
         if not (isinstance(base, type) and issubclass(base, SourceSpider)):
             raise UserError(
                 f"source {source.name!r}: class {source.spider_class!r} has to be a subclass of "

@@ -63,7 +63,8 @@ class SourceSpider(Spider):
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
         self.session = CrawlSession.of(self.crawler)
         self.session.links.seed(self.source.start_urls)
-        for item in ():
+        nothing: tuple[Any, ...] = ()
+        for item in nothing:
             yield item
 
     def visit(self, response: Response) -> Iterator[Any]:
@@ -74,7 +75,7 @@ class SourceSpider(Spider):
             return
         try:
             yield from self._visit(visit, response)
-        except Exception as error:  # noqa: BLE001 - the edge to code of subclasses: one page fails, the crawl goes on
+        except Exception as error:  # the edge to code of subclasses: one page fails, the crawl goes on
             logger.exception("Processing %s failed", visit.url)
             self.session.visit_failed(visit, error)
 
@@ -143,7 +144,7 @@ class SourceSpider(Spider):
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy adds it
         visit = visit_of(request)
         if visit is not None:
-            self.session.visit_failed(visit, failure.value)
+            self.session.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
 
 
 def _header(response: Response, name: str) -> str:

@@ -10,7 +10,7 @@ import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -65,7 +65,7 @@ class SqliteState:
         self._again: list[QueueEntry] = []
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._marks: dict[int, bool] = {}
-        (self._seq,) = self._one("SELECT coalesce(max(seq), 0) FROM queue")
+        self._seq = self._last_seq()
 
     # ---- runs
 
@@ -76,14 +76,16 @@ class SqliteState:
             return latest, True
         number = latest.number + 1 if latest else 1
         with _translated(), self._transaction():
-            self._db.execute("INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope))
+            self._db.execute(
+                "INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope)
+            )
             self._forget_orphans()
             self._db.execute("DELETE FROM queue")
             self._db.execute(
                 "INSERT INTO queue (site, depth, seq, key) "
                 "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url"
             )
-        (self._seq,) = self._one("SELECT coalesce(max(seq), 0) FROM queue")
+        self._seq = self._last_seq()
         return RunMark(number, started, scope=scope), False
 
     def _forget_orphans(self) -> None:
@@ -107,14 +109,18 @@ class SqliteState:
 
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
-        rows = self._all("SELECT number, started, finished, scope, report FROM run ORDER BY number DESC LIMIT ?", limit)
+        rows = self._all(
+            "SELECT number, started, finished, scope, report FROM run ORDER BY number DESC LIMIT ?", limit
+        )
         return [RunMark(*row) for row in rows]
 
     # ---- the document table
 
     def lookup(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
         """Return (url, depth) by key for those of the keys that are known."""
-        known = {key: (self._found[key][0].url, self._found[key][0].depth) for key in keys if key in self._found}
+        known = {
+            key: (self._found[key][0].url, self._found[key][0].depth) for key in keys if key in self._found
+        }
         rest = [key for key in keys if key not in known]
         if rest:
             query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
@@ -165,7 +171,8 @@ class SqliteState:
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
         with _translated(), self._transaction():
             self._db.executemany(
-                "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?", lost
+                "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
+                lost,
             )
         return len(lost)
 
@@ -174,18 +181,23 @@ class SqliteState:
     def queued(self, site: str, limit: int) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site, in order."""
         self.flush()
-        rows = self._all(f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.depth, q.seq LIMIT ?", site, limit)  # noqa: S608 - constant column names
+        rows = self._all(f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.depth, q.seq LIMIT ?", site, limit)
         return [QueueEntry(*row) for row in rows]
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
         self.flush()
-        return [(site, number) for site, number in self._all("SELECT site, count(*) FROM queue GROUP BY site")]
+        return [
+            (site, number) for site, number in self._all("SELECT site, count(*) FROM queue GROUP BY site")
+        ]
 
     def next_seq(self) -> int:
         """Return a number higher than that of every entry so far."""
         self._seq += 1
         return self._seq
+
+    def _last_seq(self) -> int:
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM queue")[0])
 
     # ---- durability
 
@@ -201,7 +213,10 @@ class SqliteState:
         new = [entry for entry, _ in self._found.values()]
         with _translated(), self._transaction():
             run = self._db.executemany
-            run(_DISCOVER, [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()])
+            run(
+                _DISCOVER,
+                [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()],
+            )
             run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             run(_DEQUEUE, [(e.site, e.depth, e.seq) for e, _ in self._done.values()])
             run(_UPSERT, [_row(entry, record) for entry, record in self._done.values()])
@@ -256,11 +271,11 @@ class SqliteState:
             bool(indexed), bool(handed), *rest,  # type: ignore[arg-type]
         )  # fmt: skip
 
-    def _all(self, query: str, *values: object) -> list[tuple[int, ...]]:
+    def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with _translated():
             return self._db.execute(query, values).fetchall()
 
-    def _one(self, query: str) -> tuple[int, ...]:
+    def _one(self, query: str) -> tuple[Any, ...]:
         return self._all(query)[0]
 
 
@@ -290,7 +305,9 @@ def _lock_file(path: Path, source: str) -> IO[str]:
 
 def _connect(path: str, read_only: bool) -> sqlite3.Connection:
     if read_only and path != MEMORY and not os.path.exists(path):
-        raise UserError(f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first")
+        raise UserError(
+            f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
+        )
     with _translated(), contextlib.ExitStack() as on_error:
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
@@ -308,7 +325,9 @@ def _connect(path: str, read_only: bool) -> sqlite3.Connection:
 def _migrate(db: sqlite3.Connection) -> None:
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
-        raise StateError(f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})")
+        raise StateError(
+            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
+        )
     for number in range(version, SCHEMA_VERSION):
         db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
 

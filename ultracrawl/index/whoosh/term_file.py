@@ -62,7 +62,7 @@ class FastCodec(W3Codec):  # type: ignore[misc]  # Whoosh has no types
         """Return the writer of the segment's term and postings files."""
         return FastFieldWriter(self, storage, segment)
 
-    def new_segment(self, storage: Storage, indexname: str) -> W3Segment:  # noqa: ARG002 - Whoosh's interface
+    def new_segment(self, storage: Storage, indexname: str) -> W3Segment:
         """Return a segment that names the plain codec, because the index stores its description."""
         return W3Segment(W3Codec(), indexname)
 
