@@ -3,9 +3,9 @@
     python benchmarks/handlers.py                       # Debian's postgresql-doc-15
     python benchmarks/handlers.py --dir DIR --repeat 3 --requests 4000
 
-Each run is a process of its own: it fetches every page of the directory in turn until the count is reached, 32 at a
-time, straight through the handler (no crawl around it). Prints one JSON object; medians of the repeats. `cpu_ms` is
-user and system time of the client per request and moves less than the wall time.
+Each run is a process of its own: it fetches every page of the directory in turn until the count is reached,
+32 at a time, straight through the handler (no crawl around it). Prints one JSON object; medians of the
+repeats. `cpu_ms` is user and system time of the client per request and moves less than the wall time.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.request import getproxies
 
+from ultracrawl.handlers import best_handler
 from ultracrawl.settings.presets import closed_schemes, components, hardened, replaced, tuned
 from ultracrawl.sources import DataSource
 
@@ -51,6 +52,8 @@ class UltracrawlAddon:
         settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
         for scheme in closed_schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
+        for scheme in ("http", "https"):
+            settings["DOWNLOAD_HANDLERS"].setdefault(scheme, best_handler())
         self._install_components(settings)
         self._apply_limits(settings, self._source)
 

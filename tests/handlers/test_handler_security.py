@@ -57,6 +57,12 @@ def test_p2_an_allowed_address_is_connected_to_and_asked_for_once(client: Any, s
     assert guard.asked == ["127.0.0.1"]
 
 
+def test_p1_only_the_allowed_address_of_a_name_is_taken(client: Any, serve: Any) -> None:
+    server = serve(OK)
+    response = client.get(f"http://localhost:{server.port}/", Guard(("127.0.0.1",)))
+    assert (response.body, str(response.ip_address)) == (b"ok", "127.0.0.1")
+
+
 def test_an_allowed_address_may_refuse_the_connection(client: Any) -> None:
     with pytest.raises(DownloadConnectionRefusedError):
         client.get("http://127.0.0.1:1/", Guard(("127.0.0.1",)))
@@ -91,7 +97,7 @@ def test_p4_proxy_credentials_do_not_go_through_a_tunnel(client: Any, serve: Any
     proxy = serve(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
     headers = {"Proxy-Authorization": "Basic c2VjcmV0", "X-Private": "1"}
     request = Request("https://example.test/", headers=headers, meta={"proxy": proxy.url})
-    with pytest.raises(Exception, match="407"):
+    with pytest.raises(DownloadFailedError, match="407"):
         client.get(request)
     assert proxy.requests[0].startswith(b"CONNECT example.test:443 HTTP/1.1\r\n")
     assert b"Proxy-Authorization: Basic c2VjcmV0\r\n" in proxy.requests[0]
@@ -164,3 +170,19 @@ def test_without_a_session_there_is_no_guard() -> None:
     crawler = Crawler(Spider)
     crawler.extensions = SimpleNamespace(middlewares=[])  # type: ignore[assignment]  # a stand-in
     assert guard_of(crawler) is None
+
+
+def test_the_answer_of_a_proxy_that_refuses_a_tunnel_is_no_response(client: Any, serve: Any) -> None:
+    body = b"x" * 10
+    proxy = serve(b"HTTP/1.1 407 Who?\r\nContent-Length: 10\r\n\r\n" + body)
+    request = Request("https://example.test/", meta={"proxy": proxy.url})
+    with pytest.raises(DownloadFailedError, match="407"):
+        client.get(request, DOWNLOAD_FAIL_ON_DATALOSS=False)
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/hostname", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "dict://127.0.0.1/"]
+)
+def test_p3_other_schemes_are_closed(curl: Any, url: str) -> None:
+    with pytest.raises(DownloadFailedError, match=r"[Pp]rotocol"):
+        curl.get(url)

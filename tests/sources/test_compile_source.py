@@ -212,7 +212,7 @@ def test_adhoc_names(url, name):
     "urls", [[], ["example.com"], ["ftp://a.example/"], ["https://a.example/", "nonsense"]]
 )
 def test_adhoc_refuses_what_is_no_url(urls):
-    with pytest.raises(Exception, match="write it in full|give at least one") as raised:
+    with pytest.raises(Exception, match=r"write it in full|give at least one") as raised:
         adhoc(urls, Path("x"))
     assert type(raised.value).__name__ == "UserError"
 
@@ -221,5 +221,5 @@ def test_catalog(tmp_path):
     catalog = Catalog(adhoc(["https://handbook.example/"], tmp_path))
     assert list(catalog) == ["handbook.example"]
     assert catalog.find("handbook.example") is catalog["handbook.example"]
-    with pytest.raises(Exception, match="did you mean `handbook.example`"):
+    with pytest.raises(Exception, match=r"did you mean `handbook.example`"):
         catalog.find("handbok.example")

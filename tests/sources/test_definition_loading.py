@@ -240,7 +240,8 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(tmp_path):
 
 
 def test_ultra_search_53_own_search_attributes(tmp_path):
-    text = "attributes: {Product: String, Price: number}\nsources: {a: {start_urls: https://a.example/, attributes: {p: Price}}}"
+    head = "attributes: {Product: String, Price: number}\n"
+    text = head + "sources: {a: {start_urls: https://a.example/, attributes: {p: Price}}}"
     schema = project_of(tmp_path, text).schema_attributes
     assert list(schema)[:2] == ["Title", "Author"]
     assert {name: schema[name].type.value for name in ("Product", "Price")} == {

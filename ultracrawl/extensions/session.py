@@ -18,12 +18,14 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.scope import drop_outside
+from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
@@ -53,7 +55,10 @@ class CrawlSession:
         self.crawler = crawler
         self.project = project
         self.source = source
-        self.rules: CompiledSource = compile_source(source, project)
+        rules = compile_source(source, project)
+        networks = [str(network) for network in source.boundary.networks]
+        addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
+        self.rules: CompiledSource = replace(rules, addresses=addresses)
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
         self.rescan = False

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from ultracrawl.handlers.guard import AddressGuard
+    from ultracrawl.handlers.watch import DownloadWatch
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ class CurlClient:
     Reads Scrapy's DOWNLOAD_* settings; ULTRACRAWL_HTTP2 (off by default) lets servers choose HTTP/2 over TLS.
     """
 
-    def __init__(self, settings: BaseSettings, guard: AddressGuard | None) -> None:
+    def __init__(self, settings: BaseSettings, guard: AddressGuard | None, watch: DownloadWatch) -> None:
+        self._watch = watch
         self._guard = guard
         self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
@@ -81,21 +83,30 @@ class CurlClient:
         seconds = meta.get("download_timeout") or self._timeout
         limits = Limits(float(seconds), int(meta.get("download_maxsize", self._maxsize)))
         try:
-            transfer.prepare(request, limits)
+            transfer.prepare(request, limits, self._watch if self._watch.wanted else None)
         except (ValueError, pycurl.error) as error:
             raise DownloadFailedError(f"the request cannot be sent: {error}") from error
 
     def _conclude(self, transfer: Transfer, request: Request, code: int, text: str) -> Response:
-        flags = None
-        if not code and not transfer.head.complete:
+        """Return the response of a transfer that ended, or raise what it failed with."""
+        if not code and not transfer.answered:
             raise DownloadFailedError("the connection ended within the headers")
-        if code:
-            strict = request.meta.get("download_fail_on_dataloss", self._strict)
-            if strict or transfer.too_large or not lost_data(transfer, code):
-                raise failure(transfer, code, text)
-            flags = ["dataloss"]
+        flags = self._flags(transfer, request, code, text) if code else None
         request.meta["download_latency"] = transfer.curl.getinfo(pycurl.STARTTRANSFER_TIME)
         warnsize = request.meta.get("download_warnsize", self._warnsize)
         if warnsize and transfer.size > warnsize:
             logger.warning("%s has %d bytes, more than DOWNLOAD_WARNSIZE", request.url, transfer.size)
-        return response_of(request, transfer, flags)
+        response = response_of(request, transfer, flags)
+        if transfer.stopped is not None and transfer.stopped.fail:
+            transfer.stopped.response = response
+            raise transfer.stopped
+        return response
+
+    def _flags(self, transfer: Transfer, request: Request, code: int, text: str) -> list[str]:
+        """Return what is wrong with an answer that is good enough; raises what a transfer failed with."""
+        if transfer.stopped is not None:
+            return ["download_stopped"]
+        strict = request.meta.get("download_fail_on_dataloss", self._strict)
+        if strict or transfer.too_large or not lost_data(transfer, code):
+            raise failure(transfer, code, text)
+        return ["dataloss"]

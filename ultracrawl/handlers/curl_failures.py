@@ -32,7 +32,7 @@ _BROKEN_OFF = frozenset(
 
 def lost_data(transfer: Transfer, code: int) -> bool:
     """Return whether an answer began and its body broke off, or its framing is wrong."""
-    return code in _BROKEN_OFF and transfer.head.complete and transfer.head.status >= 200
+    return code in _BROKEN_OFF and transfer.answered
 
 
 def failure(transfer: Transfer, code: int, text: str) -> Exception:

@@ -6,8 +6,10 @@ from collections.abc import Hashable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, TunnelError
+from scrapy.exceptions import DownloadFailedError
 from twisted.internet import defer
+from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
@@ -45,7 +47,10 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
         if self._timeout:
             request.meta.setdefault("download_timeout", self._timeout)
-        return await super().download_request(request)
+        try:
+            return await super().download_request(request)
+        except (TunnelError, ConnectError) as error:  # Scrapy lets these through as they are
+            raise DownloadFailedError(str(error)) from error
 
 
 class GuardedReactor:

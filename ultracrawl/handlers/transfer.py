@@ -21,9 +21,11 @@ from ultracrawl.handlers.wire import (
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.exceptions import StopDownload
 
     from ultracrawl.handlers.guard import AddressGuard
     from ultracrawl.handlers.tls import Option
+    from ultracrawl.handlers.watch import DownloadWatch
     from ultracrawl.model import Decision
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})
@@ -51,17 +53,19 @@ class Transfer:
         self.curl = pycurl.Curl()
         self._plain = False
         self._limits = Limits(-1, 0)
-        self._method = "GET"
+        self._request: Request | None = None
+        self._tunnelling = False
+        self._watch: DownloadWatch | None = None
         self._sockets: list[socket.socket] = []
         self.head = ResponseHead()
         self.chunks: list[bytes] = []
         self.size = 0
         self.too_large = ""
         self.refusal: Decision | None = None
+        self.stopped: StopDownload | None = None
 
-    def prepare(self, request: Request, limits: Limits) -> None:
+    def prepare(self, request: Request, limits: Limits, watch: DownloadWatch | None) -> None:
         """Set the handle up for a request; raises ValueError or `pycurl.error` if it cannot be sent."""
-        self._forget()
         if not self._plain:
             self._reset()
         if limits != self._limits:
@@ -69,9 +73,10 @@ class Transfer:
             self._limits = limits
         self.curl.setopt(pycurl.URL, target_url(request))
         self.curl.setopt(pycurl.HTTPHEADER, header_lines(request))
-        self._method = request.method
+        self._request = request
+        self._watch = watch
         meta = request.meta
-        if self._method != "GET" or request.body or meta.get("proxy") or meta.get("bindaddress"):
+        if request.method != "GET" or request.body or meta.get("proxy") or meta.get("bindaddress"):
             self._plain = False
             self._set_method(request)
             self._set_proxy(request)
@@ -84,20 +89,17 @@ class Transfer:
         return self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
 
     @property
+    def answered(self) -> bool:
+        """Whether the head of an answer came; that of a proxy which refused a tunnel is none."""
+        return self.head.complete and self.head.status >= 200 and not self._tunnelling
+
+    @property
     def connected(self) -> bool:
         """Whether the guard let a connection be opened for the request."""
         return bool(self._sockets)
 
     def release(self) -> None:
-        """Let go of the request and its answer."""
-        self._forget()
-
-    def close(self) -> None:
-        """Free the handle."""
-        self._forget()
-        self.curl.close()
-
-    def _forget(self) -> None:
+        """Let go of the request and its answer; the handle may be used for the next."""
         for opened in self._sockets:
             opened.close()
         self._sockets.clear()
@@ -106,6 +108,15 @@ class Transfer:
         self.size = 0
         self.too_large = ""
         self.refusal = None
+        self.stopped = None
+        self._request = None
+        self._watch = None
+        self._tunnelling = False
+
+    def close(self) -> None:
+        """Free the handle."""
+        self.release()
+        self.curl.close()
 
     def _reset(self) -> None:
         self.curl.reset()
@@ -132,6 +143,7 @@ class Transfer:
         if proxy:
             self.curl.setopt(pycurl.PROXY, proxy)
             self.curl.setopt(pycurl.PROXYHEADER, proxy_lines(request))
+            self._tunnelling = request.url.startswith("https:") and proxy.startswith("http")
 
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         """Open the socket for a connection, or refuse; called with the very address that is connected to."""
@@ -145,22 +157,31 @@ class Transfer:
         return opened
 
     def _on_header(self, line: bytes) -> int | None:
-        if not (self.head.feed(line) and self._limits.size):
+        if not self.head.feed(line):
             return None
-        length = self.head.length
-        if length is None or length <= self._limits.size or self._has_no_body():
+        if self._tunnelling and 200 <= self.head.status < 300:  # the proxy's answer to CONNECT
+            self._tunnelling = False
+            self.head = ResponseHead()
             return None
-        self.too_large = f"{length} bytes announced, {self._limits.size} allowed"
-        return -1
+        return -1 if self._unwanted(self.head.length) else None
 
-    def _has_no_body(self) -> bool:
-        return self._method == "HEAD" or self.head.status in _BODILESS
+    def _unwanted(self, length: int | None) -> bool:
+        """Return whether the body need not come: it is too large, or somebody wants to stop."""
+        assert self._request is not None
+        bodiless = self._request.method == "HEAD" or self.head.status in _BODILESS
+        if length is not None and 0 < self._limits.size < length and not bodiless:
+            self.too_large = f"{length} bytes announced, {self._limits.size} allowed"
+        elif self._watch is not None:
+            self.stopped = self._watch.headers(self._request, self.head.headers, length)
+        return bool(self.too_large) or self.stopped is not None
 
     def _on_body(self, chunk: bytes) -> int | None:
         self.size += len(chunk)
-        if self._limits.size and self.size > self._limits.size:
+        if 0 < self._limits.size < self.size:
             self.too_large = f"more than {self._limits.size} bytes came"
             self.chunks.clear()
             return -1
         self.chunks.append(chunk)
-        return None
+        if self._watch is not None and self._request is not None:
+            self.stopped = self._watch.chunk(self._request, chunk)
+        return None if self.stopped is None else -1

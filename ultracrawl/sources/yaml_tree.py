@@ -15,7 +15,7 @@ Path = tuple[str | int, ...]
 
 MAX_DEPTH = 50
 """Levels of nesting; a definition needs about ten."""
-MAX_VALUES = 2_000_000
+MAX_VALUES = 1_000_000
 """Values in a file, each alias counted as often as it is used."""
 _SAFE_NESTING = 5_000
 _INTEGER = re.compile(r"[-+]?(0|[1-9]\d{0,17})")

@@ -1,0 +1,55 @@
+"""Scrapy's signals about a download that is under way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydispatch import dispatcher  # type: ignore[import-untyped]  # it has no stubs
+from scrapy import signals
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers
+from twisted.python.failure import Failure
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+_SIGNALS = (signals.headers_received, signals.bytes_received)
+
+
+class DownloadWatch:
+    """Sends `headers_received` and `bytes_received`; a receiver that raises `StopDownload` ends the download."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._sender = crawler.signals.sender
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody listens; sending to nobody would cost more than the rest of a small download."""
+        return any(
+            dispatcher.getReceivers(sender, signal)
+            for signal in _SIGNALS
+            for sender in (self._sender, dispatcher.Any)
+        )
+
+    def headers(
+        self, request: Request, values: dict[bytes, list[bytes]], length: int | None
+    ) -> StopDownload | None:
+        """Tell that the head of a response has come; returns the wish to stop."""
+        headers = Headers(values)
+        return self._send(signals.headers_received, request, headers=headers, body_length=length)
+
+    def chunk(self, request: Request, data: bytes) -> StopDownload | None:
+        """Tell that a piece of the body has come; returns the wish to stop."""
+        return self._send(signals.bytes_received, request, data=data)
+
+    def _send(self, signal: object, request: Request, **values: Any) -> StopDownload | None:
+        spider = self._crawler.spider
+        results = self._crawler.signals.send_catch_log(
+            signal=signal, request=request, spider=spider, **values
+        )
+        for _, result in results:
+            if isinstance(result, Failure) and isinstance(result.value, StopDownload):
+                return result.value
+        return None
