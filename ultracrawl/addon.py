@@ -1,6 +1,6 @@
 """The composition root: one line in Scrapy's `ADDONS` installs every component, in order.
 
-ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}
+    ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ class UltracrawlAddon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Let Scrapy list a spider for each definition."""
+        """Let Scrapy find a spider for each definition.
+
+        `scrapy list`, and with it Scrapyd, asks the spider loader without asking add-ons first (Scrapy 2.19);
+        a project that needs them sets `SPIDER_LOADER_CLASS` itself.
+        """
         settings.set("SPIDER_LOADER_CLASS", LOADER, priority="addon")
 
     def update_settings(self, settings: BaseSettings) -> None:

@@ -175,3 +175,30 @@ def test_a_widened_boundary_finds_what_unchanged_pages_link_to(
     run = workspace.crawl().run
     assert run["outcomes"]["NEW"] == 1
     assert workspace.search("caracal") == ["/c"]
+
+
+def test_a_changed_attribute_map_makes_every_document_again(
+    small: Site, url: str, workspace: Workspace
+) -> None:
+    small.change("/a", head='<meta name="team" content="Zoo">')
+    workspace.crawl()
+    assert workspace.search("animal", "--where", "Subject=Zoo") == []
+    workspace.define(f"{url}/", attributes={"team": "Subject"})
+    run = workspace.crawl().run
+    assert run["outcomes"] == {"GONE": 1, "MODIFIED": 4}
+    assert workspace.search("animal", "--where", "Subject=Zoo") == ["/a"]
+    assert workspace.crawl().run["outcomes"] == {"GONE": 1, "NOT_MODIFIED": 4}
+
+
+def test_a_page_whose_header_turns_noindex_leaves_though_its_body_is_the_same(
+    small: Site, workspace: Workspace
+) -> None:
+    workspace.crawl()
+    page = {"title": "Alpha", "links": ["/c", "/"], "text": "the first animal is an aardvark"}
+    small.page("/a", **page, headers={"X-Robots-Tag": "noindex"})
+    run = workspace.crawl().run
+    assert run["outcomes"]["NOT_INDEXED"] == 1
+    assert workspace.search("aardvark") == []
+    small.page("/a", **page)
+    workspace.crawl()
+    assert workspace.search("aardvark") == ["/a"]

@@ -94,6 +94,17 @@ def test_a_killed_run_is_resumed_and_a_finished_one_is_not(tmp_path: Path) -> No
     second.close()
 
 
+def test_a_killed_run_of_another_scope_is_not_resumed(state: SqliteState) -> None:
+    state.begin_run(NOW, "a")
+    for number in (1, 2):
+        state.discover(entry(number), NOW)
+    state.finish(entry(1), done(entry(1)))
+    state.flush()
+    run, resumed = state.begin_run(NOW + 1, "b")
+    assert (run.number, resumed) == (2, False)
+    assert {one.key for one in state.queued("h", 9)} == {1, 2}
+
+
 def test_what_was_not_flushed_is_not_there_after_a_kill(tmp_path: Path) -> None:
     script = (
         "import os, sys; from pathlib import Path; from ultracrawl.state import SqliteState, QueueEntry\n"

@@ -103,8 +103,7 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
-        scope = self.rules.scope
-        self.run, resumed = self.state.begin_run(now, scope)
+        self.run, resumed = self.state.begin_run(now, f"{self.rules.scope}.{self.rules.recipe}")
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
@@ -115,7 +114,7 @@ class CrawlSession:
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        self._follow_scope(scope)
+        self._follow_definition()
         self.report.scheduled = self.state.counts().queued
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
@@ -123,17 +122,19 @@ class CrawlSession:
         gc.collect()
         gc.freeze()
 
-    def _follow_scope(self, scope: str) -> None:
-        """Drop what a changed definition puts outside, and have all pages scanned for what it lets in."""
-        last_ended = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
-        known_scope = last_ended.scope if last_ended else scope
-        self.rescan = self.force or known_scope != scope or self.run.scope != scope
-        if known_scope != scope or self.run.scope != scope:
+    def _follow_definition(self) -> None:
+        """Act on a definition that changed since the last run.
+
+        Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
+        every page is made into a document again.
+        """
+        before = next((run.scope for run in self.state.runs(2) if run.number != self.run.number), None)
+        scope, _, recipe = (self.run.scope if before is None else before).partition(".")
+        self.force = self.force or recipe != self.rules.recipe
+        self.rescan = self.force or scope != self.rules.scope
+        if scope != self.rules.scope:
             dropped = drop_outside(self.state, self.feed, self.rules, self.report)
-            logger.info(
-                "The scope of %s changed: %d known URLs are outside it now", self.source.name, dropped
-            )
-        self.run = replace(self.run, scope=scope)
+            logger.info("The scope of %s changed: %d known URLs are outside", self.source.name, dropped)
 
     @property
     def problems(self) -> list[str]:

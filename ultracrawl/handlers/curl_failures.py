@@ -42,6 +42,8 @@ def failure(transfer: Transfer, code: int, text: str) -> Exception:
     if transfer.refusal is not None and not transfer.connected:
         return AddressRefusedError(transfer.refusal)
     words = text or f"libcurl error {code}"
+    if transfer.turned_away:
+        return DownloadFailedError(words)
     if lost_data(transfer, code):
         return ResponseDataLossError(words)
     return _KINDS.get(code, DownloadFailedError)(words)

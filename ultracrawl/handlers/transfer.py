@@ -94,6 +94,11 @@ class Transfer:
         return self.head.complete and self.head.status >= 200 and not self._tunnelling
 
     @property
+    def turned_away(self) -> bool:
+        """Whether a proxy answered, and did not open the tunnel that was asked for."""
+        return self._tunnelling and self.head.status > 0
+
+    @property
     def connected(self) -> bool:
         """Whether the guard let a connection be opened for the request."""
         return bool(self._sockets)

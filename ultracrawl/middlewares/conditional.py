@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.model import UrlOutcome
 from ultracrawl.recrawl import checksum, classify, conditional_headers
+from ultracrawl.robots import parse_directives
 
 if TYPE_CHECKING:
     from typing import Self
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+_UNMODIFIED = UrlOutcome.UNMODIFIED
 
 
 class ConditionalMiddleware:
@@ -45,16 +48,37 @@ class ConditionalMiddleware:
             return response
         self._note(visit, response)
         if response.status == 304:
-            self._session.recorder.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
+            self._not_modified(visit, response)
         elif response.status == 200:
             visit.checksum = checksum(response.body)
-            if not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED:
-                self._session.recorder.finish(visit, UrlOutcome.UNMODIFIED, 200)
+            if self._may_end(visit, response) and classify(visit.record, visit.checksum) is _UNMODIFIED:
+                self._session.recorder.finish(visit, _UNMODIFIED, 200)
         return response
+
+    def _not_modified(self, visit: Visit, response: Response) -> None:
+        if self._forbids(response) and (visit.record.indexed or visit.record.handed):
+            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 304, "X-Robots-Tag: noindex")
+        else:
+            self._session.recorder.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
+
+    @staticmethod
+    def _may_end(visit: Visit, response: Response) -> bool:
+        """Whether an equal body is enough: headers that speak to robots may have changed without it."""
+        known = visit.record.indexed or visit.record.handed
+        return known and not visit.rescan and "X-Robots-Tag" not in response.headers
+
+    def _forbids(self, response: Response) -> bool:
+        if "X-Robots-Tag" not in response.headers or not self._session.source.robots.meta:
+            return False
+        values = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
+        return not parse_directives((), values, name=self._session.source.robots.name).index
 
     def _note(self, visit: Visit, response: Response) -> None:
         visit.status = response.status
         visit.etag = (response.headers.get("ETag") or b"").decode("latin-1")
         visit.last_modified = (response.headers.get("Last-Modified") or b"").decode("latin-1")
+        if self._forbids(response):
+            # A header can be withdrawn without the page changing: the next visit has to see it in full.
+            visit.etag = visit.last_modified = ""
         self._session.report.fetched += 1
         self._session.report.bytes += len(response.body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 from itemadapter import ItemAdapter
 
@@ -18,14 +19,28 @@ class AttributePipeline(DocumentPipeline):
 
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Map the attributes of one document; values that do not fit their type are left out and counted."""
-        known = {name: value for name, value in item.items() if name in _FIELDS}
-        document = item.item if isinstance(item.item, Document) else Document(**{**_identity(visit), **known})
+        document = item.item if isinstance(item.item, Document) else _document(item, visit)
         mapped = self.session.rules.attributes.map(document)
         values = mapped.values
         for name, value in item.get("search_attributes", {}).items():
-            values[name] = value
+            values[name] = _listed(value)
         item["search_attributes"] = values
         self.session.report.dropped_values += len(mapped.dropped)
+
+
+def _document(item: ItemAdapter, visit: Visit) -> Document:
+    """Return an item of another kind as a document; its attributes may be written as single values."""
+    known = {name: value for name, value in item.items() if name in _FIELDS}
+    attributes = item.get("attributes", {})
+    known["attributes"] = {
+        str(name).lower(): [str(one) for one in _listed(value) if one is not None]
+        for name, value in attributes.items()
+    }
+    return Document(**{**_identity(visit), **known})
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
 
 
 def _identity(visit: Visit) -> dict[str, str]:

@@ -23,7 +23,8 @@ class ChecksumPipeline(DocumentPipeline):
         """Drop the item if it is unchanged. Raises `DropItem`."""
         value = item.get("checksum") or checksum(_content(item))
         visit.checksum = value
-        if self.session.force or classify(visit.record, value) is not UrlOutcome.UNMODIFIED:
+        known = visit.record.indexed or visit.record.handed
+        if self.session.force or not known or classify(visit.record, value) is not UrlOutcome.UNMODIFIED:
             return
         self.session.recorder.finish(visit, UrlOutcome.UNMODIFIED)
         raise DropItem("unchanged")

@@ -11,7 +11,10 @@ from ultracrawl.recrawl import classify
 
 
 class IndexPipeline(DocumentPipeline):
-    """Hands documents over to the index and records NEW or MODIFIED."""
+    """Hands documents over to the index and records NEW or MODIFIED.
+
+    What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
+    """
 
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Put one document into the cache and end its visit."""
@@ -25,3 +28,4 @@ class IndexPipeline(DocumentPipeline):
         )
         self.session.feed.add(visit.entry.key, document)
         self.session.recorder.finish(visit, classify(visit.record, visit.checksum, force=True), 200)
+        item["checksum"] = visit.checksum.hex()

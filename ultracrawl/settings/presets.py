@@ -73,6 +73,8 @@ replaced: dict[str, tuple[str, ...]] = {
     "EXTENSIONS": (
         "scrapy.extensions.telnet.TelnetConsole",
         "scrapy.extensions.logstats.LogStats",
+        # It unpickles a file of JOBDIR; what a crawl has to remember is in the document table.
+        "scrapy.extensions.spiderstate.SpiderState",
     ),
 }
 """Built-in components whose decision one of ours owns; two owners for one decision would contradict each other."""

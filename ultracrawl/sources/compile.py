@@ -55,6 +55,8 @@ class CompiledSource:
     """Headers of every request."""
     scope: str
     """Changes if and only if the definition lets other URLs in than before."""
+    recipe: str
+    """Changes when the definition makes other documents of the same pages than before."""
 
     def index_refusal(self, url: str, page: Page) -> str:
         """Return why a page is followed only and not indexed; empty if it is indexed."""
@@ -90,6 +92,7 @@ def compile_source(source: DataSource, project: Project | None = None) -> Compil
         depth_limit=source.depth,
         headers={"User-Agent": source.user_agent, "Accept": _accept(source.types)},
         scope=_scope(source),
+        recipe=_recipe(source),
     )
 
 
@@ -162,4 +165,13 @@ def _scope(source: DataSource) -> str:
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
     text = json.dumps([section, hosts, source.depth, source.limits.url_length], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+_NO_RECIPE = {"name", "start_urls", "boundary", "depth", "redirects", "politeness", "limits", "user_agent", "settings"}
+"""What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
+
+
+def _recipe(source: DataSource) -> str:
+    text = source.model_dump_json(exclude=_NO_RECIPE)
     return sha256(text.encode()).hexdigest()[:32]

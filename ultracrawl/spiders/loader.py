@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
 from scrapy.utils.misc import load_object
 
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
+from ultracrawl.settings.places import placed
 from ultracrawl.sources import DataSource, Project, require
 from ultracrawl.spiders.source import SourceSpider
 
@@ -19,31 +23,57 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
+class SpiderDefinitionError(UserError, UsageError):
+    """A mistake in the definitions or in the class of a source, which `scrapy` commands show without a traceback."""
+
+
 class SourceSpiderLoader(SpiderLoader):
     """Lists a spider for each source of the definitions that the setting `ULTRACRAWL_CONFIG` names.
 
     The setting is a path of a file or folder, or `package:folder`; without it, `$ULTRACRAWL_CONFIG` and then
-    `ultracrawl.yaml` in the working directory are taken. Spiders of `SPIDER_MODULES` are found as always.
+    `ultracrawl.yaml` in the working directory are taken. `ULTRACRAWL_DATA` (setting or variable) names the folder
+    that relative paths of index, state and cache are taken from. Spiders of `SPIDER_MODULES` are found as always;
+    a source wins over a spider of its name.
+
+    The definitions are read when the first spider is asked for. A mistake is a `SpiderDefinitionError` then.
     """
 
     def __init__(self, settings: BaseSettings) -> None:
         super().__init__(settings)
-        location = locate_definitions(settings.get("ULTRACRAWL_CONFIG"))
-        self._project: Project | None = require(read_definitions(location)) if location else None
+        self._location = locate_definitions(settings.get("ULTRACRAWL_CONFIG"))
+        self._data: str | None = settings.get("ULTRACRAWL_DATA")
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Build the loader (Scrapy's protocol)."""
         return cls(settings)
 
+    @cached_property
+    def _project(self) -> Project | None:
+        if self._location is None:
+            return None
+        try:
+            project = placed(require(read_definitions(self._location)), self._data)
+        except UserError as error:
+            raise SpiderDefinitionError(str(error)) from error
+        for name in sorted(project.sources.keys() & self._spiders.keys()):
+            warnings.warn(f"The spider {name!r} is hidden by the source of that name", stacklevel=4)
+        return project
+
     def load(self, spider_name: str) -> type[Spider]:
-        """Return the spider class of a source, or of the project's own modules. Raises `KeyError`."""
+        """Return the spider class of a source, or of the project's own modules.
+
+        Raises `KeyError` if there is none of that name, `SpiderDefinitionError` if the definitions have mistakes.
+        """
         if self._project and spider_name in self._project.sources:
-            return spider_class(self._project, self._project.sources[spider_name])
+            try:
+                return spider_class(self._project, self._project.sources[spider_name])
+            except UserError as error:
+                raise SpiderDefinitionError(str(error)) from error
         return super().load(spider_name)
 
     def list(self) -> list[str]:
-        """Return the names of all spiders, sorted."""
+        """Return the names of all spiders, sorted. Raises `SpiderDefinitionError`."""
         sources = self._project.sources if self._project else ()
         return sorted({*super().list(), *sources})
 
@@ -54,9 +84,10 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     if source.spider_class:
         try:
             base = load_object(source.spider_class)
-        except (ImportError, NameError, ValueError) as error:
+        except (ImportError, NameError, ValueError, SyntaxError) as error:
             raise UserError(
-                f"source {source.name!r}: class {source.spider_class!r} cannot be loaded: {error}"
+                f"source {source.name!r}: class {source.spider_class!r} cannot be loaded: {error}; "
+                "install its package, or run where its scrapy.cfg is"
             ) from error
         if not (isinstance(base, type) and issubclass(base, SourceSpider)):
             raise UserError(

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 REFRESH_SECONDS = 3.0
 """A META refresh that comes later than this belongs to a page that is there to be read, not to a redirect."""
 
+_IDENTITY = frozenset({"url", "access_url", "source"})
+
 
 class SourceSpider(Spider):
     """Crawls one data source. Subclass it and name the subclass as `class:` in the definition.
@@ -33,7 +35,8 @@ class SourceSpider(Spider):
 
     * `links(response, page)`: which links to follow, as written in the page or absolute;
     * `documents(response, page)`: the document to index, or none. May be a dict, a dataclass, a Scrapy item or an
-      `ultracrawl.model.Document`; fields that you leave out are filled from the page.
+      `ultracrawl.model.Document`; fields that you leave out are filled from the page. Pipelines get a `Document`
+      as it is, and all else as a dict.
 
     Boundary, robots, depth, politeness, conditional requests and the document table work as for every source.
     """
@@ -114,16 +117,21 @@ class SourceSpider(Spider):
     def _not_indexed(self, visit: Visit, status: StatusCode, reason: str) -> None:
         self.session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, status, reason)
 
-    def _complete(self, item: Any, visit: Visit, response: Response, page: Page) -> Any:
-        """Fill the fields of an item that the spider left out."""
-        if isinstance(item, dict) and not item:
-            return self._document(visit, response, page)
-        adapter = ItemAdapter(item)
-        default = ItemAdapter(self._document(visit, response, page))
-        for name, value in default.items():
-            if not adapter.get(name):
-                adapter[name] = value
-        return item
+    def _complete(self, item: Any, visit: Visit, response: Response, page: Page) -> Document | dict[str, Any]:
+        """Fill the fields of an item that the spider left out; what is no `Document` becomes a dict.
+
+        URL and source are always those of the visit: by them the document is replaced and deleted later.
+        """
+        document = self._document(visit, response, page)
+        given = dict(ItemAdapter(item))
+        if not given:
+            return document
+        complete = item if isinstance(item, Document) else given
+        target = ItemAdapter(complete)
+        for name, value in ItemAdapter(document).items():
+            if name in _IDENTITY or not given.get(name):
+                target[name] = value
+        return complete
 
     def _document(self, visit: Visit, response: Response, page: Page) -> Document:
         return Document(

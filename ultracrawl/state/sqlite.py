@@ -72,7 +72,7 @@ class SqliteState:
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end; see `StateStore`."""
         latest = next(iter(self.runs(1)), None)
-        if latest and not latest.finished:
+        if latest and not latest.finished and latest.scope == scope:
             return latest, True
         number = latest.number + 1 if latest else 1
         with _translated(), self._transaction():

@@ -31,7 +31,7 @@ class RunMark:
     started: float
     finished: float = 0.0
     scope: str = ""
-    """Fingerprint of what decides which URLs belong to the source."""
+    """Fingerprint of the definition: what decides which URLs belong to the source, and how documents are made."""
     report: str = ""
     """The run report as JSON, empty until the end."""
 
@@ -44,7 +44,7 @@ class StateStore(Protocol):
     """
 
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
-        """Open the next run, or the one that did not end; True if it is resumed.
+        """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
         A new run puts every known URL into the queue. URLs that were gone several times in a row, and that no
         known page links to, are forgotten.

@@ -1,0 +1,130 @@
+"""What known URLs cost: memory of the crawling process, and time per page, at 10^3 to 10^6 of them.
+
+    python benchmarks/state.py [--sizes 1000,100000,1000000]
+
+For each size a process of its own fills a state store, opens it as a crawl does (a new run puts all into the queue), and then
+works through pages: take the next entry, admit 20 links that are known and 2 that are new, finish the visit, flush every 500. Prints
+one JSON object: resident memory with and without the known URLs, microseconds per page, bytes on disk per URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from ultracrawl.boundary import Boundary
+from ultracrawl.frontier import Frontier
+from ultracrawl.model import UrlOutcome
+from ultracrawl.scheduler.admission import Admission
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.urls import UrlPolicy, site_of, url_key
+
+PAGES = 3000
+KNOWN_LINKS, NEW_LINKS = 20, 2
+
+
+def url_of(number: int) -> str:
+    return f"http://host{number % 50}.example.com/section/{number // 1000}/document-{number}.html"
+
+
+def rss() -> float:
+    return float(psutil.Process().memory_info().rss) / 2**20
+
+
+def fill(path: Path, size: int) -> float:
+    state = SqliteState(path, "s")
+    run, _ = state.begin_run(1.0, "")
+    started = time.perf_counter()
+    for number in range(size):
+        url = url_of(number)
+        entry = QueueEntry(url_key(url), url, site_of(url), number.bit_length(), state.next_seq())
+        state.discover(entry, 1.0)
+        record = state.get(entry.key)
+        assert record is not None
+        done = replace(record, outcome=UrlOutcome.NEW, status_code=200, etag='"abcdef"', checksum=b"c" * 32, indexed=True)
+        state.finish(entry, done)
+        if number % 1000 == 999:
+            state.flush()
+    state.end_run(replace(run, finished=2.0))
+    state.close()
+    return (time.perf_counter() - started) / size * 1e6
+
+
+def crawl(path: Path, size: int) -> dict[str, Any]:
+    before = rss()
+    state = SqliteState(path, "s")
+    started = time.perf_counter()
+    state.begin_run(3.0, "")
+    frontier: Frontier[QueueEntry] = Frontier(concurrency=10)
+    for site, _ in state.queued_sites():
+        frontier.leave_stored(site)
+    opened = time.perf_counter() - started
+    admission = Admission(UrlPolicy(), Boundary(), state, time.time, Counter())
+    pages, started = 0, time.perf_counter()
+    while pages < min(PAGES, size):
+        while frontier.hungry:
+            name = next(iter(frontier.hungry))
+            stored = state.queued(name, 2000)
+            frontier.refill(name, stored, more=len(stored) == 2000)
+        entry = frontier.pop(0.0)
+        if entry is None:
+            break
+        work_on(state, admission, frontier, entry, pages, size)
+        pages += 1
+        if pages % 500 == 0:
+            state.flush()
+    seconds = time.perf_counter() - started
+    state.flush()
+    return {"open_seconds": round(opened, 2), "us_per_page": round(seconds / max(pages, 1) * 1e6), "mb": rss() - before}
+
+
+def work_on(
+    state: SqliteState, admission: Admission, frontier: Frontier[QueueEntry], entry: QueueEntry, page: int, size: int
+) -> None:
+    record = state.get(entry.key)
+    assert record is not None
+    hrefs = [url_of((page * 7919 + link * 104729) % size) for link in range(KNOWN_LINKS)]
+    hrefs += [url_of(size + page * NEW_LINKS + link) for link in range(NEW_LINKS)]
+    found, inside = admission.admit(hrefs, entry.url, entry.depth + 1)
+    for new in found:
+        frontier.add(new)
+    state.finish(entry, replace(record, outcome=UrlOutcome.NOT_MODIFIED, links=inside.tobytes()))
+    frontier.done(entry.site)
+
+
+def measure(size: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "s.sqlite"
+        filled = subprocess.run([sys.executable, __file__, "--fill", str(path), str(size)], check=True, capture_output=True)
+        bytes_per_url = path.stat().st_size / size
+        ran = subprocess.run([sys.executable, __file__, "--crawl", str(path), str(size)], check=True, capture_output=True)
+    result = json.loads(ran.stdout)
+    result["mb"] = round(result["mb"], 1)
+    return {**result, "fill_us_per_url": round(float(filled.stdout), 1), "bytes_per_url": round(bytes_per_url)}
+
+
+def main() -> None:
+    if len(sys.argv) == 4 and sys.argv[1] == "--fill":
+        print(fill(Path(sys.argv[2]), int(sys.argv[3])))
+        return
+    if len(sys.argv) == 4 and sys.argv[1] == "--crawl":
+        print(json.dumps(crawl(Path(sys.argv[2]), int(sys.argv[3]))))
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="1000,100000,1000000")
+    sizes = [int(size) for size in parser.parse_args().sizes.split(",")]
+    print(json.dumps({size: measure(size) for size in sizes}, indent=2))
+
+
+if __name__ == "__main__":
+    main()

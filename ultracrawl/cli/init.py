@@ -1,0 +1,102 @@
+"""`ultracrawl init`: a Scrapy project of one's own for data sources, ready for Scrapyd."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path, PurePosixPath
+from string import Template
+
+import click
+
+from ultracrawl.errors import UserError, WorkError
+
+OWN_NAME = "ultracrawl"
+SUFFIX = ".tmpl"
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+_UNFIT = re.compile(r"[^a-z0-9]+")
+
+
+@click.command("init")
+@click.argument("directory", metavar="DIR")
+@click.option("--name", metavar="PACKAGE", default="", help="Name of the Python package. Default: after DIR.")
+def command(directory: str, name: str) -> None:
+    """Write a small project into DIR: definitions, settings, tests, and what a deploy to Scrapyd needs.
+
+    DIR has to be new or empty.
+
+    \b
+    Examples:
+      ultracrawl init my-sources
+      ultracrawl init . --name intranet_sources
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    folder = Path(directory)
+    package = checked_name(name) if name else name_after(folder)
+    write_project(folder, package)
+    click.echo(f"{folder}: a project with the package {package} was written. What to do next:")
+    click.echo(f"  cd {directory}")
+    click.echo(f"  edit {package}/sources/example.yaml")
+    click.echo("  scrapy list")
+    click.echo("  scrapy crawl example")
+    click.echo("README.md there tells the rest.")
+
+
+def name_after(folder: Path) -> str:
+    """Return the package name for a folder. Raises `UserError` if its name makes none."""
+    text = _UNFIT.sub("_", folder.absolute().name.lower()).strip("_")
+    try:
+        return checked_name(text)
+    except UserError as error:
+        raise UserError(f"{error}; give another with --name") from None
+
+
+def checked_name(name: str) -> str:
+    """Return a name that a package can have. Raises `UserError` if it cannot, or if it would hide another."""
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        raise UserError(f"{name!r} cannot name a Python package: use letters, digits and _, a letter first")
+    if name.lower() == OWN_NAME:
+        raise UserError(f"a package named {name!r} cannot be deployed: the installed {OWN_NAME} would hide it")
+    if name == "tests" or name in sys.stdlib_module_names or _is_installed(name):
+        raise UserError(f"a module named {name!r} exists already, and one would hide the other")
+    return name
+
+
+def _is_installed(name: str) -> bool:
+    here = {"", str(Path.cwd())}
+    return PathFinder.find_spec(name, [entry for entry in sys.path if entry not in here]) is not None
+
+
+def write_project(folder: Path, package: str) -> None:
+    """Write all files of a new project. Raises `UserError` if the folder is not empty, `WorkError` on I/O errors."""
+    words = {"package": package, "distribution": package.replace("_", "-").lower()}
+    try:
+        if folder.is_dir() and any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty; name a new folder")
+        if folder.exists() and not folder.is_dir():
+            raise UserError(f"{folder} is a file; name a new folder")
+        for path, template in _templates(files(OWN_NAME) / "cli" / "templates" / "project", PurePosixPath()):
+            target = folder / _target(path, package)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(Template(template.read_text("utf-8")).substitute(words), encoding="utf-8")
+    except OSError as error:
+        raise WorkError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+
+
+def _templates(folder: Traversable, path: PurePosixPath) -> Iterator[tuple[PurePosixPath, Traversable]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _templates(entry, path / entry.name)
+        elif entry.name.endswith(SUFFIX):
+            yield path / entry.name.removesuffix(SUFFIX), entry
+
+
+def _target(path: PurePosixPath, package: str) -> Path:
+    """Return where a template goes: below `package` to the package, `dot-` at the front is a dot."""
+    first, *rest = (re.sub(r"^dot-", ".", part) for part in path.parts)
+    return Path(package if first == "package" else first, *rest)
