@@ -1,6 +1,6 @@
-"""The composition root: one line in Scrapy's `ADDONS` installs every component, in order.
+"""The composition root: one line of Scrapy settings installs every component, in order.
 
-    ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}
+The line is `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`.
 """
 
 from __future__ import annotations

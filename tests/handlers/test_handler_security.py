@@ -14,7 +14,7 @@ from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedErro
 
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions import CrawlSession
-from ultracrawl.handlers.errors import AddressRefusedError
+from ultracrawl.extensions.failures import AddressRefusedError
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision
 

@@ -14,6 +14,7 @@ from ultracrawl.cli.progress import ProgressLine
 from ultracrawl.cli.report import print_report
 from ultracrawl.errors import UserError
 from ultracrawl.jobs import run_sources
+from ultracrawl.sources import DataSource
 
 
 @click.command("crawl")
@@ -22,6 +23,7 @@ from ultracrawl.jobs import run_sources
 @click.option(
     "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; needs no file."
 )
+@click.option("--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run.")
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
 @json_option
@@ -29,6 +31,7 @@ def command(
     sources: tuple[str, ...],
     config: str | None,
     urls: tuple[str, ...],
+    delay: float | None,
     force: bool,
     verbose: bool,
     as_json: bool,
@@ -54,6 +57,8 @@ def command(
         chosen = chosen_sources(project, sources)
     if not chosen:
         raise UserError("the definition file has no sources; add one under `sources:`")
+    if delay is not None:
+        chosen = [_with_delay(source, delay) for source in chosen]
     settings: dict[str, Any] = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
@@ -67,3 +72,8 @@ def command(
     failed = any(report.problems for report in reports) or len(reports) < len(chosen)
     nothing = any(report.reached_nothing for report in reports)
     raise SystemExit(1 if failed or nothing else 0)
+
+
+def _with_delay(source: DataSource, delay: float) -> DataSource:
+    politeness = source.politeness.model_copy(update={"delay": delay})
+    return source.model_copy(update={"politeness": politeness})

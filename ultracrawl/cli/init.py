@@ -61,7 +61,9 @@ def checked_name(name: str) -> str:
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UserError(f"{name!r} cannot name a Python package: use letters, digits and _, a letter first")
     if name.lower() == OWN_NAME:
-        raise UserError(f"a package named {name!r} cannot be deployed: the installed {OWN_NAME} would hide it")
+        raise UserError(
+            f"a package named {name!r} cannot be deployed: the installed {OWN_NAME} would hide it"
+        )
     if name == "tests" or name in sys.stdlib_module_names or _is_installed(name):
         raise UserError(f"a module named {name!r} exists already, and one would hide the other")
     return name

@@ -15,7 +15,19 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import Decision, StatusCode, UrlOutcome
+
+
+class AddressRefusedError(IgnoreRequest):
+    """The address guard refused every address that a request would have been sent to.
+
+    No byte was sent, no connection was made. It is an `IgnoreRequest`, so that Scrapy does not try again.
+    """
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.reason)
+        self.decision = decision
+        """The answer of the address policy, with the rule that refused."""
 
 
 class Failure(NamedTuple):
@@ -36,6 +48,7 @@ _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, str, bool], ...
     (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, "the connection broke", True),
     (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "the body is too large", False),
     (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, "unsupported scheme", False),
+    (AddressRefusedError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, "address refused", False),
     (IgnoreRequest, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "", False),
     (OSError, _NET, StatusCode.IO_ERROR, "I/O error", True),
 )

@@ -14,7 +14,7 @@ from ultracrawl.state import StateStore
 
 logger = logging.getLogger(__name__)
 
-EAGER_SIZE = 1_500_000
+EAGER_SIZE = 1_000_000
 """Bytes that are worth a commit while the index process has nothing else to do."""
 
 
@@ -52,6 +52,8 @@ class IndexFeed:
         self._append(key, Deletion(self._source, url), present=False)
 
     def _append(self, key: int, change: Change, *, present: bool) -> None:
+        if not self._open:
+            self._indexer.prepare()
         self._cache.append(key, change)
         self._open[key] = present
 
@@ -71,13 +73,13 @@ class IndexFeed:
 
     def tick(self) -> None:
         """Hand over what is due and take note of commits; called a few times a second."""
+        self.collect()
         size = self._cache.size
         if size >= self._cache.limit or (size >= EAGER_SIZE and not self._indexer.busy):
             self.drain()
-        self.collect()
 
     def drain(self) -> None:
-        """Hand over everything that waits in the cache."""
+        """Hand over everything that waits in the cache; the records of it become durable first."""
         path = self._cache.seal()
         if path is not None:
             self._state.flush()

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TICK = 0.25
-"""Seconds between two looks at the cache, the index process and the state's unflushed writes."""
+TICK = 0.1
+"""Seconds between two looks at the cache and the index process."""
+FLUSH_EVERY = 3
+"""Ticks between two flushes of cache and state."""
 INDEX_TIMEOUT = 3600.0
 
 
@@ -77,6 +79,7 @@ class CrawlSession:
         self.interrupted = False
         """The crawl was stopped before its queue was empty; the next start resumes it."""
         self._failed = False
+        self._ticks = 0
         self._ticking = create_looping_call(self._tick)
 
     @classmethod
@@ -147,8 +150,10 @@ class CrawlSession:
         self.state.flush()
 
     def _tick(self) -> None:
+        self._ticks += 1
         try:
-            self.flush()
+            if self._ticks % FLUSH_EVERY == 0:
+                self.flush()
             self.feed.tick()
         except WorkError as error:
             self.fail(str(error))

@@ -14,7 +14,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.handlers.errors import AddressRefusedError
+from ultracrawl.extensions.failures import AddressRefusedError
 
 if TYPE_CHECKING:
     from ultracrawl.handlers.transfer import Transfer

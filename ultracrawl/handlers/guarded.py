@@ -13,7 +13,7 @@ from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
-from ultracrawl.handlers.errors import AddressRefusedError
+from ultracrawl.extensions.failures import AddressRefusedError
 from ultracrawl.handlers.guard import AddressGuard, guard_of
 
 if TYPE_CHECKING:

@@ -27,6 +27,9 @@ class InlineIndexer:
         """Always true."""
         return True
 
+    def prepare(self) -> None:
+        """Do nothing: there is no process to start."""
+
     def submit(self, path: Path) -> None:
         """Queue a sealed segment of the document cache."""
         self._waiting.append(path)

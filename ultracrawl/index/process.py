@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.02
 class IndexProcess:
     """Hands sealed segments to a worker process and collects its reports; no call waits, except `close`.
 
-    The worker starts with the first segment. If it dies, it is started once more for the segments that have
+    The worker starts with `prepare` or the first segment. If it dies, it is started once more for the segments that have
     no report yet; after a second death in a row they are reported as failed, and a later `submit` starts
     afresh. The worker ends with its input, so it never outlives a crawler that was killed by more than the
     batch it is in.
@@ -44,6 +44,11 @@ class IndexProcess:
     def alive(self) -> bool:
         """Whether the worker runs."""
         return self._worker is not None and self._worker.poll() is None
+
+    def prepare(self) -> None:
+        """Start the worker ahead of its first segment, so that it is ready when that comes."""
+        if self._worker is None:
+            self._start()
 
     def submit(self, path: Path) -> None:
         """Queue a sealed segment of the document cache; it is reported once, by `poll` or `close`."""

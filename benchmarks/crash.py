@@ -1,0 +1,42 @@
+"""The long version of the crash test: 200 kills over a crawl of 2,000 pages.
+
+    python benchmarks/crash.py [--kills 200] [--pages 2000] [--seed 1]
+
+Kills the crawl and all its processes (SIGKILL) at random moments, starts it again, and compares document table and index in the
+end with those of an undisturbed crawl. Prints one JSON object; exit code 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.crash import build, shake  # noqa: E402 - after the path is set
+from support.site import Site  # noqa: E402 - after the path is set
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--pages", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    site = Site()
+    build(site, options.pages)
+    started = time.monotonic()
+    with site.serve() as url, tempfile.TemporaryDirectory() as name:
+        result = shake(site, url, Path(name), pages=options.pages, kills=options.kills, seed=options.seed)
+    print(json.dumps({**asdict(result), "pages": options.pages, "seconds": round(time.monotonic() - started)}, indent=2))
+    raise SystemExit(1 if result.differences else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""A class of one's own for a source: `class: mypackage.MySource` in the definition."""
+
+import json
+
+import pytest
+from scrapy_ways.runs import Desk
+from support.site import Site
+
+HEAD = '''
+from dataclasses import dataclass
+
+import scrapy
+from ultracrawl.model import Document
+from ultracrawl.spiders import SourceSpider
+
+'''
+
+ITEMS = {
+    "dict": '{"title": "Own " + page.title, "attributes": {**page.meta, "product": "T3"}, "price": 9}',
+    "dict with lists": '{"title": "Own " + page.title, "attributes": {**page.meta, "Product": ["T3"]}}',
+    "dataclass": 'Offer("Own " + page.title, {**page.meta, "product": ["T3"]})',
+    "scrapy item": 'OfferItem(title="Own " + page.title, attributes={**page.meta, "product": "T3"}, price=9)',
+    "document": 'Document("x", "y", "z", title="Own " + page.title, attributes={**page.meta, "product": ["T3"]})',
+    "search attributes": '{"title": "Own " + page.title, "search_attributes": {"Product": "T3", "Nothing": 1}}',
+}
+
+CLASS = '''
+@dataclass
+class Offer:
+    title: str
+    attributes: dict
+    price: float = 0.0
+
+class OfferItem(scrapy.Item):
+    title = scrapy.Field()
+    attributes = scrapy.Field()
+    price = scrapy.Field()
+
+class MySource(SourceSpider):
+    def documents(self, response, page):
+        yield ITEM
+'''
+
+LINKS = '''
+class MySource(SourceSpider):
+    def links(self, response, page):
+        return [*response.css("[data-to]::attr(data-to)").getall(), "https://elsewhere.example/", "/private"]
+
+    def documents(self, response, page):
+        if response.css(".draft"):
+            return
+        yield {}
+'''
+
+BROKEN = '''
+class MySource(SourceSpider):
+    def documents(self, response, page):
+        if "Vacation" in page.title:
+            raise ValueError("cannot make sense of it")
+        yield {}
+'''
+
+
+@pytest.fixture
+def project(desk: Desk, url: str) -> Desk:
+    desk.scrapy_cfg()
+    desk.define(
+        site={"start_urls": [f"{url}/"], "class": "mypackage.MySource", "attributes": {"product": "Product"}}
+    )
+    with (desk.directory / "ultracrawl.yaml").open("a") as stream:
+        stream.write("attributes: {Product: string}\n")
+    desk.write("mypackage/__init__.py", HEAD)
+    return desk
+
+
+def own_class(project: Desk, code: str) -> None:
+    project.write("mypackage/__init__.py", HEAD + code)
+
+
+@pytest.mark.parametrize("item", ITEMS.values(), ids=list(ITEMS))
+def test_any_kind_of_item_becomes_a_document(project: Desk, site: Site, item: str) -> None:
+    site.page("/a", title="Vacation", text="how to request", head='<meta name="author" content="Ann Lee">')
+    own_class(project, CLASS.replace("ITEM", item))
+    project.crawled("site", "-O", "items.jsonl")
+    assert project.outcomes() == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
+    (hit,) = project.ultracrawl("search", "--json", "request", "--where", "Product=T3").json["hits"]
+    assert hit["title"] == "Own Vacation"
+    assert hit["url"].endswith("/a")
+    assert hit["attributes"]["Author"] == ["Ann Lee"]
+    exported = [json.loads(line) for line in (project.directory / "items.jsonl").read_text().splitlines()]
+    assert {one["access_url"] for one in exported} == {one["url"] for one in exported}
+    assert len(exported) == 2
+
+
+def test_a_page_that_is_gone_takes_its_own_document_along(project: Desk, site: Site) -> None:
+    own_class(project, CLASS.replace("ITEM", '{"url": "https://other.example/", "text": "unheard of words"}'))
+    project.crawled("site")
+    assert project.found("unheard") == ["/", "/a"] or sorted(project.found("unheard")) == ["/", "/a"]
+    site.remove("/a")
+    project.crawled("site")
+    assert project.outcomes()["/a"] == "GONE"
+    assert project.found("unheard") == ["/"]
+
+
+def test_links_and_refused_documents(project: Desk, site: Site) -> None:
+    site.page("/", title="Home", links=["/a"], head='<meta name="x" data-to="/b">')
+    site.page("/b", title="Draft", text='<p class="draft">not yet</p>', head='<base href="/sub/">')
+    own_class(project, LINKS)
+    ended = project.ultracrawl("crawl", "--json")
+    assert ended.code == 0, ended.err
+    assert project.outcomes() == {"/": "NEW", "/b": "NEW", "/private": "ROBOTS"}
+    assert ended.run["rejected_by"]
+    assert site.count("/a") == site.count("/private") == 0
+
+
+def test_a_page_without_a_document_is_not_indexed(project: Desk, site: Site) -> None:
+    site.respond(
+        "/a",
+        headers={"Content-Type": "text/html; charset=utf-8"},
+        body='<title>A</title><p class="draft">not yet</p>',
+    )
+    own_class(project, LINKS.replace('[*response.css("[data-to]::attr(data-to)").getall(),', '["/a",'))
+    project.crawled("site")
+    assert project.outcomes()["/a"] == "NOT_INDEXED"
+
+
+def test_an_error_in_it_costs_one_page(project: Desk) -> None:
+    own_class(project, BROKEN)
+    ended = project.ultracrawl("crawl", "--json")
+    assert ended.run["outcomes"] == {"NEW": 1, "FAILED": 1, "ROBOTS": 1}
+    (row,) = [row for row in project.ultracrawl("urls", "--json", "--outcome", "FAILED").lines]
+    assert "cannot make sense of it" in row["reason"]
+
+
+BAD = {
+    "no module": ("nowhere.MySource", "", "No module named 'nowhere'"),
+    "no class": ("mypackage.YourSource", "", "doesn't define any object named 'YourSource'"),
+    "no source": ("mypackage.MySource", "class MySource: pass\n", "has to be a subclass of"),
+    "plain spider": ("mypackage.MySource", "class MySource(scrapy.Spider): name = 'x'\n", "has to be a subclass"),
+    "broken module": ("mypackage.MySource", "class MySource(\n", "cannot be loaded"),
+}
+
+
+@pytest.mark.parametrize(("path", "code", "problem"), BAD.values(), ids=list(BAD))
+@pytest.mark.parametrize("command", ["ultracrawl", "scrapy"])
+def test_a_bad_class_is_one_line(project: Desk, command: str, path: str, code: str, problem: str) -> None:
+    own_class(project, code)
+    project.define(site={"start_urls": ["https://a.example/"], "class": path})
+    words = ("crawl", "site") if command == "ultracrawl" else ("crawl", "site", "-s", "LOG_ENABLED=0")
+    ended = getattr(project, command)(*words)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err
+    line = ended.err.strip().splitlines()[-1]
+    assert "source 'site': class" in line
+    assert problem in line
