@@ -10,7 +10,7 @@ from support.site import Site
 ADDON = 'ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}\n'
 LOADER = 'SPIDER_LOADER_CLASS = "ultracrawl.spiders.SourceSpiderLoader"\n'
 
-PLAIN_SPIDER = '''
+PLAIN_SPIDER = """
 import scrapy
 
 class PlainSpider(scrapy.Spider):
@@ -23,7 +23,7 @@ class PlainSpider(scrapy.Spider):
     def parse(self, response):
         yield {"title": response.css("title::text").get()}
         yield from response.follow_all(css="a", callback=self.parse)
-'''
+"""
 
 
 @pytest.fixture

@@ -66,14 +66,7 @@ class Workspace:
     def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
         """Start `ultracrawl WORDS` as the leader of a process group of its own."""
         return subprocess.Popen(
-            [
-                sys.executable,
-                "-W",
-                "error::scrapy.exceptions.ScrapyDeprecationWarning",
-                "-m",
-                "ultracrawl",
-                *words,
-            ],
+            [sys.executable, "-m", "ultracrawl", *words],
             cwd=self.directory,
             env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env},
             stdout=subprocess.PIPE,

@@ -143,6 +143,11 @@ class Boundary:
             return 0
         return parent_depth + 1
 
+    @property
+    def asks_addresses(self) -> bool:
+        """Whether rules look at the addresses of hosts, so that meeting a host may need a look-up of its name."""
+        return self._judge.asks_addresses
+
     @staticmethod
     def depends_on_route(rule: str) -> bool:
         """Tell whether a refusal holds only for the route to the URL, so that it must not be remembered."""

@@ -20,7 +20,7 @@ Rule = TypeVar("Rule", DomainRule, UriRule)
 class DomainTable:
     """The domain rules of one action: finds the rule that matches a host."""
 
-    __slots__ = ("_masks", "_names", "empty")
+    __slots__ = ("_masks", "_names", "asks_addresses", "empty")
 
     def __init__(self, rules: Iterable[DomainRule]) -> None:
         texts: Texts = {kind: {} for kind in Kind}
@@ -30,6 +30,7 @@ class DomainTable:
         self._names = _text_table(texts, ignore_case=True)
         masks = {text: rule for kind in MASK_KINDS for text, rule in texts[kind].items()}
         self._masks = MaskTable(masks) if masks else None
+        self.asks_addresses = bool(masks)
         self.empty = self._names.empty and self._masks is None
 
     def find(self, host: str, addresses: Callable[[str], Iterable[IpAddress | str]]) -> str | None:

@@ -42,6 +42,7 @@ class SiteJudge:
         "_paths",
         "_ports",
         "_schemes",
+        "asks_addresses",
         "closed",
     )
 
@@ -53,6 +54,10 @@ class SiteJudge:
         self._ports = PortTable(rules.ports)
         self._paths = PathTable(rules.paths)
         self._addresses = addresses
+        self.asks_addresses = any(
+            table.asks_addresses for table in (self._exclude, self._include, self._follow_only)
+        )
+        """Whether address masks look at the addresses of hosts."""
         self.closed = not self._include.empty
         """Whether there are inclusions, so that a host needs one."""
 

@@ -69,9 +69,8 @@ def command(
     else:
         for report in reports:
             print_report(report)
-    failed = any(report.problems for report in reports) or len(reports) < len(chosen)
-    nothing = any(report.reached_nothing for report in reports)
-    raise SystemExit(1 if failed or nothing else 0)
+    complete = len(reports) == len(chosen) and not any(report.failed for report in reports)
+    raise SystemExit(0 if complete else 1)
 
 
 def _with_delay(source: DataSource, delay: float) -> DataSource:

@@ -38,5 +38,6 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
     if not as_json:
         sources = sum(len(one.project.sources) for one in loaded if one.project)
         advice = len(findings) - fatal
-        click.echo(f"{sources} sources, {fatal} mistakes, {advice} hints", err=True)
+        counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
+        click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
     raise SystemExit(2 if fatal else 0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.model import RunReport, status_text
+from ultracrawl.model import RunReport, StatusCode, status_text
 
 REJECTED_SHOWN = 8
+NO_ERRORS = (StatusCode.NOT_CRAWLED, StatusCode.META_REDIRECT, StatusCode.HTTP_REDIRECT)
 
 
 def print_report(report: RunReport) -> None:
@@ -32,7 +33,7 @@ def print_report(report: RunReport) -> None:
 
 def _print_errors(report: RunReport) -> None:
     errors = {
-        code: number for code, number in report.status_codes.items() if code >= 400 and code not in (951, 954)
+        code: number for code, number in report.status_codes.items() if code >= 400 and code not in NO_ERRORS
     }
     if errors:
         shown = ", ".join(

@@ -76,8 +76,6 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.opened = False
-        self.interrupted = False
-        """The crawl was stopped before its queue was empty; the next start resumes it."""
         self._failed = False
         self._ticks = 0
         self._ticking = create_looping_call(self._tick)
@@ -207,7 +205,7 @@ class CrawlSession:
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
-        self.interrupted = reason == "shutdown"
+        self.report.interrupted = reason == "shutdown"
         if self._ticking.running:
             self._ticking.stop()
         try:

@@ -77,7 +77,7 @@ class _Runner:
         self._reports.append(session.report)
         if self._watcher:
             self._watcher(session)
-        if session.interrupted:
+        if session.report.interrupted:
             self._waiting.clear()
         self._next()
 

@@ -32,6 +32,8 @@ class RunReport:
     problems: list[str] = field(default_factory=list)
     """One line each: what failed in this run besides single URLs (index process died, disk full)."""
     resumed: bool = False
+    interrupted: bool = False
+    """Stopped by the user before the queue was empty; the next run goes on."""
 
     @property
     def queued(self) -> int:
@@ -42,6 +44,11 @@ class RunReport:
     def reached_nothing(self) -> bool:
         """Whether URLs were tried and not a single answer came back."""
         return bool(self.outcomes) and not self.fetched and set(self.outcomes) <= {UrlOutcome.NETWORK_ERROR}
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run did not do what it was asked for, apart from single URLs."""
+        return bool(self.problems) or self.interrupted or self.reached_nothing
 
     def summary(self) -> str:
         """Return the numbers of the run in one line."""
@@ -68,5 +75,6 @@ class RunReport:
             "scheduled": self.scheduled,
             "dropped_values": self.dropped_values,
             "resumed": self.resumed,
+            "interrupted": self.interrupted,
             "problems": list(self.problems),
         }

@@ -95,6 +95,11 @@ class UrlPolicy:
             return None
 
     @property
+    def without_rewriting(self) -> UrlPolicy:
+        """The policy that gives the canonical form and nothing else: this one, unless it rewrites."""
+        return self
+
+    @property
     def _edits_parameters(self) -> bool:
         return self.sort_query_params or self._removed is not None
 

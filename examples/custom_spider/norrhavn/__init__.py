@@ -1,0 +1,1 @@
+"""The sample intranet, crawled by a class of its own."""

@@ -1,0 +1,54 @@
+"""Ctrl-C: once ends cleanly and resumably, twice at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+from support.project import Workspace, kill_group
+from support.site import Site
+
+
+def slow_crawl(site: Site, url: str, workspace: Workspace) -> subprocess.Popen[str]:
+    site.page("/", title="Home", links=[f"/{number}" for number in range(60)], text="words")
+    for number in range(60):
+        site.page(f"/{number}", title=f"Page {number}", text="words")
+    workspace.define(f"{url}/", politeness={"delay": 0.05, "concurrency": 1})
+    process = workspace.start("crawl")
+    deadline = time.monotonic() + 20
+    while len(site.requests) < 12 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return process
+
+
+def test_one_interrupt_stops_cleanly_and_the_next_crawl_goes_on(site: Site, url: str, workspace: Workspace) -> None:
+    process = slow_crawl(site, url, workspace)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    assert "still waiting; the next run goes on with them" in out
+    assert len(workspace.search("words")) >= 8, "what was fetched is indexed before the end"
+    run = workspace.crawl().run
+    assert run["resumed"] is True
+    assert len(workspace.search("words")) == 61
+    assert len(site.requests) <= 62 + 4, "nothing that was done is fetched again"
+
+
+def test_two_interrupts_stop_at_once(site: Site, url: str, workspace: Workspace) -> None:
+    process = slow_crawl(site, url, workspace)
+    site.slow("/59", 30.0)
+    os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.05)
+    started = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.communicate(timeout=10)
+    finally:
+        kill_group(process)
+    assert time.monotonic() - started < 10
+    site.page("/59", title="Page 59", text="words")
+    workspace.crawl()
+    assert len(workspace.search("words")) == 61

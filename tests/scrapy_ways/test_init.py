@@ -1,0 +1,154 @@
+"""`ultracrawl init` writes a project that works at once."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from scrapy_ways.runs import Desk
+from support.site import Site
+
+FILES = [
+    ".gitignore",
+    "README.md",
+    "my_sources/__init__.py",
+    "my_sources/settings.py",
+    "my_sources/sources/example.yaml",
+    "my_sources/spiders.py",
+    "pyproject.toml",
+    "scrapy.cfg",
+    "setup.py",
+    "tests/conftest.py",
+    "tests/test_sources.py",
+]
+
+
+@pytest.fixture
+def made(desk: Desk) -> Desk:
+    """Return the project that `ultracrawl init my-sources` writes."""
+    ended = desk.ultracrawl("init", "my-sources")
+    assert ended.code == 0, ended.err
+    assert "cd my-sources" in ended.out
+    return Desk(desk.directory / "my-sources")
+
+
+def files_below(folder: Path) -> list[str]:
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return sorted(str(path.relative_to(folder)) for path in found)
+
+
+def test_the_files(made: Desk) -> None:
+    assert files_below(made.directory) == FILES
+    for path in FILES:
+        text = (made.directory / path).read_text()
+        assert text.endswith("\n")
+        assert "$" not in text, path
+        assert max(map(len, text.splitlines())) <= 120, path
+
+
+def test_its_source_is_listed_and_has_no_mistakes(made: Desk) -> None:
+    assert made.scrapy("list").out.split() == ["example"]
+    lint = made.ultracrawl("lint", ULTRACRAWL_CONFIG="my_sources:sources")
+    assert (lint.code, lint.out) == (0, "")
+
+
+def test_its_own_tests_pass(made: Desk) -> None:
+    ended = made.python("-m", "pytest", "-q", "-p", "no:cacheprovider", PYTHONDONTWRITEBYTECODE="1")
+    assert ended.code == 0, ended.out
+    assert "2 passed" in ended.out
+
+
+def test_its_own_tests_find_a_mistake(made: Desk) -> None:
+    made.write("my_sources/sources/example.yaml", "start_urls: [https://a.example/]\ndept: 3\n")
+    ended = made.python("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert ended.code == 1
+    assert "example.yaml:2 - dept - unknown option `dept`; write `depth`" in ended.out
+
+
+def test_sources_crawl_by_either_command(made: Desk, site: Site, url: str) -> None:
+    made.define("my_sources/sources/local.yaml", local={"start_urls": [f"{url}/"]})
+    env = {"ULTRACRAWL_CONFIG": "my_sources:sources"}
+    made.crawled("local")
+    assert made.outcomes("--source", "local", **env) == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
+    again = made.ultracrawl("crawl", "--json", "local", **env)
+    assert again.run["outcomes"] == {"NOT_MODIFIED": 2, "ROBOTS": 1}
+    assert made.found("vacation", **env) == ["/a"]
+    assert (made.directory / "var" / "index").is_dir()
+
+
+def test_its_class_does_what_every_source_does(made: Desk, url: str) -> None:
+    made.define(
+        "my_sources/sources/local.yaml",
+        local={"start_urls": [f"{url}/"], "class": "my_sources.spiders.ExampleSource"},
+    )
+    made.crawled("local")
+    env = {"ULTRACRAWL_CONFIG": "my_sources:sources"}
+    assert made.outcomes("--source", "local", **env) == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
+
+
+def test_definitions_elsewhere_by_the_environment(made: Desk, url: str) -> None:
+    made.define("elsewhere/ultracrawl.yaml", moved={"start_urls": [f"{url}/"]})
+    assert made.scrapy("list", ULTRACRAWL_CONFIG="elsewhere").out.split() == ["moved"]
+
+
+def test_an_egg_holds_the_definitions(made: Desk) -> None:
+    ended = made.python("setup.py", "-q", "bdist_egg", "-d", "eggs")
+    assert ended.code == 0, ended.err
+    (egg,) = (made.directory / "eggs").glob("*.egg")
+    with zipfile.ZipFile(egg) as archive:
+        names = archive.namelist()
+        entry_points = archive.read("EGG-INFO/entry_points.txt").decode()
+    assert "my_sources/sources/example.yaml" in names
+    assert "settings = my_sources.settings" in entry_points
+
+
+def test_definitions_are_read_from_a_zipped_egg(made: Desk, desk: Desk) -> None:
+    made.python("setup.py", "-q", "bdist_egg", "-d", "eggs")
+    (egg,) = (made.directory / "eggs").glob("*.egg")
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from scrapy.cmdline import execute; execute()"
+    ended = desk.python("-c", code, str(egg), "list", SCRAPY_SETTINGS_MODULE="my_sources.settings")
+    assert ended.out.split() == ["example"], ended.err
+
+
+@pytest.mark.parametrize(
+    ("folder", "package"),
+    [("Intranet Search", "intranet_search"), ("a.b-c", "a_b_c"), ("Größe", "gr_e"), ("x__y", "x_y")],
+)
+def test_the_package_is_named_after_the_folder(desk: Desk, folder: str, package: str) -> None:
+    assert desk.ultracrawl("init", folder).code == 0
+    made = Desk(desk.directory / folder)
+    assert (made.directory / package / "settings.py").is_file()
+    assert made.scrapy("list").out.split() == ["example"]
+
+
+def test_a_name_of_ones_own_and_the_working_directory(desk: Desk) -> None:
+    here = desk.directory / "here"
+    here.mkdir()
+    assert desk.ultracrawl("init", ".", "--name", "Our_Sources", cwd=here).code == 0
+    assert Desk(here).scrapy("list").out.split() == ["example"]
+
+
+REFUSED = {
+    "own name": (("ultracrawl",), "would hide it"),
+    "own name given": (("x", "--name", "Ultracrawl"), "would hide it"),
+    "installed package": (("scrapy",), "exists already"),
+    "standard library": (("x", "--name", "json"), "exists already"),
+    "tests": (("tests",), "exists already"),
+    "keyword": (("class",), "--name"),
+    "digit first": (("2nd",), "--name"),
+    "nothing left": (("---",), "--name"),
+    "path as a name": (("x", "--name", "a/../b"), "cannot name a Python package"),
+    "other script": (("x", "--name", "größe"), "cannot name a Python package"),
+    "not empty": (("full",), "is not empty"),
+    "a file": (("file",), "is a file"),
+}
+
+
+@pytest.mark.parametrize(("words", "problem"), REFUSED.values(), ids=list(REFUSED))
+def test_refused(desk: Desk, words: tuple[str, ...], problem: str) -> None:
+    desk.write("full/keep.txt", "mine\n")
+    desk.write("file", "mine\n")
+    ended = desk.ultracrawl("init", "--", *words) if words[0] == "---" else desk.ultracrawl("init", *words)
+    assert ended.code == 2
+    assert problem in ended.err
+    assert ended.err.count("\n") == 1
+    assert files_below(desk.directory) == ["file", "full/keep.txt"]

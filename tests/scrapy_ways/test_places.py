@@ -1,0 +1,36 @@
+"""`ULTRACRAWL_DATA` moves the data of a project, and only what was relative."""
+
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.settings.places import placed
+from ultracrawl.sources import Project, load_project, require
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    text = "index: deep/index\ncache: /elsewhere/cache\nsources: {a: {start_urls: [https://a.example/]}}\n"
+    (tmp_path / "ultracrawl.yaml").write_text(text)
+    return require(load_project(tmp_path))
+
+
+@pytest.mark.parametrize("how", ["argument", "variable", "argument wins"])
+def test_relative_paths_move(project: Project, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    monkeypatch.delenv("ULTRACRAWL_DATA", raising=False)
+    if how != "argument":
+        monkeypatch.setenv("ULTRACRAWL_DATA", "/data" if how == "variable" else "/nowhere")
+    moved = placed(project, None if how == "variable" else "/data")
+    assert moved.index.path == Path("/data/deep/index")
+    assert moved.state.path == Path("/data/var/state")
+    assert moved.cache.path == Path("/elsewhere/cache")
+    assert moved.base == Path("/data")
+    assert (moved.sources, moved.index.engine) == (project.sources, project.index.engine)
+
+
+@pytest.mark.parametrize("folder", [None, ""])
+def test_nothing_moves_without_a_name(
+    project: Project, monkeypatch: pytest.MonkeyPatch, folder: str | None
+) -> None:
+    monkeypatch.setenv("ULTRACRAWL_DATA", "")
+    assert placed(project, folder) is project
