@@ -1,10 +1,11 @@
 """`ULTRACRAWL_DATA` moves the data of a project, and only what was relative."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from ultracrawl.settings.places import placed
+from ultracrawl.settings.places import Place, placed, scrapy_place
 from ultracrawl.sources import Project, load_project, require
 
 
@@ -34,3 +35,21 @@ def test_nothing_moves_without_a_name(
 ) -> None:
     monkeypatch.setenv("ULTRACRAWL_DATA", "")
     assert placed(project, folder) is project
+
+
+def test_a_scrapy_project_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = place_settings\n")
+    (tmp_path / "place_settings.py").write_text('ULTRACRAWL_CONFIG = "pkg:"\nULTRACRAWL_DATA = "/data"\n')
+    below = tmp_path / "below"
+    below.mkdir()
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "to be restored")
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
+    monkeypatch.chdir(below)
+    assert scrapy_place() == Place("pkg:", "/data")
+
+
+def test_outside_a_scrapy_project_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert scrapy_place() == Place()

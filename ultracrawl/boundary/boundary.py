@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ultracrawl.boundary.matcher import UriTable, by_action
 from ultracrawl.boundary.paths import ExtensionTable
 from ultracrawl.boundary.rules import Action, BoundaryRules, Combine
-from ultracrawl.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge
+from ultracrawl.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge, no_addresses
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.urls import DEFAULT_POLICY, UrlPolicy, host_of, path_of, repeats
 
@@ -45,7 +45,7 @@ class Boundary:
         rules: BoundaryRules | None = None,
         *,
         policy: UrlPolicy = DEFAULT_POLICY,
-        addresses: Addresses = lambda _: (),
+        addresses: Addresses = no_addresses,
     ) -> None:
         rules = rules or BoundaryRules()
         self.rules = rules

@@ -41,6 +41,8 @@ def parse_domain_lines(
     def build(kind: Kind | None, pattern: str) -> DomainRule:
         if kind is None and default is Kind.SUFFIX:
             return plain_domain_rule(pattern, action)
+        if (kind or default) is Kind.EXACT and (pattern.startswith(".") or "*" in pattern):
+            raise RuleError(f"{pattern} is no host name; write `domain {pattern.strip('.*')}` with its kind")
         return DomainRule(kind or default, pattern, action)
 
     return _parse(text, Kind, build)

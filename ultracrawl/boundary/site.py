@@ -14,6 +14,12 @@ from ultracrawl.urls import split
 Addresses = Callable[[str], Iterable[IpAddress | str]]
 """Gives the addresses of a host name for address masks; an unknown host has none."""
 
+
+def no_addresses(host: str) -> Iterable[IpAddress | str]:
+    """Return no addresses: every host counts as one that does not resolve."""
+    return ()
+
+
 CLOSED_DOMAINS = "no include domain matches"
 
 

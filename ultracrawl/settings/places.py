@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 from ultracrawl.sources import Project
 
@@ -26,3 +27,25 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
         if section.path.is_relative_to(project.base)
     }
     return project.model_copy(update={**moved, "base": base})
+
+
+class Place(NamedTuple):
+    """What a Scrapy project says of its definitions and data; empty texts where it says nothing."""
+
+    definitions: str = ""
+    data: str = ""
+
+
+def scrapy_place() -> Place:
+    """Return what the Scrapy project around the working directory says, as `scrapy` commands would read it.
+
+    Its folder becomes importable, as it does for them. Without a project all is empty, and Scrapy is not imported.
+    """
+    here = Path.cwd()
+    inside = any((folder / "scrapy.cfg").is_file() for folder in (here, *here.parents))
+    if not inside and "SCRAPY_SETTINGS_MODULE" not in os.environ:
+        return Place()
+    from scrapy.utils.project import get_project_settings  # noqa: PLC0415 - slow, and seldom needed
+
+    settings = get_project_settings()
+    return Place(settings.get("ULTRACRAWL_CONFIG") or "", settings.get(ENVIRONMENT) or "")

@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WrapValidator, model_validator
 
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import HostPattern, UriPattern
+from ultracrawl.sources.rule_files import flat, host_rules, uri_rules
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.values import Extension, Network
 
@@ -45,10 +46,14 @@ Host = Annotated[str, BeforeValidator(_check_host_key)]
 PathPrefix = Annotated[str, BeforeValidator(_check_path, json_schema_input_type=str)]
 Port = Annotated[int, Field(ge=1, le=65535, strict=True)]
 HostPatterns = Annotated[
-    tuple[HostPattern, ...], BeforeValidator(_listed, json_schema_input_type=HostPattern | list[HostPattern])
+    tuple[Annotated[HostPattern, WrapValidator(host_rules)], ...],
+    AfterValidator(flat),
+    BeforeValidator(_listed, json_schema_input_type=HostPattern | list[HostPattern]),
 ]
 UriPatterns = Annotated[
-    tuple[UriPattern, ...], BeforeValidator(_listed, json_schema_input_type=UriPattern | list[UriPattern])
+    tuple[Annotated[UriPattern, WrapValidator(uri_rules)], ...],
+    AfterValidator(flat),
+    BeforeValidator(_listed, json_schema_input_type=UriPattern | list[UriPattern]),
 ]
 Paths = Annotated[tuple[PathPrefix, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
 Ports = Annotated[frozenset[Port], BeforeValidator(_listed, json_schema_input_type=Port | list[Port])]
@@ -134,6 +139,24 @@ class UrisSection(Section):
     )
 
 
+class OtherHostsSection(Section):
+    """What happens where a page links, or redirects, to another host name."""
+
+    links: bool = Field(
+        default=True, description="Follow links to another host name (one that is inside).", examples=[False]
+    )
+    redirects: bool = Field(
+        default=True,
+        description="Follow redirects to another host name, whatever their kind.",
+        examples=[False],
+    )
+    reset_depth: bool = Field(
+        default=False,
+        description="Count the depth from 0 again where a link leads to another host name.",
+        examples=[True],
+    )
+
+
 class BoundarySection(Section):
     """Which hosts, paths, ports and URLs belong to the source."""
 
@@ -167,6 +190,25 @@ class BoundarySection(Section):
         default=(),
         description="File-name extensions that are never fetched; case does not count.",
         examples=[[".png", ".zip"]],
+    )
+    combine: Literal["all", "any"] = Field(
+        default="all",
+        description="Whether a URL has to be included by host rules and by URL rules (`all`), or by one of them "
+        "(`any`).",
+        examples=["any"],
+    )
+    other_hosts: OtherHostsSection = Field(
+        default=OtherHostsSection(),
+        description="Links and redirects from one host to another.",
+        examples=[{"links": False}],
+    )
+    start_urls_exempt: bool = Field(
+        default=True, description="Host rules do not hold for the start URLs themselves.", examples=[False]
+    )
+    index_dynamic: bool = Field(
+        default=True,
+        description="Index pages whose URL has a question mark; if not, their links are followed only.",
+        examples=[False],
     )
     networks: Networks = Field(
         default=(),

@@ -11,9 +11,12 @@ from ultracrawl.attributes import AttributeMap, attribute_schema
 from ultracrawl.boundary.addresses import AddressPolicy
 from ultracrawl.boundary.boundary import Boundary
 from ultracrawl.boundary.redirects import RedirectPolicy
+from ultracrawl.boundary.rewrite_rules import RewriteRules
+from ultracrawl.boundary.rewriting_policy import RewritingPolicy
 from ultracrawl.boundary.rules import (
     Action,
     BoundaryRules,
+    Combine,
     CrawlMode,
     DomainRule,
     Kind,
@@ -21,6 +24,7 @@ from ultracrawl.boundary.rules import (
     PortRules,
     UriRule,
 )
+from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Page
 from ultracrawl.robots.policy import RobotsPolicy
@@ -40,6 +44,7 @@ class CompiledSource:
     seeds: tuple[str, ...]
     """Canonical start URLs, each once, in their order; texts that are no URL are left out."""
     url_policy: UrlPolicy
+    """How URLs as written become those that are fetched, rewrite rules included."""
     boundary: Boundary
     redirects: RedirectPolicy
     addresses: AddressPolicy
@@ -65,8 +70,10 @@ class CompiledSource:
         return self.boundary.follow_only(url) or ""
 
 
-def compile_source(source: DataSource, project: Project | None = None) -> CompiledSource:
-    """Compile a source; `project` adds its own search attributes.
+def compile_source(
+    source: DataSource, project: Project | None = None, addresses: Addresses = no_addresses
+) -> CompiledSource:
+    """Compile a source; `project` adds its own search attributes, `addresses` looks up hosts for address masks.
 
     Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
     """
@@ -77,7 +84,7 @@ def compile_source(source: DataSource, project: Project | None = None) -> Compil
         name=source.name,
         seeds=seeds,
         url_policy=policy,
-        boundary=compile_boundary(source),
+        boundary=compile_boundary(source, addresses),
         redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
         addresses=compile_addresses(source, seeds),
         robots=RobotsPolicy(obey=source.robots.obey, name=source.robots.name, timeout=source.limits.timeout),
@@ -97,13 +104,28 @@ def compile_source(source: DataSource, project: Project | None = None) -> Compil
 
 
 def compile_url_policy(source: DataSource) -> UrlPolicy:
-    """Return how links of a source become canonical URLs."""
-    return UrlPolicy(schemes=frozenset(source.boundary.schemes), max_length=source.limits.url_length)
+    """Return how URLs of a source are rewritten and become canonical."""
+    policy = UrlPolicy(
+        sort_query_params=source.urls.sort_query_params,
+        remove_params=source.urls.removed_names,
+        max_length=source.limits.url_length,
+        schemes=frozenset(source.boundary.schemes),
+    )
+    if not source.urls.rewrite_rules:
+        return policy
+    return RewritingPolicy(
+        policy.sort_query_params,
+        policy.remove_params,
+        policy.max_length,
+        schemes=policy.schemes,
+        rules=RewriteRules(source.urls.rewrite_rules),
+    )
 
 
-def compile_boundary(source: DataSource) -> Boundary:
+def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:
     """Return the boundary of a source. Raises `RuleError`."""
     section = source.boundary
+    other_hosts = section.other_hosts
     rules = BoundaryRules(
         domains=tuple(_domain_rules(source)),
         uris=tuple(_uri_rules(source)),
@@ -114,9 +136,13 @@ def compile_boundary(source: DataSource) -> Boundary:
         ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
         schemes=frozenset(section.schemes),
         exclude_extensions=section.exclude_extensions,
-        mode=CrawlMode(depth=source.depth),
+        max_uri_recursion=source.urls.max_uri_recursion,
+        mode=CrawlMode(source.depth, other_hosts.links, other_hosts.redirects, other_hosts.reset_depth),
+        combine=Combine(section.combine),
+        index_dynamic=section.index_dynamic,
+        seeds_exempt=section.start_urls_exempt,
     )
-    return Boundary(rules, policy=compile_url_policy(source))
+    return Boundary(rules, policy=compile_url_policy(source).without_rewriting, addresses=addresses)
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
@@ -160,15 +186,27 @@ def _accept(types: Iterable[str]) -> str:
 def _scope(source: DataSource) -> str:
     """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
     section = source.boundary.model_dump(mode="json", exclude={"networks"})
+    urls = source.urls.model_dump(mode="json")
     section["ports"] = {
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
-    text = json.dumps([section, hosts, source.depth, source.limits.url_length], sort_keys=True)
+    text = json.dumps([section, urls, hosts, source.depth, source.limits.url_length], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 
 
-_NO_RECIPE = {"name", "start_urls", "boundary", "depth", "redirects", "politeness", "limits", "user_agent", "settings"}
+_NO_RECIPE = {
+    "name",
+    "start_urls",
+    "boundary",
+    "urls",
+    "depth",
+    "redirects",
+    "politeness",
+    "limits",
+    "user_agent",
+    "settings",
+}
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
 
 

@@ -14,6 +14,7 @@ from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, PolitenessSection, RobotsSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
+from ultracrawl.sources.urls_section import UrlsSection
 from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, UrlList
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -39,6 +40,11 @@ class SourceOptions(Section):
         default=BoundarySection(),
         description="What belongs to the source.",
         examples=[{"schemes": ["https"]}],
+    )
+    urls: UrlsSection = Field(
+        default=UrlsSection(),
+        description="How links become URLs: canonical form and rewriting.",
+        examples=[{"remove_params": ["session", "tracking"]}],
     )
     depth: Depth = Field(
         default=None,

@@ -52,13 +52,15 @@ class FindingCollector:
         tree: YamlTree,
         path: Path,
         advice: Mapping[str, str] | None = None,
+        context: object = None,
     ) -> Model | None:
         """Return the validated model of what stands at a place, or None after adding all its mistakes.
 
-        `advice` replaces what to write instead for single options of the place.
+        `advice` replaces what to write instead for single options of the place; `context` is for validators
+        that read further files.
         """
         try:
-            return model.model_validate(data)
+            return model.model_validate(data, context=context)
         except ValidationError as error:
             for place, problem, instead in explain(error, model):
                 own = advice.get(str(place[0])) if advice and place else None

@@ -10,6 +10,7 @@ from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 from ultracrawl.boundary.masks import parse_mask
 from ultracrawl.boundary.rules import Kind, PatternError, RuleError
 from ultracrawl.boundary.tables import compiled
+from ultracrawl.boundary.validity import MASK_KINDS
 from ultracrawl.sources.mistakes import closest, listed, mistake, shown
 
 EVERY_HOST = "*"
@@ -45,7 +46,7 @@ class Pattern:
         return (
             self.text
             if self.every_host
-            else {"mask" if self.kind is Kind.IPMASK else self.kind.value: self.text}
+            else {"mask" if self.kind in MASK_KINDS else self.kind.value: self.text}
         )
 
 
@@ -124,7 +125,7 @@ def _checked(pattern: Pattern) -> Pattern:
 
 
 def _schema(kinds: dict[str, Kind], description: str, examples: list[Any]) -> WithJsonSchema:
-    options = {name: {"type": "string", "minLength": 1} for name in kinds}
+    options = {name: {"type": "string", "minLength": 1} for name in (*kinds, "file")}
     long_form = {
         "type": "object",
         "properties": options,
@@ -146,7 +147,7 @@ HostPattern = Annotated[
         _HOST_KINDS,
         "`docs.example.com` is that host, `.example.com` the domain and all hosts below it, "
         "`www.*` every host that begins so, `*` every host.",
-        ["docs.example.com", ".example.com", "www.*", {"suffix": "example.com"}, {"mask": "192.0.2.0/24"}],
+        ["docs.example.com", ".example.com", "www.*", {"mask": "192.0.2.0/24"}, {"file": "hosts.txt"}],
     ),
 ]
 UriPattern = Annotated[
@@ -156,6 +157,6 @@ UriPattern = Annotated[
     _schema(
         _URI_KINDS,
         "A text alone is the beginning of a URL.",
-        ["https://www.example.com/docs/", {"regexp": r".*\?print=.*"}, {"suffix": ".pdf"}],
+        ["https://www.example.com/docs/", {"regexp": r".*\?print=.*"}, {"file": "urls.txt"}],
     ),
 ]

@@ -57,6 +57,12 @@ class LimitsSection(Section):
     pages: int | None = Field(
         default=None, ge=1, description="Pages fetched in one run; without a number, all.", examples=[10000]
     )
+    pages_per_site: int | None = Field(
+        default=None,
+        ge=1,
+        description="Pages fetched from one site in one run; its further URLs are not asked for.",
+        examples=[20000],
+    )
     url_length: int = Field(
         default=2048,
         ge=16,

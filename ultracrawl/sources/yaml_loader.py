@@ -32,6 +32,7 @@ from ultracrawl.sources.loaded import Loaded
 from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, read_location
 from ultracrawl.sources.merging import merged
 from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.rule_files import RuleFiles
 from ultracrawl.sources.wording import option_names
 from ultracrawl.sources.yaml_tree import Data, Path, YamlTree, parse_yaml
 
@@ -56,7 +57,7 @@ def load_project(location: str | FilePath) -> Loaded:
 
 def load_definitions(definitions: Definitions) -> Loaded:
     """Load definitions whose texts were read already."""
-    reading = _Reading()
+    reading = _Reading(definitions.base)
     head = DefinitionHead()
     if definitions.main is not None:
         head = reading.read_main(definitions.main)
@@ -105,8 +106,9 @@ class _Entry:
 class _Reading:
     """Reads file after file: the head and the defaults of the first, the raw sources of all."""
 
-    def __init__(self) -> None:
+    def __init__(self, base: FilePath) -> None:
         self.findings = FindingCollector()
+        self._rule_files = RuleFiles(base, self.findings)
         self._entries: dict[str, _Entry] = {}
         self._defaults: dict[str, Data] = {}
         self._first: YamlTree | None = None
@@ -196,7 +198,7 @@ class _Reading:
     def _read_defaults(self, tree: YamlTree) -> None:
         data = tree.get("defaults")
         advice = dict.fromkeys(("type", "start_urls", "class", "name"), _NOT_FOR_ALL)
-        options = self.findings.validated(SourceOptions, data, tree, ("defaults",), advice)
+        options = self.findings.validated(SourceOptions, data, tree, ("defaults",), advice, self._rule_files)
         if options is not None and isinstance(data, dict):
             self._defaults = data
 
@@ -217,7 +219,7 @@ class _Reading:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
             data = {**merged(self._defaults, data), "name": self._checked_name(name, entry)}
-        source = self.findings.validated(DataSource, data, entry.tree, entry.path)
+        source = self.findings.validated(DataSource, data, entry.tree, entry.path, context=self._rule_files)
         if source is not None:
             self.findings.add_doubts(entry.tree, entry.path, check_source(source, schema))
         elif isinstance(data, dict):

@@ -1,0 +1,223 @@
+"""The command line as scripts see it: names, JSON shapes, exit codes, and errors in one line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+
+VERBS = ["crawl", "explain", "init", "lint", "schema", "search", "status", "urls"]
+
+
+@pytest.fixture
+def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
+    site.page("/", title="Home & garden", links=["/a", "/gone", "http://elsewhere.example/"], text="words here")
+    site.page("/a", title="Alpha", text="words there", head='<meta name="author" content="Miller">')
+    workspace.define(f"{url}/", attributes={"author": "Author"})
+    workspace.crawl()
+    return workspace
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_an_example(workspace: Workspace, verb: str) -> None:
+    ended = workspace.command(verb, "--help")
+    assert ended.code == 0
+    assert "Example" in ended.out
+    assert f"ultracrawl {verb}" in ended.out
+
+
+def test_help_lists_every_verb(workspace: Workspace) -> None:
+    out = workspace.command("--help").out
+    assert all(verb in out for verb in VERBS)
+
+
+def test_shape_of_crawl_json(crawled: Workspace) -> None:
+    run = crawled.crawl().run
+    assert set(run) >= {
+        "source", "run_id", "started", "finished", "seconds", "fetched", "indexed", "deleted", "bytes",
+        "outcomes", "status_codes", "rejected_by",
+    }  # fmt: skip
+    assert run["source"] == "site"
+    assert run["run_id"] == "2"
+    assert run["outcomes"] == {"GONE": 1, "NOT_MODIFIED": 2}
+    assert run["status_codes"] == {"304": 2, "404": 1}
+
+
+def test_shape_of_urls_json(crawled: Workspace) -> None:
+    rows = crawled.command("urls", "--json").lines
+    assert len(rows) == 3
+    assert list(rows[0]) == [
+        "url", "access_url", "display_url", "source", "depth", "status_code", "outcome", "reason", "etag",
+        "last_modified", "checksum", "indexed", "first_seen", "last_fetched",
+    ]  # fmt: skip
+    (gone,) = crawled.command("urls", "--json", "--outcome", "GONE").lines
+    assert gone["url"].endswith("/gone")
+    assert crawled.command("urls", "--outcome", "gone").out.startswith("GONE")
+
+
+def test_shape_of_search_json(crawled: Workspace) -> None:
+    found = crawled.command("search", "--json", "words").json
+    assert list(found) == ["query", "total", "took_ms", "hits"]
+    assert (found["query"], found["total"]) == ("words", 2)
+    assert list(found["hits"][0]) == ["url", "title", "score", "source", "snippet", "attributes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        pytest.param(["words"], {"/", "/a"}, id="word"),
+        pytest.param(['"words there"'], {"/a"}, id="phrase"),
+        pytest.param(["words -there"], {"/"}, id="without"),
+        pytest.param(["wor*"], {"/", "/a"}, id="prefix"),
+        pytest.param(["words", "--where", "Author=Miller"], {"/a"}, id="where"),
+        pytest.param(["words", "--where", "Author=Nobody"], set(), id="where-nobody"),
+        pytest.param(["words", "--source", "site"], {"/", "/a"}, id="source"),
+        pytest.param(["title:garden"], {"/"}, id="field"),
+        pytest.param(["absentword"], set(), id="nothing"),
+    ],
+)
+def test_queries(crawled: Workspace, words: list[str], found: set[str]) -> None:
+    assert set(crawled.search(*words)) == found
+
+
+def test_sort_and_limit(crawled: Workspace) -> None:
+    assert crawled.search("words", "--sort", "Title") == ["/a", "/"]
+    assert crawled.search("words", "--sort", "-Title") == ["/", "/a"]
+    assert len(crawled.command("search", "--json", "--limit", "1", "words").json["hits"]) == 1
+
+
+def test_shape_of_explain_json(crawled: Workspace, url: str) -> None:
+    explained = crawled.command("explain", "--json", f"{url}/x/../a#top").json
+    assert explained["canonical_url"] == f"{url}/a"
+    assert explained["source"] == "site"
+    assert explained["accept"] is True
+    assert {"stage", "rule", "accept", "reason"} <= set(explained["decisions"][0])
+    refused = crawled.command("explain", "--json", "http://elsewhere.example/").json
+    assert refused["accept"] is False
+    (refusal,) = [one for one in refused["decisions"] if not one["accept"]]
+    assert refusal["stage"] == "domain"
+    assert crawled.command("explain", "mailto:x@y").code == 0
+
+
+def test_shape_of_status_json(crawled: Workspace) -> None:
+    (status,) = crawled.command("status", "--json").json["sources"]
+    assert (status["source"], status["known"], status["indexed"], status["queued"]) == ("site", 3, 2, 0)
+    assert status["last_run"]["run_id"] == "1"
+    assert status["state"] == "idle"
+
+
+def test_only_json_goes_to_standard_output(crawled: Workspace) -> None:
+    for verb in (["crawl"], ["search", "words"], ["status"]):
+        out = crawled.command(*verb, "--json").out
+        assert json.loads(out), verb
+        assert out.count("\n") == 1
+
+
+def test_schema_is_json(workspace: Workspace) -> None:
+    schema = workspace.command("schema").json
+    assert schema["$schema"].startswith("https://json-schema.org/")
+    assert "sources" in schema["properties"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["crawl"], "there is no definition file", id="no-file"),
+        pytest.param(["crawl", "-c", "none.yaml"], "none.yaml", id="missing-file"),
+        pytest.param(["crawl", "--url", "no url"], "is not a URL", id="bad-url"),
+        pytest.param(["crawl", "--url", "http://x/", "-c", "y"], "leave out one", id="url-and-file"),
+        pytest.param(["search", "x"], "there is no definition file", id="search-nothing"),
+        pytest.param(["lint"], "there is no definition file", id="lint-nothing"),
+        pytest.param(["crawl", "--no-such-option"], "No such option", id="bad-option"),
+        pytest.param(["fly"], "No such command", id="bad-verb"),
+        pytest.param(["urls", "--outcome", "BAD"], "is not one of", id="bad-choice"),
+    ],
+)
+def test_the_users_mistakes_are_one_line_and_exit_code_2(
+    workspace: Workspace, words: list[str], message: str
+) -> None:
+    ended = workspace.command(*words)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["crawl", "nosuch"], "no source is named 'nosuch'"),
+        (["search", "words", "--where", "Author"], "ATTRIBUTE=VALUE"),
+        (["search", "words", "--where", "Nothing=1"], "Nothing"),
+        (["search", "words", "--sort", "Nothing"], "Nothing"),
+        (["search", "words", "--source", "nosuch"], "no source is named"),
+    ],
+)
+def test_mistakes_in_a_crawled_project(crawled: Workspace, words: list[str], message: str) -> None:
+    ended = crawled.command(*words)
+    assert ended.code == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_several_mistakes_in_a_definition_are_told_at_once(workspace: Workspace) -> None:
+    workspace.write(
+        {
+            "sources": {
+                "a": {"start_urls": [], "depht": 3},
+                "b": {"start_urls": ["http://x/"], "politeness": {"delay": "fast"}},
+                "c": {"start_urls": ["http://x/"], "boundary": {"uris": {"exclude": [{"regexp": "(a"}]}}},
+            }
+        }
+    )
+    lint = workspace.command("lint")
+    assert lint.code == 2
+    lines = lint.out.splitlines()
+    assert len(lines) == 4
+    assert [line.split(" - ")[1] for line in lines] == [
+        "sources.a.start_urls", "sources.a.depht", "sources.b.politeness.delay",
+        "sources.c.boundary.uris.exclude",
+    ]  # fmt: skip
+    assert all(line.startswith("ultracrawl.yaml:") and "; " in line for line in lines)
+    crawl = workspace.command("crawl")
+    assert crawl.code == 2
+    assert all(line in crawl.err for line in lines)
+
+
+def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/a", "http://elsewhere.example/"], text="needle")
+    site.page("/a", title="A", text="needle")
+    ended = workspace.crawl("--url", f"{url}/", "--delay", "0")
+    assert ended.run["outcomes"] == {"NEW": 2}
+    assert ended.run["source"] == "127.0.0.1"
+    assert sorted(workspace.search("needle")) == ["/", "/a"]
+    assert workspace.command("status").code == 0
+    assert (workspace.directory / "var" / "index").is_dir()
+    assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
+    assert workspace.crawl("127.0.0.1", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
+
+
+def test_two_sources_share_the_index_and_keep_their_own_state(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="needle")
+    source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+    workspace.write({"sources": {"one": source, "two": source}})
+    runs = workspace.crawl().json["runs"]
+    assert [run["source"] for run in runs] == ["one", "two"]
+    hits = workspace.command("search", "--json", "needle").json["hits"]
+    assert sorted(hit["source"] for hit in hits) == ["one", "two"], "ultra_search_46: one display URL, two sources"
+    assert workspace.crawl("two").json["runs"][0]["outcomes"] == {"NOT_MODIFIED": 1}
+
+
+def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspace: Workspace) -> None:
+    site.slow("/", 3.0, title="Home", text="words")
+    workspace.define(f"{url}/", robots={"obey": False})
+    running = workspace.start("crawl")
+    while not site.requests:
+        assert running.poll() is None, running.communicate()
+    second = workspace.command("crawl")
+    assert second.code == 2
+    assert "is being crawled by another process" in second.err
+    running.communicate()
+    assert running.returncode == 0
