@@ -2,8 +2,9 @@
 
     python benchmarks/crash.py [--kills 200] [--pages 2000] [--seed 1]
 
-Kills the crawl and all its processes (SIGKILL) at random moments, starts it again, and compares document table and index in the
-end with those of an undisturbed crawl. Prints one JSON object; exit code 1 if anything differs.
+Kills the crawl and all its processes (SIGKILL) at random moments, starts it again, and compares document
+table and index in the end with those of an undisturbed crawl. Prints one JSON object; exit code 1 if anything
+differs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from support.site import Site  # noqa: E402 - after the path is set
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--pages", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
@@ -34,7 +37,8 @@ def main() -> None:
     started = time.monotonic()
     with site.serve() as url, tempfile.TemporaryDirectory() as name:
         result = shake(site, url, Path(name), pages=options.pages, kills=options.kills, seed=options.seed)
-    print(json.dumps({**asdict(result), "pages": options.pages, "seconds": round(time.monotonic() - started)}, indent=2))
+    numbers = {**asdict(result), "pages": options.pages, "seconds": round(time.monotonic() - started)}
+    print(json.dumps(numbers, indent=2))
     raise SystemExit(1 if result.differences else 0)
 
 

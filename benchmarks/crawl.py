@@ -3,9 +3,10 @@
     python benchmarks/crawl.py                       # Debian's postgresql-doc-15
     python benchmarks/crawl.py --dir DIR --start index.html --repeat 3 --no-baseline
 
-Serves the directory with nginx on loopback, crawls it as a user would (`ultracrawl crawl -c FILE --json` in a process of
-its own: start-up, state, robots, checksums, attributes, index commit, all inside the time), crawls it again unchanged,
-and prints one JSON object. Wall times move by 15 % between runs; compare ratios and CPU seconds.
+Serves the directory with nginx on loopback, crawls it as a user would (`ultracrawl crawl -c FILE --json` in a
+process of its own: start-up, state, robots, checksums, attributes, index commit, all inside the time), crawls
+it again unchanged ("second"), once more without making documents ("no_index": fetch, parse, links and state
+only), and prints one JSON object. Wall times move by 15 % between runs; compare ratios and CPU seconds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,10 +35,14 @@ sources:
   site:
     type: web
     start_urls: [{url}]
+    {extra}
     politeness: {{delay: 0, concurrency: 32}}
     boundary:
       networks: [127.0.0.0/8]
 """
+
+
+PAGES = ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED", "NOT_INDEXED")
 
 
 class Sampler:
@@ -81,7 +87,7 @@ class Sampler:
 def run(command: list[str], cwd: Path) -> tuple[str, dict[str, Any]]:
     """Run a command; returns its standard output and what it cost."""
     started = time.perf_counter()
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "benchmarks")])}
     process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, text=True, env=env)
     sampler = Sampler(process.pid)
     output, _ = process.communicate()
@@ -102,7 +108,7 @@ def run(command: list[str], cwd: Path) -> tuple[str, dict[str, Any]]:
 def crawl(directory: Path) -> dict[str, Any]:
     output, cost = run([sys.executable, "-m", "ultracrawl", "crawl", "--json"], directory)
     report = json.loads(output)["runs"][0]
-    pages = sum(report["outcomes"].get(name, 0) for name in ("NEW", "MODIFIED", "UNMODIFIED", "NOT_MODIFIED"))
+    pages = sum(report["outcomes"].get(name, 0) for name in PAGES)
     return {
         **cost,
         "pages": pages,
@@ -119,9 +125,13 @@ def measure(url: str, *, baseline: bool) -> dict[str, Any]:
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        (directory / "ultracrawl.yaml").write_text(CONFIG.format(url=url))
+        definition = directory / "ultracrawl.yaml"
+        definition.write_text(CONFIG.format(url=url, extra=""))
         result["first"] = crawl(directory)
         result["second"] = crawl(directory)
+        shutil.rmtree(directory / "var")
+        definition.write_text(CONFIG.format(url=url, extra="class: no_index.NoIndex"))
+        result["no_index"] = crawl(directory)
         if baseline:
             script = str(ROOT / "benchmarks/baseline.py")
             output, cost = run([sys.executable, script, url, str(directory / "plain")], directory)

@@ -2,9 +2,10 @@
 
     python benchmarks/state.py [--sizes 1000,100000,1000000]
 
-For each size a process of its own fills a state store, opens it as a crawl does (a new run puts all into the queue), and then
-works through pages: take the next entry, admit 20 links that are known and 2 that are new, finish the visit, flush every 500. Prints
-one JSON object: resident memory with and without the known URLs, microseconds per page, bytes on disk per URL.
+For each size a process of its own fills a state store, opens it as a crawl does (a new run puts all into the
+queue), and then works through pages: take the next entry, admit 20 links that are known and 2 that are new,
+finish the visit, flush every 500. Prints one JSON object: resident memory with and without the known URLs,
+microseconds per page, bytes on disk per URL.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def fill(path: Path, size: int) -> float:
         state.discover(entry, 1.0)
         record = state.get(entry.key)
         assert record is not None
-        done = replace(record, outcome=UrlOutcome.NEW, status_code=200, etag='"abcdef"', checksum=b"c" * 32, indexed=True)
-        state.finish(entry, done)
+        found = {"outcome": UrlOutcome.NEW, "status_code": 200, "etag": '"abcdef"', "checksum": b"c" * 32}
+        state.finish(entry, replace(record, indexed=True, **found))
         if number % 1000 == 999:
             state.flush()
     state.end_run(replace(run, finished=2.0))
@@ -85,11 +86,20 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
             state.flush()
     seconds = time.perf_counter() - started
     state.flush()
-    return {"open_seconds": round(opened, 2), "us_per_page": round(seconds / max(pages, 1) * 1e6), "mb": rss() - before}
+    return {
+        "open_seconds": round(opened, 2),
+        "us_per_page": round(seconds / max(pages, 1) * 1e6),
+        "mb": rss() - before,
+    }
 
 
 def work_on(
-    state: SqliteState, admission: Admission, frontier: Frontier[QueueEntry], entry: QueueEntry, page: int, size: int
+    state: SqliteState,
+    admission: Admission,
+    frontier: Frontier[QueueEntry],
+    entry: QueueEntry,
+    page: int,
+    size: int,
 ) -> None:
     record = state.get(entry.key)
     assert record is not None
@@ -105,12 +115,16 @@ def work_on(
 def measure(size: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "s.sqlite"
-        filled = subprocess.run([sys.executable, __file__, "--fill", str(path), str(size)], check=True, capture_output=True)
+        fill_us = float(in_process("--fill", path, size))
         bytes_per_url = path.stat().st_size / size
-        ran = subprocess.run([sys.executable, __file__, "--crawl", str(path), str(size)], check=True, capture_output=True)
-    result = json.loads(ran.stdout)
+        result = json.loads(in_process("--crawl", path, size))
     result["mb"] = round(result["mb"], 1)
-    return {**result, "fill_us_per_url": round(float(filled.stdout), 1), "bytes_per_url": round(bytes_per_url)}
+    return {**result, "fill_us_per_url": round(fill_us, 1), "bytes_per_url": round(bytes_per_url)}
+
+
+def in_process(step: str, path: Path, size: int) -> bytes:
+    command = [sys.executable, __file__, step, str(path), str(size)]
+    return subprocess.run(command, check=True, capture_output=True).stdout
 
 
 def main() -> None:
@@ -120,7 +134,9 @@ def main() -> None:
     if len(sys.argv) == 4 and sys.argv[1] == "--crawl":
         print(json.dumps(crawl(Path(sys.argv[2]), int(sys.argv[3]))))
         return
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", default="1000,100000,1000000")
     sizes = [int(size) for size in parser.parse_args().sizes.split(",")]
     print(json.dumps({size: measure(size) for size in sizes}, indent=2))

@@ -15,7 +15,7 @@ Addresses = Callable[[str], Iterable[IpAddress | str]]
 """Gives the addresses of a host name for address masks; an unknown host has none."""
 
 
-def no_addresses(host: str) -> Iterable[IpAddress | str]:
+def no_addresses(_host: str) -> Iterable[IpAddress | str]:
     """Return no addresses: every host counts as one that does not resolve."""
     return ()
 

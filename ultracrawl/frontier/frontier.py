@@ -45,6 +45,7 @@ class Frontier(Generic[E]):
         self.hungry: set[str] = set()
         self._sites: dict[str, _Site[E]] = {}
         self._ready: list[tuple[float, int, str]] = []
+        self._caps: dict[str, int] = {}
         self._turn = 0
         self._size = 0
 
@@ -90,7 +91,7 @@ class Frontier(Generic[E]):
             if site.next_at > now:
                 self._list(name, site)
                 continue
-            if not site.entries or site.in_flight >= self.concurrency:
+            if not site.entries or site.in_flight >= self._caps.get(name, self.concurrency):
                 continue
             entry = site.entries.popleft()
             self._size -= 1
@@ -110,6 +111,22 @@ class Frontier(Generic[E]):
         if not (site.entries or site.in_flight or site.stored or site.listed or self.delay):
             del self._sites[name]
 
+    def cap(self, name: str, places: int) -> None:
+        """Let at most `places` entries of this site be out at once from now on."""
+        self._caps[name] = places
+
+    def withdraw(self, name: str) -> list[E]:
+        """Take all entries of a site that wait in memory out of the queue; what waits in the store is not asked for."""
+        site = self._sites.get(name)
+        self.hungry.discard(name)
+        if site is None:
+            return []
+        entries = list(site.entries)
+        self._size -= len(entries)
+        site.entries.clear()
+        site.stored = False
+        return entries
+
     def hold(self, name: str, until: float) -> None:
         """Let nothing of this site out before a time (back-off, `Retry-After`, a request made elsewhere)."""
         site = self._site(name)
@@ -120,7 +137,7 @@ class Frontier(Generic[E]):
         while self._ready:
             at, _, name = self._ready[0]
             site = self._sites.get(name)
-            if site and site.entries and site.in_flight < self.concurrency:
+            if site and site.entries and site.in_flight < self._caps.get(name, self.concurrency):
                 return at
             heappop(self._ready)
             if site:
@@ -139,7 +156,7 @@ class Frontier(Generic[E]):
         self._list(name, site)
 
     def _list(self, name: str, site: _Site[E]) -> None:
-        if not site.listed and site.entries and site.in_flight < self.concurrency:
+        if not site.listed and site.entries and site.in_flight < self._caps.get(name, self.concurrency):
             site.listed = True
             self._turn += 1
             heappush(self._ready, (site.next_at, self._turn, name))

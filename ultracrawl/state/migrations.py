@@ -41,6 +41,8 @@ MIGRATIONS: tuple[str, ...] = (
         report TEXT NOT NULL DEFAULT ''
     );
     """,
+    # 2: display URLs are unique within a source
+    "CREATE INDEX url_display ON url (display_url) WHERE display_url<>'';",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -16,6 +16,7 @@ from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
+from ultracrawl.urls import site_of
 
 MEMORY = ":memory:"
 GONE_RUNS = 3
@@ -64,7 +65,11 @@ class SqliteState:
         self._found: dict[int, tuple[QueueEntry, float]] = {}
         self._again: list[QueueEntry] = []
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
+        self._amended: dict[int, UrlRecord] = {}
         self._marks: dict[int, bool] = {}
+        self._names: dict[str, set[int]] = {}
+        """Keys by display URL, of what is not flushed."""
+        self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
 
     # ---- runs
@@ -89,14 +94,17 @@ class SqliteState:
         return RunMark(number, started, scope=scope), False
 
     def _forget_orphans(self) -> None:
-        """Forget URLs that were gone several times in a row, unless a page is known to link to them."""
-        query = "SELECT key FROM url WHERE outcome='GONE' AND failures>=?"
-        gone = {key for (key,) in self._db.execute(query, (GONE_RUNS,))}
-        if not gone:
-            return
-        for (links,) in self._db.execute("SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"):
-            gone.difference_update(array("q", links))
-        self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in gone])
+        self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
+
+    def orphans(self) -> set[int]:
+        """Return the keys of URLs that were gone several times in a row and that no known page links to."""
+        gone = {
+            key for (key,) in self._all("SELECT key FROM url WHERE outcome='GONE' AND failures>=?", GONE_RUNS)
+        }
+        if gone:
+            for (links,) in self._db.execute("SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"):
+                gone.difference_update(array("q", links))
+        return gone
 
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
@@ -131,6 +139,8 @@ class SqliteState:
         """Return the record of a key."""
         if key in self._done:
             return self._done[key][1]
+        if key in self._amended:
+            return self._amended[key]
         if key in self._found:
             entry, now = self._found[key]
             return self._record(entry, now)
@@ -145,6 +155,7 @@ class SqliteState:
     def discover(self, entry: QueueEntry, now: float) -> None:
         """Add a URL that is not known yet to table and queue."""
         self._found[entry.key] = (entry, now)
+        self._note_name(entry.key, entry.display_url)
 
     def requeue(self, entry: QueueEntry) -> None:
         """Put a known URL into the queue again."""
@@ -153,6 +164,30 @@ class SqliteState:
     def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
         self._done[entry.key] = (entry, record)
+        self._amended.pop(entry.key, None)
+        self._note_name(entry.key, record.display_url)
+
+    def amend(self, key: int, record: UrlRecord) -> None:
+        """Replace the record of a known URL; whether it waits in the queue stays as it is."""
+        if key in self._done:
+            self._done[key] = (self._done[key][0], record)
+        else:
+            self._amended[key] = record
+        self._note_name(key, record.display_url)
+
+    def shown_as(self, url: str) -> list[UrlRecord]:
+        """Return the records that have this URL as a display URL of its own."""
+        if not self._any_names:
+            return []
+        query = "SELECT key FROM url WHERE display_url=? AND display_url<>''"
+        keys = self._names.get(url, set()).union(key for (key,) in self._all(query, url))
+        records = (self.get(key) for key in sorted(keys))
+        return [record for record in records if record is not None and record.display_url == url]
+
+    def _note_name(self, key: int, display_url: str) -> None:
+        if display_url:
+            self._any_names = True
+            self._names.setdefault(display_url, set()).add(key)
 
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""
@@ -204,7 +239,7 @@ class SqliteState:
     @property
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
-        return len(self._found) + len(self._again) + len(self._done) + len(self._marks)
+        return sum(map(len, (self._found, self._again, self._done, self._amended, self._marks)))
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
@@ -219,11 +254,14 @@ class SqliteState:
             )
             run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             run(_DEQUEUE, [(e.site, e.depth, e.seq) for e, _ in self._done.values()])
-            run(_UPSERT, [_row(entry, record) for entry, record in self._done.values()])
+            run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
+            run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
         self._found.clear()
         self._again.clear()
         self._done.clear()
+        self._amended.clear()
+        self._names.clear()
         self._marks.clear()
 
     @contextlib.contextmanager
@@ -279,9 +317,9 @@ class SqliteState:
         return self._all(query)[0]
 
 
-def _row(entry: QueueEntry, r: UrlRecord) -> tuple[object, ...]:
+def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     return (
-        entry.key, entry.site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
+        key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
     )  # fmt: skip
 

@@ -50,6 +50,9 @@ class StateStore(Protocol):
         known page links to, are forgotten.
         """
 
+    def orphans(self) -> set[int]:
+        """Return the keys of the URLs that the next new run forgets."""
+
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run (`finished`, `report`) durably."""
 
@@ -70,6 +73,12 @@ class StateStore(Protocol):
 
     def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
+
+    def amend(self, key: int, record: UrlRecord) -> None:
+        """Replace the record of a known URL; whether it waits in the queue stays as it is."""
+
+    def shown_as(self, url: str) -> list[UrlRecord]:
+        """Return the records that have this URL as their `display_url`; records shown under their own have none."""
 
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""

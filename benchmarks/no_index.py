@@ -1,0 +1,19 @@
+"""A spider for `crawl.py` that fetches, parses, follows and records, but makes no documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scrapy.http import Response
+
+from ultracrawl.model import Page
+from ultracrawl.spiders import SourceSpider
+
+
+class NoIndex(SourceSpider):
+    """Leaves the index out of the measurement."""
+
+    def documents(self, response: Response, page: Page) -> Iterable[Any]:
+        """Make nothing of any page."""
+        return []

@@ -1,0 +1,54 @@
+"""The source's own rewriter at work: every link of a page goes through it before it is admitted."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
+from ultracrawl.urls import UrlPolicy
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED = 50_000
+"""Links whose refusal is remembered, so that each is counted and logged once; all are forgotten together."""
+
+
+class LinkRewriting:
+    """Gives the access URL of each link, and in `shown` the display URL where that is another one (Ultra Search 10).
+
+    `shown` holds what was found since it was last cleared, by access URL.
+    """
+
+    def __init__(self, policy: UrlPolicy, rewriter: UrlRewriter, rejected_by: Counter[str]) -> None:
+        self._canonical = policy.canonical
+        self._form = policy.without_rewriting
+        self._rewriter = rewriter
+        self._rejected_by = rejected_by
+        self._refused: set[str] = set()
+        self.shown: dict[str, str] = {}
+
+    def canonical(self, href: str, base: str) -> str | None:
+        """Return the URL to fetch for a link as written, or None if there is none or the rewriter dropped it."""
+        url = self._canonical(href, base)
+        if url is None:
+            return None
+        result = apply_rewriter(self._rewriter, url, self._form)
+        if result.outcome is RewriteOutcome.KEPT:
+            return url
+        if result.outcome is not RewriteOutcome.REWRITTEN:
+            self._refuse(url, result.decision.rule, result.reason)
+            return None
+        if result.display_url != result.access_url:
+            self.shown[result.access_url] = result.display_url
+        return result.access_url
+
+    def _refuse(self, url: str, rule: str, reason: str) -> None:
+        if url in self._refused:
+            return
+        if len(self._refused) >= REMEMBERED:
+            self._refused.clear()
+        self._refused.add(url)
+        self._rejected_by[rule] += 1
+        level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO
+        logger.log(level, "%s: %s: %s", rule, url, reason)
