@@ -40,17 +40,14 @@ def pages(site: Site) -> None:
 
 @pytest.mark.usefixtures("pages")
 def test_the_example_crawls(project: Desk) -> None:
-    env = {"ULTRACRAWL_CONFIG": "norrhavn:"}
-    lint = project.ultracrawl("lint", **env)
+    lint = project.ultracrawl("lint")
     assert (lint.code, lint.out) == (0, "")
     assert project.scrapy("list").out.split() == ["intranet"]
     project.crawled("intranet")
-    assert project.outcomes(**env) == {"/": "NEW", "/news/": "NOT_INDEXED", "/news/2025-03-roof.html": "NEW"}
-    assert project.found("solar roof", "--where", "Section=news", **env) == ["/news/2025-03-roof.html"]
-    assert project.found("navigation", **env) == []
-    (hit,) = project.ultracrawl("search", "--json", "solar", "--where", "Published=2025-03-01", **env).json[
-        "hits"
-    ]
+    assert project.outcomes() == {"/": "NEW", "/news/": "NOT_INDEXED", "/news/2025-03-roof.html": "NEW"}
+    assert project.found("solar roof", "--where", "Section=news") == ["/news/2025-03-roof.html"]
+    assert project.found("navigation") == []
+    (hit,) = project.ultracrawl("search", "--json", "solar", "--where", "Published=2025-03-01").json["hits"]
     assert hit["title"] == "Solar roof"
 
 

@@ -47,7 +47,7 @@ def test_the_files(made: Desk) -> None:
 
 def test_its_source_is_listed_and_has_no_mistakes(made: Desk) -> None:
     assert made.scrapy("list").out.split() == ["example"]
-    lint = made.ultracrawl("lint", ULTRACRAWL_CONFIG="my_sources:sources")
+    lint = made.ultracrawl("lint")
     assert (lint.code, lint.out) == (0, "")
 
 
@@ -66,12 +66,11 @@ def test_its_own_tests_find_a_mistake(made: Desk) -> None:
 
 def test_sources_crawl_by_either_command(made: Desk, site: Site, url: str) -> None:
     made.define("my_sources/sources/local.yaml", local={"start_urls": [f"{url}/"]})
-    env = {"ULTRACRAWL_CONFIG": "my_sources:sources"}
     made.crawled("local")
-    assert made.outcomes("--source", "local", **env) == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
-    again = made.ultracrawl("crawl", "--json", "local", **env)
+    assert made.outcomes("--source", "local") == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
+    again = made.ultracrawl("crawl", "--json", "local")
     assert again.run["outcomes"] == {"NOT_MODIFIED": 2, "ROBOTS": 1}
-    assert made.found("vacation", **env) == ["/a"]
+    assert made.found("vacation") == ["/a"]
     assert (made.directory / "var" / "index").is_dir()
 
 
@@ -81,8 +80,7 @@ def test_its_class_does_what_every_source_does(made: Desk, url: str) -> None:
         local={"start_urls": [f"{url}/"], "class": "my_sources.spiders.ExampleSource"},
     )
     made.crawled("local")
-    env = {"ULTRACRAWL_CONFIG": "my_sources:sources"}
-    assert made.outcomes("--source", "local", **env) == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
+    assert made.outcomes("--source", "local") == {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
 
 
 def test_definitions_elsewhere_by_the_environment(made: Desk, url: str) -> None:

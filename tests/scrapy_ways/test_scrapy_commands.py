@@ -100,6 +100,7 @@ def test_data_folder_elsewhere(project: Desk, tmp_path: Path, how: str) -> None:
     words = ["-s", f"ULTRACRAWL_DATA={data}"] if how == "setting" else []
     env = {"ULTRACRAWL_DATA": str(data)} if how == "variable" else {}
     project.crawled("site", *words, **env)
+    assert project.outcomes("--source", "site", ULTRACRAWL_DATA=str(data)) == CRAWLED
     assert (data / "var" / "state" / "site.sqlite").is_file()
     assert (data / "var" / "index").is_dir()
     assert not (project.directory / "var").exists()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.dialects import locate_definitions, read_definitions
+from ultracrawl.cli.options import found_definitions, json_option, print_json
+from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import UserError
 
 
@@ -22,7 +22,7 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
     Example:
       ultracrawl lint ultracrawl.yaml sources/*.yaml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    found = locate_definitions(None)
+    found, _ = found_definitions()
     locations = files or ((found,) if found else ())
     if not locations:
         raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")

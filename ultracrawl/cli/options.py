@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from ultracrawl.cli.adhoc import remembered
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
+from ultracrawl.settings.places import placed, scrapy_place
 from ultracrawl.sources import DataSource, Project, require
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -24,7 +26,7 @@ def config_option(function: F) -> F:
         "-c",
         "--config",
         metavar="FILE",
-        help="The definition file. Default: $ULTRACRAWL_CONFIG, then ./ultracrawl.yaml.",
+        help="The definition file. Default: $ULTRACRAWL_CONFIG, the setting of that name, ./ultracrawl.yaml.",
     )(function)
 
 
@@ -36,15 +38,15 @@ def json_option(function: F) -> F:
 
 
 def open_project(config: str | None) -> Project:
-    """Read the project that `-c`, the environment or the working directory names.
+    """Read the project that `-c`, the environment, the Scrapy project or the working directory names.
 
     Without any file, what `crawl --url` left in ./var/ is the project. Raises `UserError`.
     """
-    location = locate_definitions(config)
+    location, data = found_definitions(config)
     if location is not None:
         loaded = read_definitions(location)
         show_findings(finding for finding in loaded.findings if not finding.fatal)
-        return require(loaded)
+        return placed(require(loaded), data)
     project = remembered(Path.cwd())
     if project is None:
         raise UserError(
@@ -52,6 +54,13 @@ def open_project(config: str | None) -> Project:
             "with -c, or crawl without any by `ultracrawl crawl --url URL`"
         )
     return project
+
+
+def found_definitions(config: str | None = None) -> tuple[str | None, str]:
+    """Return where the definitions and the data are: as told, as in the Scrapy project here, or as found here."""
+    place = scrapy_place()
+    named = config or os.environ.get("ULTRACRAWL_CONFIG") or place.definitions
+    return locate_definitions(named), os.environ.get("ULTRACRAWL_DATA") or place.data
 
 
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:

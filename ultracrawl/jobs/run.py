@@ -92,6 +92,8 @@ class _Runner:
 def _scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     settings = get_project_settings()
     settings.setmodule("ultracrawl.settings", priority="default")
+    # A Scrapy project around us may have add-ons of its own, or none.
+    settings["ADDONS"].setdefault("ultracrawl.addon.UltracrawlAddon", 500)
     settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
     settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="cmdline")
     return settings

@@ -6,12 +6,16 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from ultracrawl.boundary import Boundary
+from ultracrawl.boundary import Boundary, UrlRewriter
+from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
-from ultracrawl.urls import UrlPolicy, site_of, url_key
+from ultracrawl.urls import UrlPolicy, host_of, site_of, url_key
 
 REJECTED = -1
 GENERATION = 200_000
+UNUSABLE = 20_000
+"""Links without a URL that are remembered, so that each is looked at once."""
+OTHER_SCHEME = "URL scheme"
 
 
 class SeenUrls:
@@ -45,8 +49,9 @@ class SeenUrls:
 class Admission:
     """Decides which links of a page become queue entries, and which keys the page links to.
 
-    The order is: canonical form, met lately, depth, document table, boundary. A link that is turned away is
-    counted once under the rule that did it.
+    The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
+    that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
+    before the boundary is asked, for rules that look at addresses.
     """
 
     def __init__(
@@ -56,25 +61,71 @@ class Admission:
         state: StateStore,
         clock: Callable[[], float],
         rejected_by: Counter[str],
+        rewriter: UrlRewriter | None = None,
+        look_up: Callable[[Iterable[str]], None] | None = None,
     ) -> None:
-        self._canonical = policy.canonical
+        self._policy = policy
+        self._rewriting = LinkRewriting(policy, rewriter, rejected_by) if rewriter else None
+        self._canonical = self._rewriting.canonical if self._rewriting else policy.canonical
         self._boundary = boundary
+        self._resets_depth = boundary.rules.mode.reset_level
+        self._look_up = look_up if boundary.asks_addresses else None
         self._state = state
         self._clock = clock
         self._rejected_by = rejected_by
         self._seen = SeenUrls()
+        self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
         """(key, depth) of known URLs to which a shorter route was found; the scheduler takes them."""
 
-    def admit(self, hrefs: Iterable[str], base: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
-        """Return the new queue entries among links found at `depth`, and the keys of all links inside."""
+    def admit(
+        self, hrefs: Iterable[str], base: str, depth: int, parent: str = ""
+    ) -> tuple[list[QueueEntry], array[int]]:
+        """Return the new queue entries among links found at `depth`, and the keys of all links inside.
+
+        `base` is what relative links are joined to; `parent` is the URL of the page, if that is another one.
+        """
+        parent = parent or base
+        urls = self._located(hrefs, base)
+        if not self._resets_depth:
+            return self._admit(urls, parent, depth)
+        entries: list[QueueEntry] = []
         inside = array("q")
-        unmet: dict[int, str] = {}
-        canonical, seen_depth = self._canonical, self._seen.get
+        by_depth: dict[int, list[str]] = {}
+        for url in urls:
+            by_depth.setdefault(self._boundary.link_depth(url, parent, depth - 1), []).append(url)
+        for link_depth, group in by_depth.items():
+            new, keys = self._admit(group, parent, link_depth)
+            entries += new
+            inside += keys
+        return entries, inside
+
+    def _located(self, hrefs: Iterable[str], base: str) -> list[str]:
+        if self._rewriting:
+            self._rewriting.shown.clear()
+        canonical, found = self._canonical, []
         for href in dict.fromkeys(hrefs):
             url = canonical(href, base)
-            if url is None:
-                continue
+            if url is not None:
+                found.append(url)
+            elif href not in self._unusable:
+                self._count_unusable(href, base)
+        return found
+
+    def _count_unusable(self, href: str, base: str) -> None:
+        """Count a link that leads to no URL; links to other kinds of things (`mailto:`) are none of our business."""
+        if len(self._unusable) >= UNUSABLE:
+            self._unusable.clear()
+        self._unusable.add(href)
+        decision = self._policy.canonicalise(href, base).decision
+        if not decision.accept and decision.rule != OTHER_SCHEME:
+            self._rejected_by[decision.rule] += 1
+
+    def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
+        inside = array("q")
+        unmet: dict[int, str] = {}
+        seen_depth = self._seen.get
+        for url in urls:
             key = url_key(url)
             seen = seen_depth(key)
             if seen is None:
@@ -83,14 +134,17 @@ class Admission:
                 inside.append(key)
                 if seen > depth:
                     self._shorter_route(key, depth)
-        return (self._unmet(unmet, base, depth, inside) if unmet else []), inside
+        return (self._unmet(unmet, parent, depth, inside) if unmet else []), inside
 
     def _shorter_route(self, key: int, depth: int) -> None:
         self._seen.put(key, depth)
         self.shorter.append((key, depth))
 
-    def _unmet(self, unmet: dict[int, str], base: str, depth: int, inside: array[int]) -> list[QueueEntry]:
+    def _unmet(self, unmet: dict[int, str], parent: str, depth: int, inside: array[int]) -> list[QueueEntry]:
         known = self._state.lookup(list(unmet))
+        if self._look_up is not None:
+            self._look_up(host_of(url) for key, url in unmet.items() if key not in known)
+        shown = self._rewriting.shown if self._rewriting else {}
         entries: list[QueueEntry] = []
         for key, url in unmet.items():
             if key in known:
@@ -98,9 +152,9 @@ class Admission:
                 inside.append(key)
                 if known[key][1] > depth:
                     self._shorter_route(key, depth)
-            elif self._inside(key, url, base, depth):
+            elif self._inside(key, url, parent, depth):
                 inside.append(key)
-                entries.append(self.enter(key, url, depth))
+                entries.append(self.enter(key, url, depth, shown.get(url, "")))
         return entries
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:

@@ -40,7 +40,7 @@ class LinkRewriting:
             self._refuse(url, result.decision.rule, result.reason)
             return None
         if result.display_url != result.access_url:
-            self.shown[result.access_url] = result.display_url
+            self.shown.setdefault(result.access_url, result.display_url)
         return result.access_url
 
     def _refuse(self, url: str, rule: str, reason: str) -> None:

@@ -1,0 +1,60 @@
+"""The addresses of hosts, for boundary rules with address masks: looked up in threads, remembered, bounded in time."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+logger = logging.getLogger(__name__)
+
+WAIT = 2.0
+"""Seconds that one page (or one redirect) waits for all the hosts it names that were not met before."""
+KEPT = 20_000
+THREADS = 16
+
+
+class HostAddresses:
+    """Callable that gives the addresses of a host; none for a host without an answer in time.
+
+    A look-up that takes longer than `WAIT` goes on in its thread; who asks again later gets its answer.
+    """
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        self._known: dict[str, Future[tuple[str, ...]]] = {}
+
+    def __call__(self, host: str) -> Iterable[str]:
+        """Return the addresses of a host; waits at most `WAIT` seconds."""
+        self.look_up([host])
+        found = self._known[host]
+        if found.done():
+            return found.result()
+        logger.warning("No address of %s after %g s; it counts as covered by no mask", host, WAIT)
+        return ()
+
+    def look_up(self, hosts: Iterable[str]) -> None:
+        """Look up all hosts at once and wait for them, at most `WAIT` seconds together."""
+        new = [host for host in dict.fromkeys(hosts) if host not in self._known]
+        if not new:
+            return
+        if len(self._known) >= KEPT:
+            self._known.clear()
+        pool = self._pool = self._pool or ThreadPoolExecutor(THREADS, thread_name_prefix="look-up")
+        self._known.update((host, pool.submit(addresses_of, host)) for host in new)
+        wait([self._known[host] for host in new], timeout=WAIT)
+
+    def close(self) -> None:
+        """Let go of the threads; look-ups that have not begun are given up."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def addresses_of(host: str) -> tuple[str, ...]:
+    """Look up one host; none if it has no address."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return ()
+    return tuple(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))
