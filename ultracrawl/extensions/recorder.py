@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.visit import Visit
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
-from ultracrawl.state import StateStore
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, StateStore
 
 HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
@@ -29,6 +30,8 @@ class Recorder:
         self._feed = feed
         self._report = report
         self._clock = clock
+        self.names: DisplayUrls | None = None
+        """Told when a URL that redirected is something else now, so that it gets its name back."""
         self.on_finish: list[Callable[[Visit], None]] = []
         """Called with each visit that reached its outcome."""
 
@@ -40,11 +43,23 @@ class Recorder:
         record = self._next_record(visit, outcome, status or visit.status, reason)
         if self._leaves_index(visit.record, outcome):
             self._feed.delete(visit.entry.key, visit.record.shown_url)
+            record = replace(record, indexed=False, handed=False)
+        if self.names is not None and redirected_until_now(visit, outcome):
+            self.names.release(visit)
         self._state.finish(visit.entry, record)
         self._report.outcomes[outcome] += 1
         self._report.status_codes[record.status_code] += 1
         for callback in self.on_finish:
             callback(visit)
+
+    def skip(self, entry: QueueEntry, rule: str) -> None:
+        """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
+        known = self._state.get(entry.key) or UrlRecord(entry.url, self._state.source, entry.depth)
+        record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, reason=rule)
+        self._state.finish(entry, record)
+        self._report.outcomes[record.outcome] += 1
+        self._report.status_codes[record.status_code] += 1
+        self._report.rejected_by[rule] += 1
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
@@ -75,6 +90,9 @@ class Recorder:
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
             return replace(record, failures=gone, etag="", last_modified="", checksum=b"", links=b"")
+        if status == StatusCode.NOT_UNIQUE:
+            # Without validators it is looked at again: the other document may be gone by then.
+            return replace(record, failures=0, etag="", last_modified="", checksum=b"", links=visit.links)
         return replace(
             record,
             failures=0,
@@ -85,3 +103,9 @@ class Recorder:
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
         )
+
+
+def redirected_until_now(visit: Visit, outcome: UrlOutcome) -> bool:
+    """Tell whether a URL that redirected at its last visit turned out to be something else."""
+    before = visit.record.outcome is UrlOutcome.REDIRECTED
+    return before and outcome is not UrlOutcome.REDIRECTED and not outcome.transient

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.extensions.feed import IndexFeed
-from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.urls import url_key
 
 BATCH = 1000
 OTHER_FORM = "urls: it has another canonical form now"
-REWRITER = "url rewriter"
+OTHER_URLS = "url rewriter: it gives other URLs now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +46,52 @@ def change_since(before: RunMark | None, rules: CompiledSource) -> Change:
     return Change(scope != rules.scope, recipe != rules.recipe)
 
 
-def outside(
-    state: StateStore, rules: CompiledSource, rewriter: UrlRewriter | None
-) -> Iterator[tuple[UrlRecord, str]]:
-    """Yield every known URL that the rules no longer admit, with the rule that turns it away."""
-    for record in state.records():
-        rule = _refusal(record, rules, rewriter)
-        if rule is not None:
-            yield record, rule
+class ScopeCheck:
+    """Tells which known URLs the rules of a source admit no longer; what a run drops, and what `plan` shows."""
 
+    def __init__(self, state: StateStore, rules: CompiledSource, rewriter: UrlRewriter | None) -> None:
+        self._state = state
+        self._rules = rules
+        self._rewriter = rewriter
+        self._seeds = frozenset(rules.seeds)
 
-def _refusal(record: UrlRecord, rules: CompiledSource, rewriter: UrlRewriter | None) -> str | None:
-    seed = record.url in rules.seeds
-    if not seed and (rule := _other_form(record, rules, rewriter)) is not None:
-        return rule
-    return rules.boundary.rejects(record.url, 0 if seed else record.depth, seed=seed)
+    def outside(self) -> Iterator[tuple[UrlRecord, str]]:
+        """Yield every known URL that is outside now, with the rule that turns it away."""
+        for record in self._state.records():
+            rule = self._refusal(record)
+            if rule is not None:
+                yield record, rule
 
+    def _refusal(self, record: UrlRecord) -> str | None:
+        if record.url in self._seeds:
+            return self._rules.boundary.rejects(record.url, 0, seed=True)
+        return self._other_form(record) or self._rules.boundary.rejects(record.url, record.depth)
 
-def _other_form(record: UrlRecord, rules: CompiledSource, rewriter: UrlRewriter | None) -> str | None:
-    """Return the rule by which the URL of a record would be another one, if it were found in a page now."""
-    policy = rules.url_policy if record.shown_url == record.url else rules.url_policy.without_rewriting
-    canonical = policy.canonical(record.url)
-    if canonical is None:
-        return policy.canonicalise(record.url).decision.rule
-    if canonical != record.url:
-        return OTHER_FORM
-    if rewriter is None:
-        return None
-    result = apply_rewriter(rewriter, record.shown_url, policy.without_rewriting)
-    same = (result.display_url, result.access_url) == (record.shown_url, record.url)
-    return None if same or result.outcome is RewriteOutcome.ERROR else f"{REWRITER}: it says otherwise now"
+    def _other_form(self, record: UrlRecord) -> str | None:
+        """Return the rule by which a record would have another URL, if it were found in a page now."""
+        borrowed = bool(record.display_url)
+        policy = self._rules.url_policy.without_rewriting if borrowed else self._rules.url_policy
+        canonical = policy.canonical(record.url)
+        if canonical is None:
+            return policy.canonicalise(record.url).decision.rule
+        if canonical != record.url:
+            return OTHER_FORM
+        return self._rewritten_otherwise(record, borrowed)
+
+    def _rewritten_otherwise(self, record: UrlRecord, borrowed: bool) -> str | None:
+        if borrowed and self._redirects(record.display_url):
+            return None
+        if self._rewriter is None:
+            return OTHER_URLS if borrowed else None
+        result = apply_rewriter(self._rewriter, record.shown_url, self._rules.url_policy.without_rewriting)
+        if result.outcome is RewriteOutcome.ERROR:
+            return None
+        same = (result.display_url, result.access_url) == (record.shown_url, record.url)
+        return None if same else OTHER_URLS
+
+    def _redirects(self, url: str) -> bool:
+        record = self._state.get(url_key(url))
+        return record is not None and record.outcome is UrlOutcome.REDIRECTED
 
 
 def drop_outside(
@@ -91,7 +107,7 @@ def drop_outside(
     """
     dropped: list[int] = []
     counts: Counter[str] = Counter()
-    for record, rule in outside(state, rules, rewriter):
+    for record, rule in ScopeCheck(state, rules, rewriter).outside():
         counts[rule] += 1
         key = url_key(record.url)
         if record.indexed or record.handed:

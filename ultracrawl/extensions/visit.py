@@ -65,6 +65,9 @@ class LinkQueue(Protocol):
     def retry(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait at least `delay` seconds and be tried again."""
 
+    def again(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+
 
 def visit_of(request: Request) -> Visit | None:
     """Return the visit that a request belongs to; None for robots.txt and requests of somebody else's code."""

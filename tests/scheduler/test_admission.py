@@ -1,0 +1,99 @@
+"""From links to queue entries: what is new, what is known, what is turned away, and what that costs the store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from ultracrawl.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
+from ultracrawl.scheduler import admission
+from ultracrawl.scheduler.admission import Admission, SeenUrls
+from ultracrawl.state import SqliteState
+from ultracrawl.urls import UrlPolicy, url_key
+
+PAGE = "http://a.example/dir/page"
+
+
+class CountingState(SqliteState):
+    """Counts the look-ups that reach the document table."""
+
+    lookups = 0
+
+    def lookup(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
+        self.lookups += 1
+        return super().lookup(keys)
+
+
+@pytest.fixture
+def state() -> CountingState:
+    store = CountingState(":memory:", "s")
+    store.begin_run(1.0, "")
+    return store
+
+
+def admit_with(state: SqliteState, depth: int | None = None) -> tuple[Admission, Counter[str]]:
+    rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),), mode=CrawlMode(depth=depth))
+    rejected: Counter[str] = Counter()
+    return Admission(UrlPolicy(), Boundary(rules), state, lambda: 5.0, rejected), rejected
+
+
+def test_links_become_entries_once_in_their_order(state: CountingState) -> None:
+    admit, rejected = admit_with(state)
+    found, inside = admit.admit(["x", "/y", "x#part", "HTTP://A.example:80/y", "mailto:me"], PAGE, 1)
+    assert [one.url for one in found] == ["http://a.example/dir/x", "http://a.example/y"]
+    assert list(inside) == [one.key for one in found]
+    assert all((one.depth, one.site) == (1, "a.example") for one in found)
+    assert not rejected
+
+
+def test_a_rejected_link_is_counted_once_and_remembered(state: CountingState) -> None:
+    admit, rejected = admit_with(state)
+    for _ in range(3):
+        found, inside = admit.admit(["http://b.example/"], PAGE, 1)
+        assert (found, list(inside)) == ([], [])
+    assert rejected == {"no include domain matches": 1}
+    assert state.lookups == 1
+
+
+def test_navigation_bars_cost_no_query(state: CountingState) -> None:
+    admit, _ = admit_with(state)
+    bar = [f"/nav/{number}" for number in range(50)]
+    admit.admit(bar, PAGE, 1)
+    before = state.lookups
+    found, inside = admit.admit(bar, "http://a.example/other", 1)
+    assert (found, len(inside), state.lookups) == ([], 50, before)
+
+
+def test_known_urls_of_an_earlier_run_are_asserted_not_queued(state: CountingState) -> None:
+    first, _ = admit_with(state)
+    (entry,), _ = first.admit(["/known"], PAGE, 1)
+    state.flush()
+    second, _ = admit_with(state)
+    found, inside = second.admit(["/known"], PAGE, 1)
+    assert (found, list(inside)) == ([], [entry.key])
+
+
+def test_too_deep_links_may_come_back_by_a_shorter_route(state: CountingState) -> None:
+    admit, rejected = admit_with(state, depth=2)
+    assert admit.admit(["/x"], PAGE, 3)[0] == []
+    assert rejected == {"depth 2": 1}
+    assert [one.url for one in admit.admit(["/x"], PAGE, 2)[0]] == ["http://a.example/x"]
+
+
+def test_a_shorter_route_to_a_known_url_is_told(state: CountingState) -> None:
+    admit, _ = admit_with(state)
+    admit.admit(["/x"], PAGE, 5)
+    admit.admit(["/x"], PAGE, 2)
+    assert admit.shorter == [(url_key("http://a.example/x"), 2)]
+
+
+def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "GENERATION", 10)
+    seen = SeenUrls()
+    for key in range(100):
+        seen.put(key, 1)
+    assert seen.get(0) is None
+    assert seen.get(99) == 1
+    assert len(seen._young) + len(seen._old) <= 20
