@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from ultracrawl.backends import open_state, state_exists
+from ultracrawl.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
-from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.urls import url_key
 
 
@@ -23,6 +26,8 @@ class Explanation:
     source: str
     decisions: tuple[Decision, ...]
     record: UrlRecord | None
+    display_url: str = ""
+    """The URL that would be shown, if the link were new."""
 
     @property
     def accept(self) -> bool:
@@ -34,6 +39,7 @@ class Explanation:
         return {
             "url": self.url,
             "canonical_url": self.canonical_url or None,
+            "display_url": self.display_url or None,
             "source": self.source,
             "accept": self.accept,
             "decisions": [
@@ -68,16 +74,43 @@ def command(url: str, config: str | None, source: str, as_json: bool) -> None:
 
 
 def explain(project: Project, source: DataSource, url: str) -> Explanation:
-    """Put a URL through the rules of a source, as the crawl would."""
-    rules = compile_source(source, project)
+    """Put a URL through the rules of a source, as the crawl would a link. Raises `UserError`, `WorkError`."""
+    hosts = HostAddresses()
+    rules = compile_source(source, project, hosts)
+    try:
+        with opened_rewriter(source) as rewriter:
+            found = _found(rules, rewriter, url)
+        if not found.access_url:
+            return Explanation(url, "", source.name, tuple(found.decisions), None)
+        record = _record(project, source, found.access_url)
+        depth = record.depth if record else 0
+        seed = found.access_url in rules.seeds
+        decisions = rules.boundary.decisions(found.access_url, depth, seed=seed)
+        return Explanation(
+            url, found.access_url, source.name, (*found.decisions, *decisions), record, found.display_url
+        )
+    finally:
+        hosts.close()
+
+
+class _Found(NamedTuple):
+    """The URLs of a link, and what made them."""
+
+    decisions: list[Decision]
+    access_url: str = ""
+    display_url: str = ""
+
+
+def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Found:
     canonical = rules.url_policy.canonicalise(url)
-    if not canonical.url:
-        return Explanation(url, "", source.name, (canonical.decision,), None)
-    record = _record(project, source, canonical.url)
-    seed = canonical.url in rules.seeds
-    depth = record.depth if record else 0
-    decisions = rules.boundary.decisions(canonical.url, depth, seed=seed)
-    return Explanation(url, canonical.url, source.name, (canonical.decision, *decisions), record)
+    decisions = [canonical.decision]
+    if not canonical.url or rewriter is None:
+        return _Found(decisions, canonical.url or "", canonical.url or "")
+    if canonical.url in rules.seeds:
+        not_asked = Decision(True, "rewrite", "url rewriter", "a start URL is not shown to it")
+        return _Found([*decisions, not_asked], canonical.url, canonical.url)
+    result = apply_rewriter(rewriter, canonical.url, rules.url_policy.without_rewriting)
+    return _Found([*decisions, result.decision], result.access_url, result.display_url)
 
 
 def _record(project: Project, source: DataSource, url: str) -> UrlRecord | None:
@@ -93,6 +126,8 @@ def _record(project: Project, source: DataSource, url: str) -> UrlRecord | None:
 def _print(explanation: Explanation) -> None:
     verdict = "would be crawled" if explanation.accept else "is turned away"
     click.echo(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
+    if explanation.display_url != explanation.canonical_url:
+        click.echo(f"  shown as {explanation.display_url}")
     for decision in explanation.decisions:
         mark = (
             "yes"

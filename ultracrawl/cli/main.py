@@ -16,6 +16,7 @@ VERBS = {
     "explain": "explain",
     "init": "init",
     "lint": "lint",
+    "plan": "plan",
     "schema": "schema",
     "search": "search",
     "status": "status",

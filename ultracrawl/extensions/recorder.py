@@ -31,7 +31,7 @@ class Recorder:
         self._report = report
         self._clock = clock
         self.names: DisplayUrls | None = None
-        """Told when a URL that redirected is something else now, so that it gets its name back."""
+        """Told how visits end, so that a URL that redirects no more gets its name back."""
         self.on_finish: list[Callable[[Visit], None]] = []
         """Called with each visit that reached its outcome."""
 
@@ -44,8 +44,8 @@ class Recorder:
         if self._leaves_index(visit.record, outcome):
             self._feed.delete(visit.entry.key, visit.record.shown_url)
             record = replace(record, indexed=False, handed=False)
-        if self.names is not None and redirected_until_now(visit, outcome):
-            self.names.release(visit)
+        if self.names is not None:
+            self.names.ended(visit, outcome)
         self._state.finish(visit.entry, record)
         self._report.outcomes[outcome] += 1
         self._report.status_codes[record.status_code] += 1
@@ -54,7 +54,7 @@ class Recorder:
 
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
-        known = self._state.get(entry.key) or UrlRecord(entry.url, self._state.source, entry.depth)
+        known = self._state.get(entry.key) or UrlRecord(entry.url, self._report.source, entry.depth)
         record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, reason=rule)
         self._state.finish(entry, record)
         self._report.outcomes[record.outcome] += 1
@@ -103,9 +103,3 @@ class Recorder:
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
         )
-
-
-def redirected_until_now(visit: Visit, outcome: UrlOutcome) -> bool:
-    """Tell whether a URL that redirected at its last visit turned out to be something else."""
-    before = visit.record.outcome is UrlOutcome.REDIRECTED
-    return before and outcome is not UrlOutcome.REDIRECTED and not outcome.transient

@@ -41,6 +41,7 @@ class RedirectFollower:
             return False
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
+            self._session.names.redirected(visit, target, shown)
             self._session.links.redirect(visit, target, shown)
             self._session.recorder.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
         else:

@@ -20,14 +20,17 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
-from ultracrawl.extensions.scope import drop_outside
+from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
+from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.visit import LinkQueue, Visit
-from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.urls import url_key
@@ -57,7 +60,10 @@ class CrawlSession:
         self.crawler = crawler
         self.project = project
         self.source = source
-        rules = compile_source(source, project)
+        self.hosts = HostAddresses()
+        self.rewriter = load_rewriter(source)
+        """The source's own rewriter, open from `open()` to `close()`."""
+        rules = compile_source(source, project, self.hosts)
         networks = [str(network) for network in source.boundary.networks]
         addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
         self.rules: CompiledSource = replace(rules, addresses=addresses)
@@ -72,6 +78,7 @@ class CrawlSession:
         self.state: StateStore
         self.feed: IndexFeed
         self.recorder: Recorder
+        self.names: DisplayUrls
         self.run: RunMark
         self.report: RunReport
         self.redirects = RedirectFollower(self)
@@ -104,7 +111,7 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
-        self.run, resumed = self.state.begin_run(now, f"{self.rules.scope}.{self.rules.recipe}")
+        self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
@@ -112,10 +119,17 @@ class CrawlSession:
         indexer = open_indexer(self.project)
         self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
+        self.names = self.recorder.names = DisplayUrls(
+            self.state,
+            self.feed,
+            self._again,
+            lent_by_redirects=not self.rewriter,
+        )
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        self._follow_definition()
+        if self._open_rewriter():
+            self._follow_definition()
         self.report.scheduled = self.state.counts().queued
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
@@ -123,19 +137,52 @@ class CrawlSession:
         gc.collect()
         gc.freeze()
 
+    def _again(self, record: UrlRecord) -> None:
+        self.links.again(record)  # the scheduler makes itself known only after `open`
+
     def _follow_definition(self) -> None:
         """Act on a definition that changed since the last run.
 
         Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
         every page is made into a document again.
         """
-        before = next((run.scope for run in self.state.runs(2) if run.number != self.run.number), None)
-        scope, _, recipe = (self.run.scope if before is None else before).partition(".")
-        self.force = self.force or recipe != self.rules.recipe
-        self.rescan = self.force or scope != self.rules.scope
-        if scope != self.rules.scope:
-            dropped = drop_outside(self.state, self.feed, self.rules, self.report)
+        before = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
+        change = change_since(before, self.rules)
+        self.force = self.force or change.recipe
+        self.rescan = self.force or change.scope
+        if change.scope:
+            dropped = drop_outside(self.state, self.feed, self.rules, self.report, self.rewriter)
             logger.info("The scope of %s changed: %d known URLs are outside", self.source.name, dropped)
+
+    def _open_rewriter(self) -> bool:
+        """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
+        if self.rewriter is None:
+            return True
+        try:
+            open_rewriter(self.rewriter)
+        except WorkError as error:
+            self.rewriter = None
+            self._failed = True
+            self._note(error)
+            return False
+        return True
+
+    def _close_rewriter(self) -> None:
+        if self.rewriter is None:
+            return
+        try:
+            close_rewriter(self.rewriter)
+        except WorkError as error:
+            self._note(error)
+
+    def _note(self, error: WorkError) -> None:
+        self.report.problems.append(str(error))
+        logger.error("%s", error)
+
+    @property
+    def failed(self) -> bool:
+        """Whether something happened that no further URL can get around."""
+        return self._failed
 
     @property
     def problems(self) -> list[str]:
@@ -208,14 +255,15 @@ class CrawlSession:
         self.report.interrupted = reason == "shutdown"
         if self._ticking.running:
             self._ticking.stop()
+        self._close_rewriter()
+        self.hosts.close()
         try:
             if not self._failed:
                 await self._finish_indexing()
                 self._end_run()
         except WorkError as error:
             self._failed = True
-            self.report.problems.append(str(error))
-            logger.error("%s", error)
+            self._note(error)
         finally:
             self.feed.close(timeout=10.0)
             self._release()
@@ -244,8 +292,7 @@ class CrawlSession:
         try:
             self.state.close()
         except WorkError as error:
-            self.report.problems.append(str(error))
-            logger.error("%s", error)
+            self._note(error)
 
 
 def _iso(seconds: float) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem
 
 from ultracrawl.extensions import Visit
 from ultracrawl.index import IndexDocument
+from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.recrawl import classify
 
 
 class IndexPipeline(DocumentPipeline):
-    """Hands documents over to the index and records NEW or MODIFIED.
+    """Hands documents over to the index and records NEW or MODIFIED, or 956 for a second one of a display URL.
 
     What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
     """
@@ -19,6 +21,7 @@ class IndexPipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Put one document into the cache and end its visit."""
         url = str(item.get("url") or visit.shown_url)
+        self._check_unique(visit)
         document = IndexDocument(
             source=visit.record.source,
             url=url,
@@ -29,3 +32,11 @@ class IndexPipeline(DocumentPipeline):
         self.session.feed.add(visit.entry.key, document)
         self.session.recorder.finish(visit, classify(visit.record, visit.checksum, force=True), 200)
         item["checksum"] = visit.checksum.hex()
+
+    def _check_unique(self, visit: Visit) -> None:
+        """End a visit whose display URL belongs to another document of the source. Raises `DropItem`."""
+        holder = self.session.names.holder(visit)
+        if holder is not None:
+            reason = f"{visit.shown_url} is the display URL of {holder.url}"
+            self.session.recorder.finish(visit, UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, reason)
+            raise DropItem(reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -10,6 +11,8 @@ from ultracrawl.boundary import Boundary, UrlRewriter
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
 from ultracrawl.urls import UrlPolicy, host_of, site_of, url_key
+
+logger = logging.getLogger(__name__)
 
 REJECTED = -1
 GENERATION = 200_000
@@ -162,6 +165,8 @@ class Admission:
         if rule is None:
             return True
         self._rejected_by[rule] += 1
+        if logger.isEnabledFor(logging.INFO):
+            logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
         if not self._boundary.depends_on_route(rule):
             self._seen.put(key, REJECTED)
         return False

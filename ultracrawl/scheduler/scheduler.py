@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -17,6 +19,7 @@ from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
 from ultracrawl.scheduler.admission import Admission
+from ultracrawl.scheduler.budget import PageBudget
 from ultracrawl.state import QueueEntry
 from ultracrawl.urls import site_of, url_key
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
     from twisted.internet.defer import Deferred
+
+logger = logging.getLogger(__name__)
 
 REFILL = 2000
 """Entries of one site taken from the store at once."""
@@ -44,17 +49,18 @@ class UltracrawlScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
         self._crawler = crawler
         self._session = session
-        politeness = session.source.politeness
-        self._frontier: Frontier[QueueEntry] = Frontier(
-            delay=politeness.delay, concurrency=politeness.concurrency
-        )
+        politeness, limits = session.source.politeness, session.source.limits
+        self._pages = limits.pages
+        self._budget = PageBudget(limits)
+        places = min(politeness.concurrency, limits.pages_per_site or politeness.concurrency)
+        self._frontier: Frontier[QueueEntry] = Frontier(delay=politeness.delay, concurrency=places)
         self._direct: deque[Request] = deque()
         self._retries: dict[int, Visit] = {}
         self._depths: dict[int, int] = {}
         self._unconditional: set[int] = set()
         self._wake_call: CallLaterResult | None = None
         self._headers = dict(session.rules.headers)
-        self._timeout = session.source.limits.timeout
+        self._timeout = limits.timeout
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -72,7 +78,13 @@ class UltracrawlScheduler(BaseScheduler):
         session.recorder.on_finish.append(self._finished)
         rules = session.rules
         self.admission = Admission(
-            rules.url_policy, rules.boundary, session.state, session.clock, session.report.rejected_by
+            rules.url_policy,
+            rules.boundary,
+            session.state,
+            session.clock,
+            session.report.rejected_by,
+            session.rewriter,
+            session.hosts.look_up,
         )
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
@@ -85,7 +97,9 @@ class UltracrawlScheduler(BaseScheduler):
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether anything waits, in memory or in the store."""
+        """Whether anything waits, in memory or in the store, that this run may still ask for."""
+        if self._session.failed or self._may_fetch() <= 0:
+            return bool(self._direct)
         return bool(self._direct or len(self._frontier) or self._frontier.hungry)
 
     def enqueue_request(self, request: Request) -> bool:
@@ -99,6 +113,8 @@ class UltracrawlScheduler(BaseScheduler):
         """Hand out the next request, or None until something changes; the engine is woken when a delay is over."""
         if self._direct:
             return self._direct.popleft()
+        if self._session.failed or (self._pages and self._may_fetch() <= self._unanswered()):
+            return None
         if self._session.feed.congested:
             self._wake_in(CONGESTION_WAIT)
             return None
@@ -110,6 +126,13 @@ class UltracrawlScheduler(BaseScheduler):
                 self._wake_in(max(at - now, 0.001))
             return None
         return self._request(entry)
+
+    def _may_fetch(self) -> int:
+        """Return how many answers this run may still get (`limits.pages`)."""
+        return sys.maxsize if self._pages is None else self._pages - self._session.report.fetched
+
+    def _unanswered(self) -> int:
+        return sum(not visit.status for visit in self._session.visits.values())
 
     def _pop(self, now: float) -> QueueEntry | None:
         while self._frontier.hungry:
@@ -156,15 +179,35 @@ class UltracrawlScheduler(BaseScheduler):
         depth = self._depths.pop(entry.key, entry.depth)
         rescan = self._session.rescan or entry.key in self._unconditional
         self._unconditional.discard(entry.key)
-        return Visit(entry._replace(depth=min(depth, entry.depth)), record, rescan=rescan)
+        entry = entry._replace(depth=min(depth, entry.depth), display_url=record.display_url)
+        return Visit(entry, record, rescan=rescan)
 
     def _finished(self, visit: Visit) -> None:
         self._session.visits.pop(visit.entry.key, None)
+        if self._budget.count(visit):
+            self._keep_to_budget(visit.entry.site)
         self._frontier.done(visit.entry.site)
+
+    def _keep_to_budget(self, site: str) -> None:
+        """Let no more requests of a site out than it has pages left; with none left, turn away what waits."""
+        left = self._budget.left(site)
+        if left:
+            self._frontier.cap(site, min(left, self._frontier.concurrency))
+            return
+        waiting = self._frontier.withdraw(site)
+        while waiting:
+            for entry in waiting:
+                self._turn_away(entry)
+            waiting = self._session.state.queued(site, REFILL)
+
+    def _turn_away(self, entry: QueueEntry) -> None:
+        self._retries.pop(entry.key, None)
+        self._session.recorder.skip(entry, self._budget.rule)
 
     def retry(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
         visit.attempts += 1
+        visit.status = 0
         entry = visit.entry
         self._session.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
@@ -175,25 +218,32 @@ class UltracrawlScheduler(BaseScheduler):
     # ---- links
 
     def seed(self, urls: Iterable[str]) -> int:
-        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them."""
-        new = 0
-        for url in urls:
-            canonical = self._session.rules.url_policy.canonical(url)
-            if canonical is None:
-                self._session.problems.append(f"start URL {url!r} is not a URL that can be crawled")
-                continue
-            key = url_key(canonical)
-            if not self._session.state.lookup([key]):
-                self._enqueue(self.admission.enter(key, canonical, 0))
-                new += 1
-        return new
+        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them by default."""
+        return 0 if self._session.failed else sum(map(self._seed, urls))
+
+    def _seed(self, url: str) -> bool:
+        rules, report = self._session.rules, self._session.report
+        canonical = rules.url_policy.canonical(url)
+        if canonical is None:
+            self._session.problems.append(f"start URL {url!r} is not a URL that can be crawled")
+            return False
+        key = url_key(canonical)
+        if self._session.state.lookup([key]):
+            return False
+        rule = rules.boundary.rejects(canonical, seed=True)
+        if rule is None:
+            self._enqueue(self.admission.enter(key, canonical, 0))
+            return True
+        report.rejected_by[rule] += 1
+        logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
+        return False
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
         """Queue the links of a page that are new and inside the boundary; returns how many.
 
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
-        entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1)
+        entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
         visit.links = inside.tobytes()
         for entry in entries:
             self._enqueue(entry)
@@ -213,7 +263,32 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _enqueue(self, entry: QueueEntry) -> None:
         self._session.report.scheduled += 1
-        self._frontier.add(entry)
+        if self._budget.is_spent(entry.site):
+            self._turn_away(entry)
+        else:
+            self._frontier.add(entry)
+
+    def again(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+        key = url_key(record.url)
+        visit = self._session.visits.get(key)
+        if visit is not None:
+            visit.record = record
+            visit.entry = visit.entry._replace(display_url=record.display_url)
+        elif self._was_visited(record):
+            self._requeue(key, record, record.depth)
+
+    def _was_visited(self, record: UrlRecord) -> bool:
+        return record.last_fetched >= self._session.run.started
+
+    def _requeue(self, key: int, record: UrlRecord, depth: int) -> None:
+        self._unconditional.add(key)
+        state = self._session.state
+        entry = QueueEntry(
+            key, record.url, site_of(record.url), depth, state.next_seq(), display_url=record.display_url
+        )
+        state.requeue(entry)
+        self._enqueue(entry)
 
     def _take_shorter_routes(self) -> None:
         """Lower the depth of URLs that turned out to be nearer; pages already scanned are fetched once more.
@@ -225,12 +300,7 @@ class UltracrawlScheduler(BaseScheduler):
             return
         for key, depth in shorter:
             record = self._session.state.get(key)
-            scanned = record is not None and record.last_fetched >= self._session.run.started
-            if record is None or not scanned:
+            if record is None or not self._was_visited(record):
                 self._depths[key] = depth
-                continue
-            self._unconditional.add(key)
-            site = site_of(record.url)
-            entry = QueueEntry(key, record.url, site, depth, self._session.state.next_seq())
-            self._session.state.requeue(entry)
-            self._enqueue(entry)
+            else:
+                self._requeue(key, record, depth)

@@ -1,0 +1,80 @@
+"""`ultracrawl plan`: what the next crawl would do with what is known, before it does it."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.backends import open_state, state_exists
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.extensions.forecast import Forecast, forecast
+from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.rewriters import opened_rewriter
+from ultracrawl.sources import DataSource, Project, compile_source
+
+URLS_SHOWN = 10
+
+
+@click.command("plan")
+@click.argument("sources", nargs=-1)
+@config_option
+@json_option
+def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
+    """Show what the next crawl of SOURCES (all if none is named) would begin with, after a change of the definition.
+
+    Which known URLs would be dropped, by which rule, and how many documents with them; which start URLs would be
+    added; whether every page would be scanned anew. Nothing is fetched and nothing is changed. A rewriter of the source is
+    asked, and hosts are looked up where the source has address masks, as in the crawl itself.
+
+    \b
+    Examples:
+      ultracrawl plan
+      ultracrawl plan handbook -c new.yaml --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    forecasts = [_forecast(project, source) for source in chosen_sources(project, sources)]
+    if as_json:
+        print_json({"sources": [one.as_json() for one in forecasts]})
+        return
+    for one in forecasts:
+        _print(one)
+
+
+def _forecast(project: Project, source: DataSource) -> Forecast:
+    hosts = HostAddresses()
+    rules = compile_source(source, project, hosts)
+    state = open_state(project, source.name, read_only=True) if state_exists(project, source.name) else None
+    try:
+        with opened_rewriter(source) as rewriter:
+            return forecast(state, rules, rewriter)
+    finally:
+        hosts.close()
+        if state is not None:
+            state.close()
+
+
+def _print(one: Forecast) -> None:
+    run = "goes on with the run that did not end" if one.resumes else "is a new one"
+    click.echo(
+        f"{one.source}: {one.known:,} URLs known; the next run {run} and begins with {one.scheduled:,} URLs"
+    )
+    for rule, number in one.dropped.most_common():
+        click.echo(f"  {number:>9,}  dropped: {rule}")
+    if one.dropped:
+        click.echo(f"  {one.deleted:>9,}  documents leave the index with them")
+    if one.forgotten:
+        click.echo(f"  {one.forgotten:>9,}  forgotten: gone several times, and nothing links to them")
+    click.echo(f"  {one.stays:>9,}  stay")
+    _print_start_urls(one)
+    if one.change.scope:
+        click.echo("  every page is scanned anew, because other URLs may belong to the source now")
+    if one.change.recipe:
+        click.echo("  every page is made into a document again, because the definition makes other ones now")
+
+
+def _print_start_urls(one: Forecast) -> None:
+    for url in one.start_urls[:URLS_SHOWN]:
+        click.echo(f"  start URL added: {url}")
+    if len(one.start_urls) > URLS_SHOWN:
+        click.echo(f"  and {len(one.start_urls) - URLS_SHOWN:,} more start URLs (--json shows all)")
+    for url, rule in one.refused.items():
+        click.echo(f"  start URL outside: {url} ({rule})")
