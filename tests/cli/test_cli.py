@@ -13,7 +13,9 @@ VERBS = ["crawl", "explain", "init", "lint", "schema", "search", "status", "urls
 
 @pytest.fixture
 def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
-    site.page("/", title="Home & garden", links=["/a", "/gone", "http://elsewhere.example/"], text="words here")
+    site.page(
+        "/", title="Home & garden", links=["/a", "/gone", "http://elsewhere.example/"], text="words here"
+    )
     site.page("/a", title="Alpha", text="words there", head='<meta name="author" content="Miller">')
     workspace.define(f"{url}/", attributes={"author": "Author"})
     workspace.crawl()
@@ -199,14 +201,18 @@ def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, w
     assert workspace.crawl("127.0.0.1", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
 
 
-def test_two_sources_share_the_index_and_keep_their_own_state(site: Site, url: str, workspace: Workspace) -> None:
+def test_two_sources_share_the_index_and_keep_their_own_state(
+    site: Site, url: str, workspace: Workspace
+) -> None:
     site.page("/", title="Home", text="needle")
     source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
     workspace.write({"sources": {"one": source, "two": source}})
     runs = workspace.crawl().json["runs"]
     assert [run["source"] for run in runs] == ["one", "two"]
     hits = workspace.command("search", "--json", "needle").json["hits"]
-    assert sorted(hit["source"] for hit in hits) == ["one", "two"], "ultra_search_46: one display URL, two sources"
+    assert sorted(hit["source"] for hit in hits) == ["one", "two"], (
+        "ultra_search_46: one display URL, two sources"
+    )
     assert workspace.crawl("two").json["runs"][0]["outcomes"] == {"NOT_MODIFIED": 1}
 
 

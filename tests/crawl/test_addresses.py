@@ -19,7 +19,9 @@ def settings(request: pytest.FixtureRequest) -> dict[str, object]:
 
 
 def define(workspace: Workspace, url: str, settings: dict[str, object], **boundary: object) -> None:
-    workspace.define(f"{url}/", settings=settings, robots={"obey": False}, boundary={"networks": [], **boundary})
+    workspace.define(
+        f"{url}/", settings=settings, robots={"obey": False}, boundary={"networks": [], **boundary}
+    )
 
 
 def test_a_redirect_to_loopback_is_refused_before_any_connection(
@@ -33,7 +35,9 @@ def test_a_redirect_to_loopback_is_refused_before_any_connection(
         define(workspace, url, settings)
         workspace.crawl(code=None)
     assert inside.requests == []
-    (row,) = [row for row in workspace.command("urls", "--json").lines if row["access_url"].endswith("/admin")]
+    (row,) = [
+        row for row in workspace.command("urls", "--json").lines if row["access_url"].endswith("/admin")
+    ]
     assert (row["outcome"], row["status_code"]) == ("REJECTED", 951)
     assert "loopback" in row["reason"] or "not public" in row["reason"]
 
@@ -61,7 +65,10 @@ def test_robots_txt_of_a_refused_address_is_not_fetched(
     assert inside.requests == []
 
 
-@pytest.mark.parametrize("host", ["127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "localhost", "017700000001"])
+DISGUISES = ["127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "localhost", "017700000001"]
+
+
+@pytest.mark.parametrize("host", DISGUISES)
 def test_disguised_forms_of_loopback_are_refused(
     workspace: Workspace, settings: dict[str, object], host: str
 ) -> None:

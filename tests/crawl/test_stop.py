@@ -23,7 +23,9 @@ def slow_crawl(site: Site, url: str, workspace: Workspace) -> subprocess.Popen[s
     return process
 
 
-def test_one_interrupt_stops_cleanly_and_the_next_crawl_goes_on(site: Site, url: str, workspace: Workspace) -> None:
+def test_one_interrupt_stops_cleanly_and_the_next_crawl_goes_on(
+    site: Site, url: str, workspace: Workspace
+) -> None:
     process = slow_crawl(site, url, workspace)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)

@@ -125,3 +125,27 @@ def test_nothing_is_lost_doubled_or_too_early(delay: float, actions: list[tuple[
         frontier.done(entry.site)
         now += delay
     assert sorted(popped) == sorted(added)
+
+
+def test_a_cap_holds_from_now_on_and_for_its_site_only() -> None:
+    frontier: Frontier[Entry] = Frontier(concurrency=3)
+    fill(frontier, a=5, b=5)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    frontier.cap("a", 1)
+    out = [frontier.pop(0.0) for _ in range(4)]
+    assert out == [Entry("b", 0), Entry("b", 1), Entry("b", 2), None]
+    frontier.done("a")
+    assert frontier.pop(0.0) == Entry("a", 1)
+    assert frontier.next_at() is None
+
+
+def test_a_withdrawn_site_is_empty_and_takes_new_entries() -> None:
+    frontier: Frontier[Entry] = Frontier(capacity=3)
+    fill(frontier, a=5, b=1)
+    assert frontier.withdraw("a") == [Entry("a", 0), Entry("a", 1), Entry("a", 2)]
+    assert len(frontier) == 0
+    assert frontier.hungry == {"b"}
+    assert frontier.pop(0.0) is None
+    assert frontier.withdraw("nowhere") == []
+    frontier.add(Entry("a", 9))
+    assert frontier.pop(0.0) == Entry("a", 9)

@@ -39,7 +39,9 @@ def title_of(file: Path) -> str:
     return " ".join(text.replace("\xa0", " ").split())
 
 
-@pytest.mark.parametrize(("docs", "least"), [(postgresql_html, 1100), (python_html, 450)], ids=["postgresql", "python"])
+@pytest.mark.parametrize(
+    ("docs", "least"), [(postgresql_html, 1100), (python_html, 450)], ids=["postgresql", "python"]
+)
 def test_the_same_pages_as_wget_all_searchable_with_their_titles(
     docs: Callable[[], Path], least: int, workspace: Workspace, tmp_path: Path
 ) -> None:
@@ -85,7 +87,9 @@ def full_bodies(server: Nginx) -> list[str]:
     return [one.path for one in server.requests() if one.status == 200 and one.path != "/robots.txt"]
 
 
-def test_the_second_run_fetches_no_body_and_changes_are_seen_exactly(workspace: Workspace, tmp_path: Path) -> None:
+def test_the_second_run_fetches_no_body_and_changes_are_seen_exactly(
+    workspace: Workspace, tmp_path: Path
+) -> None:
     root = tmp_path / "site"
     shutil.copytree(postgresql_html(), root)
     with nginx_site(root) as server:

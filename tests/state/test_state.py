@@ -195,3 +195,48 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(StateError, match="newer version"):
         SqliteState(tmp_path / "s", "s")
+
+
+def test_a_url_that_is_visited_twice_between_two_flushes_leaves_the_queue(state: SqliteState) -> None:
+    state.begin_run(NOW, "")
+    first, again = entry(1), entry(1)._replace(seq=7)
+    state.discover(first, NOW)
+    state.flush()
+    state.finish(first, done(first))
+    state.requeue(again)
+    state.finish(again, done(again))
+    assert state.queued("h", 9) == []
+
+
+def test_display_urls_are_found_flushed_or_not(state: SqliteState) -> None:
+    state.begin_run(NOW, "")
+    assert state.shown_as("http://d/") == []
+    state.discover(entry(1)._replace(display_url="http://d/"), NOW)
+    state.discover(entry(2), NOW)
+    for _ in range(2):
+        assert [record.url for record in state.shown_as("http://d/")] == ["http://h/1"]
+        assert state.shown_as("http://h/2") == [], "a URL of its own is no display URL"
+        state.flush()
+    state.finish(entry(2), done(entry(2), display_url="http://d/"))
+    assert [record.url for record in state.shown_as("http://d/")] == ["http://h/1", "http://h/2"]
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_an_amended_record_keeps_its_place_in_the_queue(state: SqliteState, flushed: bool) -> None:
+    state.begin_run(NOW, "")
+    for number in (1, 2):
+        state.discover(entry(number), NOW)
+    state.finish(entry(2), done(entry(2)))
+    if flushed:
+        state.flush()
+    for number in (1, 2):
+        state.amend(number, done(entry(number), display_url="http://d/", etag="new"))
+    for _ in range(2):
+        assert [record.etag for record in state.shown_as("http://d/")] == ["new", "new"]
+        assert [one.key for one in state.queued("h", 9)] == [1]
+        state.flush()
+    state.finish(entry(1), done(entry(1), etag="newest"))
+    state.flush()
+    record = state.get(1)
+    assert record is not None
+    assert record.etag == "newest"

@@ -20,7 +20,9 @@ def build(site: Site, pages: int) -> None:
     for number in range(pages):
         children = [f"/p{child}" for child in range(3 * number + 1, 3 * number + 4) if child < pages]
         links = [*children, "/p0", f"/p{number * 7 % pages}", "/gone", "/moved", "/private"]
-        site.page(f"/p{number}", title=f"Page {number}", links=links, text=f"unique{number} shared words " * 20)
+        site.page(
+            f"/p{number}", title=f"Page {number}", links=links, text=f"unique{number} shared words " * 20
+        )
     site.redirect("/moved", "/p5")
     site.gone("/gone")
     site.robots("User-agent: *\nDisallow: /private\n")
@@ -70,7 +72,8 @@ def compare(calm: Workspace, shaken: Workspace, pages: int) -> list[str]:
             differences.append(f"{path}: {expected.get(path)} against {rows.get(path)}")
     expected_hits, hits = sorted(calm.search("shared")), sorted(shaken.search("shared"))
     if hits != expected_hits:
-        differences.append(f"the index holds {len(hits)} documents ({len(set(hits))} different), not {len(expected_hits)}")
+        held = f"{len(hits)} documents ({len(set(hits))} different)"
+        differences.append(f"the index holds {held}, not {len(expected_hits)}")
     if len(hits) != pages:
         differences.append(f"{len(hits)} of {pages} pages are found")
     return differences

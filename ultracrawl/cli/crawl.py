@@ -23,7 +23,9 @@ from ultracrawl.sources import DataSource
 @click.option(
     "--url", "urls", multiple=True, metavar="URL", help="Crawl the site of this URL; needs no file."
 )
-@click.option("--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run.")
+@click.option(
+    "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
+)
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
 @json_option

@@ -22,8 +22,8 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
     """Show what the next crawl of SOURCES (all if none is named) would begin with, after a change of the definition.
 
     Which known URLs would be dropped, by which rule, and how many documents with them; which start URLs would be
-    added; whether every page would be scanned anew. Nothing is fetched and nothing is changed. A rewriter of the source is
-    asked, and hosts are looked up where the source has address masks, as in the crawl itself.
+    added; whether every page would be scanned anew. Nothing is fetched and nothing is changed. A rewriter of the
+    source is asked, and hosts are looked up where the source has address masks, as in the crawl itself.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl.boundary import UrlRewriter
-from ultracrawl.extensions.scope import Change, ScopeCheck, change_since, definition_mark
+from ultracrawl.extensions.scope import NO_CHANGE, Change, ScopeCheck, change_since, definition_mark
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import StateStore
 from ultracrawl.urls import url_key
@@ -23,7 +23,7 @@ class Forecast:
     """URLs in the document table now."""
     resumes: bool = False
     """The last run did not end, and the definition is still the same: only what waits is taken up."""
-    change: Change = Change(False, False)
+    change: Change = NO_CHANGE
     dropped: Counter[str] = field(default_factory=Counter)
     """Known URLs that would leave, by rule."""
     deleted: int = 0

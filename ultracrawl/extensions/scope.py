@@ -33,6 +33,9 @@ class Change:
         return self.scope or self.recipe
 
 
+NO_CHANGE = Change(False, False)
+
+
 def definition_mark(rules: CompiledSource) -> str:
     """Return what a run remembers of the definition that it followed."""
     return f"{rules.scope}.{rules.recipe}"
@@ -41,7 +44,7 @@ def definition_mark(rules: CompiledSource) -> str:
 def change_since(before: RunMark | None, rules: CompiledSource) -> Change:
     """Compare the definition with that of an earlier run; without one nothing changed."""
     if before is None:
-        return Change(False, False)
+        return NO_CHANGE
     scope, _, recipe = before.scope.partition(".")
     return Change(scope != rules.scope, recipe != rules.recipe)
 

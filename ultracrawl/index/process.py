@@ -21,10 +21,10 @@ _POLL_SECONDS = 0.02
 class IndexProcess:
     """Hands sealed segments to a worker process and collects its reports; no call waits, except `close`.
 
-    The worker starts with `prepare` or the first segment. If it dies, it is started once more for the segments that have
-    no report yet; after a second death in a row they are reported as failed, and a later `submit` starts
-    afresh. The worker ends with its input, so it never outlives a crawler that was killed by more than the
-    batch it is in.
+    The worker starts with `prepare` or the first segment. If it dies, it is started once more for the segments
+    that have no report yet; after a second death in a row they are reported as failed, and a later `submit`
+    starts afresh. The worker ends with its input, so it never outlives a crawler that was killed by more than
+    the batch it is in.
     """
 
     def __init__(self, config: IndexConfig) -> None:

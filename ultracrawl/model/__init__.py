@@ -1,8 +1,9 @@
 """Value types shared by all floors.
 
 `Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition; `DefinitionError` carries
-several), `UrlOutcome` and `StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page` (what one parse of a
-response gives), `Document` (what goes through the item pipelines), `RunReport` (one crawl of one source).
+several), `UrlOutcome` and `StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page`
+(what one parse of a response gives), `Document` (what goes through the item pipelines), `RunReport` (one crawl of
+one source).
 """
 
 from ultracrawl.model.decision import Decision

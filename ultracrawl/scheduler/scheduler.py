@@ -58,6 +58,8 @@ class UltracrawlScheduler(BaseScheduler):
         self._retries: dict[int, Visit] = {}
         self._depths: dict[int, int] = {}
         self._unconditional: set[int] = set()
+        self._once_more: set[int] = set()
+        """Keys in flight whose record was changed after their request went out."""
         self._wake_call: CallLaterResult | None = None
         self._headers = dict(session.rules.headers)
         self._timeout = limits.timeout
@@ -184,6 +186,9 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _finished(self, visit: Visit) -> None:
         self._session.visits.pop(visit.entry.key, None)
+        if visit.entry.key in self._once_more:
+            self._once_more.discard(visit.entry.key)
+            self._requeue(visit.entry.key, visit.record, visit.entry.depth)
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
         self._frontier.done(visit.entry.site)
@@ -275,6 +280,7 @@ class UltracrawlScheduler(BaseScheduler):
         if visit is not None:
             visit.record = record
             visit.entry = visit.entry._replace(display_url=record.display_url)
+            self._once_more.add(key)
         elif self._was_visited(record):
             self._requeue(key, record, record.depth)
 

@@ -65,6 +65,8 @@ class SqliteState:
         self._found: dict[int, tuple[QueueEntry, float]] = {}
         self._again: list[QueueEntry] = []
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
+        self._left: list[QueueEntry] = []
+        """Entries that left the queue before the latest one of their URL, in the same stretch between two flushes."""
         self._amended: dict[int, UrlRecord] = {}
         self._marks: dict[int, bool] = {}
         self._names: dict[str, set[int]] = {}
@@ -163,6 +165,8 @@ class SqliteState:
 
     def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
+        if entry.key in self._done:
+            self._left.append(self._done[entry.key][0])
         self._done[entry.key] = (entry, record)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
@@ -253,13 +257,15 @@ class SqliteState:
                 [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()],
             )
             run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
-            run(_DEQUEUE, [(e.site, e.depth, e.seq) for e, _ in self._done.values()])
+            gone = (*self._left, *(entry for entry, _ in self._done.values()))
+            run(_DEQUEUE, [(e.site, e.depth, e.seq) for e in gone])
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
         self._found.clear()
         self._again.clear()
         self._done.clear()
+        self._left.clear()
         self._amended.clear()
         self._names.clear()
         self._marks.clear()

@@ -1,0 +1,142 @@
+"""`ultracrawl plan` says what the next crawl then does, and asks for nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+
+@pytest.fixture
+def crawled(site: Site, url: str, workspace: Workspace) -> Site:
+    """A site of seven pages, crawled once."""
+    site.page("/", title="Home", links=["/a/1", "/a/2", "/b/1", "/p?sid=1"], text="needle")
+    for path in ("/a/1", "/a/2", "/p?sid=1", "/p"):
+        site.page(path, title=path, text="needle")
+    site.page("/b/1", title="b", text="needle", links=["/b/2"])
+    site.page("/b/2", title="b", text="needle")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    site.reset()
+    return site
+
+
+def plan(workspace: Workspace) -> dict[str, Any]:
+    (only,) = workspace.command("plan", "--json").json["sources"]
+    assert isinstance(only, dict)
+    return only
+
+
+HOST = "127.0.0.1"
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, int], bool]] = {
+    "nothing": ({}, {}, False),
+    "politeness only": ({"politeness": {"delay": 0, "concurrency": 3}}, {}, False),
+    "ultra_search_73 path": (
+        {"boundary": {"paths": {HOST: {"exclude": ["/a/"]}}}},
+        {"exclude path 127.0.0.1/a/": 2},
+        True,
+    ),
+    "depth": ({"depth": 1}, {"depth 1": 1}, True),
+    "extension and uri": (
+        {"boundary": {"uris": {"exclude": [{"suffix": "/1"}]}}},
+        {"exclude uri suffix /1": 3 - 1},
+        True,
+    ),
+    "canonical form": (
+        {"urls": {"remove_params": ["session"]}},
+        {"urls: it has another canonical form now": 1},
+        True,
+    ),
+    "rewriting": (
+        {"urls": {"rewrite_rules": ["@/b/@/a/@"]}},
+        {"urls: it has another canonical form now": 2},
+        True,
+    ),
+    "recipe": ({"default_language": "de"}, {}, True),
+}
+
+
+@pytest.mark.parametrize(("options", "dropped", "rescan"), CHANGES.values(), ids=CHANGES)
+def test_the_next_crawl_does_what_the_plan_said(
+    crawled: Site,
+    url: str,
+    workspace: Workspace,
+    options: dict[str, Any],
+    dropped: dict[str, int],
+    rescan: bool,
+) -> None:
+    workspace.define(f"{url}/", **options)
+    before = workspace.urls()
+    planned = plan(workspace)
+    assert crawled.requests == [], "a plan asks for nothing"
+    assert workspace.urls() == before, "a plan changes nothing"
+    assert planned["dropped_by"] == dropped
+    assert planned["dropped"] + planned["stays"] == planned["known"] == 6
+    assert planned["rescan"] is rescan
+    run = workspace.crawl().run
+    assert run["deleted"] == planned["deleted"]
+    found_anew = {path for path in workspace.urls() if path not in before}
+    assert run["scheduled"] == planned["scheduled"] + len(found_anew)
+    assert len(workspace.urls()) == planned["stays"] + len(found_anew)
+    answers = [request.status for request in crawled.requests if request.path in before]
+    assert (304 in answers) is not rescan
+    assert plan(workspace)["dropped"] == 0
+
+
+def test_start_urls_that_would_be_added_and_those_outside(
+    crawled: Site, url: str, workspace: Workspace
+) -> None:
+    options = {"start_urls": [f"{url}/", f"{url}/new", f"{url}/no"]}
+    workspace.define(f"{url}/", **options, boundary={"paths": {HOST: {"exclude": ["/no"]}}})
+    planned = plan(workspace)
+    assert planned["start_urls_added"] == [f"{url}/new"]
+    assert planned["start_urls_refused"] == {f"{url}/no": "exclude path 127.0.0.1/no"}
+    workspace.crawl()
+    assert crawled.count("/new") == 1
+    assert crawled.count("/no") == 0
+
+
+def test_a_source_that_was_never_crawled(workspace: Workspace) -> None:
+    workspace.define("https://a.example/")
+    planned = plan(workspace)
+    assert (planned["known"], planned["scheduled"], planned["rescan"]) == (0, 1, False)
+    assert planned["start_urls_added"] == ["https://a.example/"]
+    assert not (workspace.directory / "var").exists()
+
+
+def test_a_run_that_did_not_end_is_taken_up(crawled: Site, url: str, workspace: Workspace) -> None:
+    workspace.define(f"{url}/", limits={"pages": 2})
+    workspace.crawl()
+    planned = plan(workspace)
+    assert (planned["resumes"], planned["scheduled"]) == (True, 4)
+    workspace.define(f"{url}/", depth=1)
+    planned = plan(workspace)
+    assert (planned["resumes"], planned["dropped"], planned["scheduled"]) == (False, 1, 5)
+
+
+def test_urls_that_are_to_be_forgotten(crawled: Site, url: str, workspace: Workspace) -> None:
+    crawled.change("/b/1", links=[])
+    crawled.remove("/b/2")
+    for _ in range(3):
+        workspace.crawl()
+    planned = plan(workspace)
+    assert (planned["forgotten"], planned["stays"]) == (1, 5)
+    assert workspace.crawl().run["scheduled"] == planned["scheduled"] == 5
+
+
+def test_the_plan_in_words(crawled: Site, url: str, workspace: Workspace) -> None:
+    workspace.define(f"{url}/", boundary={"paths": {HOST: {"exclude": ["/a/"]}}})
+    text = workspace.command("plan", "site").out
+    assert "6 URLs known; the next run is a new one and begins with 4 URLs" in text
+    assert "2  dropped: exclude path 127.0.0.1/a/" in text
+    assert "2  documents leave the index with them" in text
+    assert "every page is scanned anew" in text
+
+
+def test_an_unknown_source_is_one_line(workspace: Workspace) -> None:
+    workspace.define("https://a.example/")
+    ended = workspace.command("plan", "nobody")
+    assert ended.code == 2
+    assert len(ended.err.splitlines()) == 1

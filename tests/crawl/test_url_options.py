@@ -1,0 +1,158 @@
+"""The `urls` section in real crawls: what is fetched when an option is off, and when it is on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+
+def fetched(site: Site) -> set[str]:
+    return set(site.paths()) - {"/robots.txt"}
+
+
+CASES: dict[str, tuple[dict[str, Any], list[str], set[str]]] = {
+    "fast_8-parameters as written": ({}, ["/p?b=2&a=1", "/p?a=1&b=2"], {"/p?b=2&a=1", "/p?a=1&b=2"}),
+    "fast_8-parameters sorted": (
+        {"sort_query_params": True},
+        ["/p?b=2&a=1&b=1", "/p?a=1&b=2&b=1"],
+        {"/p?a=1&b=2&b=1"},
+    ),
+    "parameters kept": ({}, ["/p?sid=1", "/p?sid=2"], {"/p?sid=1", "/p?sid=2"}),
+    "parameters removed by name": (
+        {"remove_params": ["print", "v_*"]},
+        ["/p?print=1", "/p?v_x=2", "/p?a=1&PRINT=1"],
+        {"/p", "/p?a=1"},
+    ),
+    "list of session parameters": ({"remove_params": "session"}, ["/p;jsessionid=1A", "/p?sid=2"], {"/p"}),
+    "list of tracking parameters": (
+        {"remove_params": ["tracking"]},
+        ["/p?utm_source=x&gclid=1", "/p?sid=2"],
+        {"/p", "/p?sid=2"},
+    ),
+    "fast_9-max_uri_recursion 5 by default": ({}, ["/a/a/a/a/a", "/a/a/a/a/a/a"], {"/a/a/a/a/a"}),
+    "fast_9-max_uri_recursion 1": ({"max_uri_recursion": 1}, ["/widget", "/widget/widget"], {"/widget"}),
+    "fast_9-max_uri_recursion 2": (
+        {"max_uri_recursion": 2},
+        ["/a/b/a/b", "/a/b/a/b/a/b", "/a/x/a/x/b/a"],
+        {"/a/b/a/b", "/a/x/a/x/b/a"},
+    ),
+    "fast_9-max_uri_recursion off": ({"max_uri_recursion": 0}, ["/a/a/a/a/a/a"], {"/a/a/a/a/a/a"}),
+    "fast_7-rewrite rules off": ({}, ["/old/1", "/x/index.html"], {"/old/1", "/x/index.html"}),
+    "fast_7-rewrite rules in order": (
+        {"rewrite_rules": ["#/old/#/newer/#", "#/newer/#/new/#", r"@/index\.html$@/@"]},
+        ["/old/1", "/x/index.html", "/y"],
+        {"/new/1", "/x/", "/y"},
+    ),
+    "fast_7_8-sorted after rewriting": (
+        {"rewrite_rules": "#/old/#/new/#", "sort_query_params": True},
+        ["/old/p?b=2&a=1&b=1"],
+        {"/new/p?a=1&b=2&b=1"},
+    ),
+    "fast_7-groups": (
+        {"rewrite_rules": [r"@^(https?://[^/]+/.*);sid=[0-9a-f]+@\1@"]},
+        ["/p;sid=0a", "/p;sid=ff"],
+        {"/p"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("urls", "links", "expected"), CASES.values(), ids=CASES)
+def test_option(
+    site: Site, url: str, workspace: Workspace, urls: dict[str, Any], links: list[str], expected: set[str]
+) -> None:
+    site.page("/", title="Home", links=links)
+    workspace.define(f"{url}/", urls=urls)
+    run = workspace.crawl().run
+    assert fetched(site) == expected | {"/"}
+    assert run["scheduled"] == len(expected) + 1
+
+
+def test_rewrite_rules_hold_for_start_urls_and_redirect_targets(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/start/", title="Home", links=["/moved"])
+    site.redirect("/moved", "/old/target")
+    site.page("/new/target", title="Target", text="needle")
+    workspace.define(f"{url}/begin", urls={"rewrite_rules": ["@/begin$@/start/@", "@/old/@/new/@"]})
+    workspace.crawl()
+    assert fetched(site) == {"/start/", "/moved", "/new/target"}
+
+
+def test_the_length_limit_is_counted_under_its_rule(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/short", f"/{'x' * 200}", "mailto:me@example.com"])
+    workspace.define(f"{url}/", limits={"url_length": 100})
+    run = workspace.crawl().run
+    assert fetched(site) == {"/", "/short"}
+    assert run["rejected_by"] == {"URL too long": 1}
+
+
+def test_urls_that_have_another_form_now_leave_and_come_back_in_it(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", links=["/p?sid=1", "/q"])
+    site.page("/p?sid=1", title="P", text="needle")
+    site.page("/p", title="P", text="needle")
+    site.page("/q", title="Q", text="needle")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    assert sorted(workspace.search("needle")) == ["/p?sid=1", "/q"]
+    workspace.define(f"{url}/", urls={"remove_params": "session"})
+    run = workspace.crawl().run
+    assert sorted(workspace.search("needle")) == ["/p", "/q"]
+    assert run["rejected_by"] == {"urls: it has another canonical form now": 1}
+    assert run["deleted"] == 1
+    run = workspace.crawl().run
+    assert run["outcomes"] == {"NOT_MODIFIED": 3}
+
+
+BAD = {
+    "two separators": ("'@a@b'", "separator three times", "'@pattern@replacement@'"),
+    "bad expression": ("'@(@b@'", "cannot be used", "RE2"),
+    "look-around": ("'@(?=a)@b@'", "cannot be used", "RE2"),
+    "no such group": (r"'@(a)@\2@'", "names \\2, the pattern has 1 groups", "RE2"),
+    "number": ("5", "is not a rewrite rule", "in quotes"),
+}
+
+
+def test_every_bad_rule_is_a_finding_of_its_own(workspace: Workspace) -> None:
+    lines = "".join(f"        - {text}\n" for text, _, _ in BAD.values())
+    (workspace.directory / "ultracrawl.yaml").write_text(
+        f"sources:\n  a:\n    start_urls: [https://a.example/]\n    urls:\n      rewrite_rules:\n{lines}"
+    )
+    ended = workspace.command("lint", "--json")
+    assert ended.code == 2
+    assert [finding["line"] for finding in ended.lines] == list(range(6, 6 + len(BAD)))
+    for finding, (_, problem, instead) in zip(ended.lines, BAD.values(), strict=True):
+        assert problem in finding["problem"]
+        assert instead in finding["instead"]
+
+
+@pytest.mark.parametrize("name", ["a b", "*", "a=b", "x*y"])
+def test_a_bad_parameter_name_is_a_finding(workspace: Workspace, name: str) -> None:
+    workspace.define("https://a.example/", urls={"remove_params": ["ok", name]})
+    (finding,) = workspace.command("lint", "--json").lines
+    assert finding["key"] == "sources.site.urls.remove_params"
+    assert f"`{name}`" in finding["problem"]
+
+
+def test_explain_shows_canonical_form_and_rewriting(site: Site, url: str, workspace: Workspace) -> None:
+    workspace.define(
+        f"{url}/", urls={"rewrite_rules": ["@/old/@/new/@"], "remove_params": ["session"]}, depth=3
+    )
+    explained = workspace.command("explain", f"{url}/old/x?sid=1", "--json").json
+    assert explained["canonical_url"] == f"{url}/new/x"
+    assert explained["decisions"][0]["stage"] == "rewrite"
+    assert f"becomes {url}/new/x" in explained["decisions"][0]["reason"]
+    assert [one["stage"] for one in explained["decisions"]][1:] == [
+        "scheme",
+        "recursion",
+        "depth",
+        "domain",
+        "port",
+    ]
+    trap = workspace.command("explain", f"{url}/a/a/a/a/a/a", "--json").json
+    assert trap["accept"] is False
+    assert "max_uri_recursion 5" in [one["rule"] for one in trap["decisions"] if not one["accept"]]
