@@ -17,10 +17,15 @@ CASES = {
         "http://a/old/p?b=2&a=1&b=1",
         "http://a/new/p?a=1&b=2&b=1",
     ),
-    "a rule sees parameters that are removed later": (
-        policy("@sid=1@id=2@", remove_params=frozenset({"sid"})),
-        "http://a/?sid=1&sid=3",
-        "http://a/?id=2",
+    "parameters are removed before": (
+        policy("@/index.html$@/@", remove_params=frozenset({"sid"})),
+        "http://a/b/index.html?sid=1",
+        "http://a/b/",
+    ),
+    "and after": (
+        policy("@id=@sid=@", remove_params=frozenset({"sid"})),
+        "http://a/b?id=1",
+        "http://a/b",
     ),
     "the result is canonical": (policy("@/x@/%7ex/../y@"), "http://a/x", "http://a/y"),
     "a rule may shorten what is too long": (

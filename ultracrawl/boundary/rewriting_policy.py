@@ -17,8 +17,8 @@ _SCHEMES = frozenset({"http", "https", "ftp", "file"})
 class RewritingPolicy(UrlPolicy):
     """Rewrites every URL of a source: links, start URLs and redirect targets (FAST 5.1 B7, B8).
 
-    A URL is brought into canonical form, rewritten, and brought into canonical form again; parameters are
-    removed and sorted, and length and scheme are looked at, after rewriting.
+    A URL is brought into canonical form, without the parameters to remove, then rewritten, then brought into
+    canonical form again; parameters are sorted, and length and scheme are looked at, after rewriting.
     """
 
     rules: RewriteRules = field(default_factory=RewriteRules)
@@ -28,7 +28,7 @@ class RewritingPolicy(UrlPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = UrlPolicy(max_length=_LONGEST, keep_fragment=self.keep_fragment, schemes=_SCHEMES)
+        given = UrlPolicy(False, self.remove_params, _LONGEST, self.keep_fragment, _SCHEMES)
         final = UrlPolicy(
             self.sort_query_params, self.remove_params, self.max_length, self.keep_fragment, self.schemes
         )
