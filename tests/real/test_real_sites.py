@@ -67,20 +67,7 @@ def test_the_same_pages_as_wget_all_searchable_with_their_titles(
         if " ".join(title.replace("\xa0", " ").split()) != title_of(root / path[1:])
     }
     assert wrong == {}
-    indexed = {"/" + url.split("/", 3)[3] for url in indexed_urls(workspace)}
-    assert indexed == pages, "every page can be found"
-
-
-def indexed_urls(workspace: Workspace) -> set[str]:
-    from ultracrawl.backends import open_index
-    from ultracrawl.dialects import read_definitions
-    from ultracrawl.sources import require as project_of
-
-    index = open_index(project_of(read_definitions(workspace.directory / "ultracrawl.yaml")))
-    try:
-        return {url for _, url in index.urls()}
-    finally:
-        index.close()
+    assert workspace.indexed() == sorted(pages), "every page can be found, once"
 
 
 def full_bodies(server: Nginx) -> list[str]:

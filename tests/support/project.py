@@ -14,6 +14,10 @@ from typing import Any
 
 import yaml
 
+from ultracrawl.backends import open_index
+from ultracrawl.dialects import read_definitions
+from ultracrawl.sources import require
+
 ROOT = Path(__file__).resolve().parents[2]
 
 LOOPBACK = {"networks": ["127.0.0.0/8"]}
@@ -99,6 +103,14 @@ class Workspace:
     def outcomes(self) -> dict[str, str]:
         """Return the outcome of every known URL by path."""
         return {path: row["outcome"] for path, row in self.urls().items()}
+
+    def indexed(self) -> list[str]:
+        """Return the display paths of all documents in the index, sorted; a document held twice stands twice."""
+        index = open_index(require(read_definitions(self.directory / "ultracrawl.yaml")))
+        try:
+            return sorted("/" + url.split("/", 3)[3] for _, url in index.urls())
+        finally:
+            index.close()
 
     def search(self, *words: str) -> list[str]:
         """Return the paths found by `ultracrawl search`."""

@@ -24,10 +24,14 @@ class _Site(Generic[E]):
     entries: deque[E] = field(default_factory=deque)
     in_flight: int = 0
     next_at: float = 0.0
+    started: float = float("-inf")
+    """When the latest request to the site began."""
     stored: bool = False
     """Further entries of this site wait in the store only."""
-    listed: bool = False
-    """The site stands in the ready-heap."""
+    suspended: bool = False
+    """Nothing goes out until `resume`."""
+    listed: int = 0
+    """The turn under which the site stands in the ready-heap; 0 if it does not."""
 
 
 class Frontier(Generic[E]):
@@ -36,6 +40,9 @@ class Frontier(Generic[E]):
     Sites take turns: the one that has waited longest is next. Choosing costs O(log sites), whatever the
     number of URLs. At most `capacity` entries are kept in memory; a site whose entries do not fit is told so
     by `add`, and is named in `hungry` when it has room again. Times are seconds of one monotonic clock.
+
+    Requests that others make to a site (robots.txt) keep its delay too: they take a turn of the site, by `spend`
+    for one that `pop` gave, by `claim` for a further one.
     """
 
     def __init__(self, *, delay: float = 0.0, concurrency: int = 2, capacity: int = 50_000) -> None:
@@ -46,6 +53,7 @@ class Frontier(Generic[E]):
         self._sites: dict[str, _Site[E]] = {}
         self._ready: list[tuple[float, int, str]] = []
         self._caps: dict[str, int] = {}
+        self._delays: dict[str, float] = {}
         self._turn = 0
         self._size = 0
 
@@ -85,31 +93,76 @@ class Frontier(Generic[E]):
     def pop(self, now: float) -> E | None:
         """Hand out the next entry, or None if nothing may be fetched at this time."""
         while self._ready and self._ready[0][0] <= now:
-            _, _, name = heappop(self._ready)
-            site = self._sites[name]
-            site.listed = False
+            _, turn, name = heappop(self._ready)
+            site = self._sites.get(name)
+            if site is None or site.listed != turn:
+                continue
+            site.listed = 0
             if site.next_at > now:
                 self._list(name, site)
                 continue
-            if not site.entries or site.in_flight >= self._caps.get(name, self.concurrency):
+            if not self._has_turn(name, site):
                 continue
-            entry = site.entries.popleft()
-            self._size -= 1
-            site.in_flight += 1
-            site.next_at = now + self.delay
-            if site.stored and not site.entries:
-                self.hungry.add(name)
-            self._list(name, site)
-            return entry
+            return self._hand_out(name, site, now)
         return None
+
+    def _hand_out(self, name: str, site: _Site[E], now: float) -> E:
+        entry = site.entries.popleft()
+        self._size -= 1
+        site.in_flight += 1
+        self._begin(name, site, now)
+        if site.stored and not site.entries:
+            self.hungry.add(name)
+        self._list(name, site)
+        return entry
+
+    def _begin(self, name: str, site: _Site[E], now: float) -> None:
+        site.started = now
+        site.next_at = max(site.next_at, now + self.delay_of(name))
 
     def done(self, name: str) -> None:
         """Free the place of an entry that was handed out."""
         site = self._site(name)
         site.in_flight -= 1
         self._list(name, site)
-        if not (site.entries or site.in_flight or site.stored or site.listed or self.delay):
+        idle = not (site.entries or site.in_flight or site.stored or site.listed or site.suspended)
+        if idle and not self.delay_of(name):
             del self._sites[name]
+
+    def spend(self, entry: E) -> None:
+        """Take back an entry: its turn is spent on something else, and the site is suspended until `resume`."""
+        site = self._site(entry.site)
+        site.in_flight -= 1
+        site.suspended = True
+        site.entries.appendleft(entry)
+        self._size += 1
+
+    def resume(self, name: str) -> None:
+        """Let entries of a suspended site out again, each when its time has come."""
+        site = self._site(name)
+        site.suspended = False
+        self._list(name, site)
+
+    def claim(self, name: str, now: float) -> float:
+        """Take the next turn of a site for a request made elsewhere; returns the time at which it may start."""
+        site = self._site(name)
+        at = max(now, site.next_at)
+        self._begin(name, site, at)
+        return at
+
+    def delay_of(self, name: str) -> float:
+        """Return the seconds between the starts of two requests to a site."""
+        return self._delays.get(name, self.delay)
+
+    def set_delay(self, name: str, seconds: float) -> None:
+        """Give a site a delay of its own, which counts from its latest request on."""
+        site = self._site(name)
+        held = site.next_at > site.started + self.delay_of(name)
+        due = site.started + seconds
+        site.next_at = max(site.next_at, due) if held else max(due, 0.0)
+        self._delays[name] = seconds
+        site.listed = 0
+        self._list(name, site)
 
     def cap(self, name: str, places: int) -> None:
         """Let at most `places` entries of this site be out at once from now on."""
@@ -133,16 +186,20 @@ class Frontier(Generic[E]):
         site.next_at = max(site.next_at, until)
 
     def next_at(self) -> float | None:
-        """Return the time at which `pop` may have an entry again, None if only `done` or `add` can change that."""
+        """Return the time at which `pop` may have an entry again, None if only `done`, `add` or `resume` changes that."""
         while self._ready:
-            at, _, name = self._ready[0]
+            at, turn, name = self._ready[0]
             site = self._sites.get(name)
-            if site and site.entries and site.in_flight < self._caps.get(name, self.concurrency):
+            if site and site.listed == turn and self._has_turn(name, site):
                 return at
             heappop(self._ready)
-            if site:
-                site.listed = False
+            if site and site.listed == turn:
+                site.listed = 0
         return None
+
+    def _has_turn(self, name: str, site: _Site[E]) -> bool:
+        places = self._caps.get(name, self.concurrency)
+        return bool(site.entries) and site.in_flight < places and not site.suspended
 
     def _site(self, name: str) -> _Site[E]:
         site = self._sites.get(name)
@@ -156,7 +213,7 @@ class Frontier(Generic[E]):
         self._list(name, site)
 
     def _list(self, name: str, site: _Site[E]) -> None:
-        if not site.listed and site.entries and site.in_flight < self._caps.get(name, self.concurrency):
-            site.listed = True
+        if not site.listed and self._has_turn(name, site):
             self._turn += 1
+            site.listed = self._turn
             heappush(self._ready, (site.next_at, self._turn, name))
