@@ -186,7 +186,7 @@ class Frontier(Generic[E]):
         site.next_at = max(site.next_at, until)
 
     def next_at(self) -> float | None:
-        """Return the time at which `pop` may have an entry again, None if only `done`, `add` or `resume` changes that."""
+        """Return when `pop` may have an entry again, None if only `done`, `add` or `resume` can change that."""
         while self._ready:
             at, turn, name = self._ready[0]
             site = self._sites.get(name)
