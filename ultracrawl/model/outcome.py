@@ -49,7 +49,7 @@ _MEANINGS = {
     UrlOutcome.REDIRECTED: "leads to another URL",
     UrlOutcome.GONE: "the server says that it does not exist; it is not in the index",
     UrlOutcome.ROBOTS: "robots.txt does not let us fetch it",
-    UrlOutcome.REJECTED: "outside the boundary of its source; not fetched",
+    UrlOutcome.REJECTED: "outside the boundary of its source, or beyond its limits; not fetched",
     UrlOutcome.HTTP_ERROR: "the server answered with an error; nothing is deleted",
     UrlOutcome.NETWORK_ERROR: "the server could not be reached or broke off; nothing is deleted",
     UrlOutcome.FAILED: "fetched, but processing it failed; nothing is deleted",
