@@ -74,7 +74,7 @@ class SourceSpider(Spider):
         """Handle the answer to a visit: follow its links, yield its document."""
         request = response.request
         visit = visit_of(request) if request else None
-        if visit is None or visit.done:
+        if visit is None or visit.done or response.status != 200:
             return
         try:
             yield from self._visit(visit, response)
