@@ -38,6 +38,7 @@ def test_sitemap_all_fields() -> None:
             "daily",
             0.8,
             (("de", "https://example.com/de"),),
+            datetime(2024, 5, 2, 8, tzinfo=UTC).timestamp(),
         ),
     )
     assert not sitemap.problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
@@ -149,3 +150,131 @@ def test_a_withdrawn_site_is_empty_and_takes_new_entries() -> None:
     assert frontier.withdraw("nowhere") == []
     frontier.add(Entry("a", 9))
     assert frontier.pop(0.0) == Entry("a", 9)
+
+
+# ---- turns that are taken for other requests (robots.txt)
+
+
+def test_a_spent_turn_counts_and_the_entry_comes_first_again() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0, concurrency=1)
+    fill(frontier, a=2, b=1)
+    first = frontier.pop(0.0)
+    assert first == Entry("a", 0)
+    frontier.spend(first)
+    assert frontier.pop(0.0) == Entry("b", 0), "other sites go on"
+    assert frontier.pop(50.0) is None
+    assert frontier.next_at() is None
+    assert len(frontier) == 2
+    frontier.resume("a")
+    assert frontier.next_at() == 10.0
+    assert frontier.pop(9.9) is None
+    assert frontier.pop(10.0) == Entry("a", 0)
+
+
+def test_entries_that_come_while_a_site_is_suspended_wait() -> None:
+    frontier: Frontier[Entry] = Frontier(concurrency=9)
+    fill(frontier, a=1)
+    entry = frontier.pop(0.0)
+    assert entry is not None
+    frontier.spend(entry)
+    frontier.add(Entry("a", 1))
+    assert frontier.pop(1.0) is None
+    frontier.resume("a")
+    assert [frontier.pop(1.0), frontier.pop(1.0)] == [Entry("a", 0), Entry("a", 1)]
+
+
+def test_an_entry_that_is_given_back_is_not_asked_for_in_the_store_again() -> None:
+    frontier: Frontier[Entry] = Frontier(capacity=1)
+    fill(frontier, a=2)
+    entry = frontier.pop(0.0)
+    assert entry is not None
+    assert frontier.hungry == {"a"}
+    frontier.spend(entry)
+    assert frontier.hungry == set()
+    frontier.resume("a")
+    assert frontier.pop(0.0) == Entry("a", 0)
+    assert frontier.hungry == {"a"}
+
+
+def test_a_claimed_turn_keeps_the_delay_before_and_after_it() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0)
+    fill(frontier, a=2)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    assert frontier.claim("a", 3.0) == 10.0
+    assert frontier.claim("a", 3.0) == 20.0
+    assert frontier.pop(29.9) is None
+    assert frontier.pop(30.0) == Entry("a", 1)
+    assert frontier.claim("new", 7.0) == 7.0
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "due"),
+    [(1.0, 10.0, 10.0), (10.0, 1.0, 1.0), (0.0, 5.0, 5.0), (5.0, 0.0, 0.0)],
+    ids=["longer", "shorter", "none of ours", "none asked"],
+)
+def test_fast_36_a_site_has_a_delay_of_its_own(own: float, asked: float, due: float) -> None:
+    frontier: Frontier[Entry] = Frontier(delay=own, concurrency=9)
+    fill(frontier, a=2)
+    entry = frontier.pop(0.0)
+    assert entry is not None
+    frontier.spend(entry)
+    frontier.set_delay("a", asked)
+    frontier.resume("a")
+    assert (frontier.delay_of("a"), frontier.delay_of("b")) == (asked, own)
+    if due:
+        assert frontier.pop(due - 0.1) is None
+    assert frontier.pop(due) == entry
+    assert frontier.next_at() == due + asked
+
+
+def test_a_site_that_is_held_stays_held_when_its_delay_changes() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=1.0)
+    fill(frontier, a=2)
+    frontier.pop(0.0)
+    frontier.hold("a", 60.0)
+    frontier.set_delay("a", 2.0)
+    assert frontier.pop(59.0) is None
+    assert frontier.pop(60.0) == Entry("a", 1)
+
+
+def test_a_turn_without_a_request_is_given_back() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0, concurrency=1)
+    fill(frontier, a=3)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    frontier.done("a")
+    assert frontier.pop(10.0) == Entry("a", 1)
+    frontier.refund("a")
+    frontier.done("a")
+    assert frontier.pop(10.0) == Entry("a", 2)
+    frontier.claim("a", 10.0)
+    frontier.refund("a")
+    assert frontier.claim("a", 10.0) == 20.0, "only the latest turn comes back"
+
+
+@given(st.lists(st.tuples(st.sampled_from("asrcdw"), st.floats(0, 3)), max_size=80), st.floats(0.1, 2))
+def test_starts_keep_the_delay_whatever_happens(steps: list[tuple[str, float]], delay: float) -> None:
+    """Pop, spend, resume, claim, done and passing time in any order: two starts are never too close."""
+    frontier: Frontier[Entry] = Frontier(delay=delay, concurrency=3)
+    fill(frontier, x=100)
+    now, suspended, out = 0.0, False, 0
+    starts: list[float] = []
+    for step, seconds in steps:
+        if step == "w":
+            now += seconds
+        elif step == "c":
+            starts.append(frontier.claim("x", now))
+        elif step == "r" and suspended:
+            frontier.resume("x")
+            suspended = False
+        elif step == "d" and out:
+            frontier.done("x")
+            out -= 1
+        elif step in "as" and (entry := frontier.pop(now)):
+            assert not suspended
+            starts.append(now)
+            if step == "s":
+                frontier.spend(entry)
+                suspended = True
+            else:
+                out += 1
+    assert all(later - earlier >= delay - 1e-9 for earlier, later in pairwise(starts))

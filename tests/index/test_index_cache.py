@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,11 +25,16 @@ def test_changes_come_back_as_they_went_in(tmp_path: Path) -> None:
     assert cache.seal() is None
     cache.append(-(2**63), FULL)
     cache.append(2**63 - 1, Deletion("s", "/gone"))
+    cache.append(3, replace(FULL, secret_text=True))
     assert cache.size > 0
     cache.sync()
     path = cache.seal()
     assert path is not None
-    assert list(cache.read(path)) == [(-(2**63), FULL), (2**63 - 1, Deletion("s", "/gone"))]
+    assert list(cache.read(path)) == [
+        (-(2**63), FULL),
+        (2**63 - 1, Deletion("s", "/gone")),
+        (3, replace(FULL, secret_text=True)),
+    ]
     assert cache.sealed() == [path]
     assert cache.size == 0
     cache.remove(path)

@@ -211,6 +211,12 @@ def test_limit_and_offset_cut_a_page_out_of_all_matches(engine: IndexEngine) -> 
     assert len({hit.url for page in pages for hit in page}) == 25
 
 
+def test_a_secret_text_is_found_and_not_shown(engine: IndexEngine) -> None:
+    engine.apply([IndexDocument("s", "/", "Title", "needle in the text", secret_text=True)])
+    (hit,) = engine.search(SearchQuery('"needle in"')).hits
+    assert (hit.title, hit.snippet) == ("Title", "")
+
+
 def test_a_hit_carries_the_document(engine: IndexEngine) -> None:
     moment = datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))
     values = {"Author": ["A", "B"], "Size": [2.5], "LastModifiedDate": [moment], "Unknown": ["x"]}

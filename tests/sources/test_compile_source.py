@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import Document, Page, RobotsDirectives
+from ultracrawl.robots import RobotsPolicy
 from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
 from ultracrawl.sources.catalog import Catalog
 
@@ -115,7 +116,7 @@ def test_policies(tmp_path):
     assert (rules.robots.obey, rules.robots.name) == (False, "Ultra Search")
     assert rules.url_policy.canonical("https://a.example/" + "x" * 100) is None
     assert rules.headers["User-Agent"] == "me"
-    assert rules.reader.types == ("text/plain",)
+    assert rules.acceptance.types == ("text/plain",)
     assert rules.addresses.refuses("10.1.2.3") is None
     assert rules.addresses.refuses("10.2.2.3") == "address private"
 
@@ -138,21 +139,43 @@ NOINDEX = Page(robots=RobotsDirectives(index=False))
 
 
 @pytest.mark.parametrize(
-    ("options", "page", "url", "reason"),
+    ("options", "page", "reserved", "reason"),
     [
-        ("", Page(), "https://a.example/", ""),
-        ("", NOINDEX, "https://a.example/", "META robots or X-Robots-Tag: noindex"),
-        ("robots: {meta: false}", NOINDEX, "https://a.example/", ""),
-        (
-            "boundary: {uris: {follow_only: {suffix: /toc}}}",
-            Page(),
-            "https://a.example/toc",
-            "follow only uri suffix /toc",
-        ),
+        ("", Page(), [], ""),
+        ("", NOINDEX, [], "META robots or X-Robots-Tag: noindex"),
+        ("robots: {meta: false}", NOINDEX, ["noai"], ""),
+        ("", Page(), ["noai"], ""),
+        ("", Page(), ["search=no"], "the page is reserved: search=no"),
+        ("robots: {obey_reservations: [ai, tdm]}", Page(), ["noai"], "the page is reserved: noai"),
+        ("robots: {obey_reservations: tdm}", Page(), ["search=no"], ""),
     ],
 )
-def test_index_refusal(tmp_path, options, page, url, reason):
-    assert compiled(tmp_path, options).index_refusal(url, page) == reason
+def test_what_a_page_forbids(tmp_path, options, page, reserved, reason):
+    assert compiled(tmp_path, options).permission.refusal(page.robots, reserved, 0.0) == reason
+
+
+def test_robots_options_reach_the_policy(tmp_path):
+    options = "robots: {ttl: 1, timeout: 2, timeout_ignore: true, auth_ignore: false, obey_delay: true}"
+    assert compiled(tmp_path, options).robots == RobotsPolicy(
+        ttl=1, timeout=2, timeout_ignore=True, auth_ignore=False, obey_delay=True
+    )
+    assert compiled(tmp_path).robots == RobotsPolicy()
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ("robots: {ttl: 1, timeout: 2, timeout_ignore: true, auth_ignore: false, obey_delay: true}", True),
+        ("log: {screened: true}", True),
+        ("robots: {obey_reservations: [ai]}", False),
+        ("robots: {follow_nofollow_links: true}", False),
+        ("links: {img: true}", False),
+        ("cut_off: 1 MB", False),
+        ("exclude_headers: {X: y}", False),
+    ],
+)
+def test_which_options_have_pages_made_into_documents_again(tmp_path, options, same):
+    assert (compiled(tmp_path, options).recipe == compiled(tmp_path).recipe) is same
 
 
 @pytest.mark.parametrize(

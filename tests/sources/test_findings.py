@@ -11,7 +11,7 @@ from ultracrawl.sources import load_project, render_findings, require
 
 GOOD = "sources:\n  a: {start_urls: [https://a.example/]}\n"
 JARGON = re.compile(
-    r"pydantic|validat|extra_forbidden|input_value|_type|\bstr\b|\bdict\b|NoneType|Traceback", re.IGNORECASE
+    r"pydantic|validat|extra_forbidden|input_value|_type\b|\bstr\b|\bdict\b|NoneType|Traceback", re.IGNORECASE
 )
 
 
@@ -76,6 +76,14 @@ CASES = {
     "size zero": ("limits: {max_size: 0}", 4, "limits.max_size", "less than one byte", "`20 MB`"),
     "redirects": ("redirects: strickt", 4, "redirects", "not a known value", "write `strict`"),
     "media type": ("types: [html]", 4, "types", "`html` is not a media type", "`text/html`"),
+    "fast_39_example_35 wildcard in a field": (
+        "types: ['*/html']",
+        4,
+        "types",
+        "not a media type",
+        "`text/*`",
+    ),
+    "wildcard within a field": ("types: [application/ms*]", 4, "types", "not a media type", "`text/*`"),
     "charset": ("default_charset: ebcdic-x", 4, "default_charset", "`ebcdic-x` is not known", "`iso-8859-1`"),
     "language": ("default_language: English please", 4, "default_language", "not a language code", "`en`"),
     "setting in lower case": (

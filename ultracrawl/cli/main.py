@@ -18,6 +18,7 @@ VERBS = {
     "lint": "lint",
     "plan": "plan",
     "schema": "schema",
+    "screened": "screened",
     "search": "search",
     "status": "status",
     "urls": "urls",

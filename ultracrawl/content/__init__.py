@@ -1,6 +1,8 @@
 """What a response holds: bytes become values, without any I/O.
 
-`PageReader` reads answers by the rules of one source; `parse_html` and `parse_text` give a `Page`;
+`Acceptance` decides which answers become pages (`Accepted`, else a `Refusal`); `PageReader` reads them by the rules
+of one source, with what `AnswerHead` says; `IndexPermission` tells whether a page lets itself be indexed.
+`parse_html` and `parse_text` give a `Page`;
 `parse_sitemap` gives a `Sitemap` of `SitemapUrl`s (`SitemapKind` says what the file was).
 `decode` and `find_charset` find encodings; `declared_type`,
 `sniff_type`, `effective_type` and `type_matches` are about media types, `parse_http_date` and
@@ -9,12 +11,14 @@
 makes a description from the text. `DEFAULT_KINDS` are the links followed unless a source says otherwise.
 """
 
+from ultracrawl.content.acceptance import Acceptance, Accepted, Refusal
 from ultracrawl.content.charset import decode, find_charset
 from ultracrawl.content.dates import parse_http_date, parse_w3c_date
 from ultracrawl.content.html import parse_html
 from ultracrawl.content.links import DEFAULT_KINDS
 from ultracrawl.content.mime import declared_type, effective_type, sniff_type, type_matches
-from ultracrawl.content.reader import PageReader
+from ultracrawl.content.permission import NOINDEX, IndexPermission, expiry
+from ultracrawl.content.reader import LINK_TYPES, AnswerHead, PageReader
 from ultracrawl.content.refresh import parse_refresh
 from ultracrawl.content.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.content.srcset import parse_srcset
@@ -23,7 +27,14 @@ from ultracrawl.content.xml import XmlEvents, XmlRefusedError, read_xml
 
 __all__ = [
     "DEFAULT_KINDS",
+    "LINK_TYPES",
+    "NOINDEX",
+    "Acceptance",
+    "Accepted",
+    "AnswerHead",
+    "IndexPermission",
     "PageReader",
+    "Refusal",
     "Sitemap",
     "SitemapKind",
     "SitemapUrl",
@@ -32,6 +43,7 @@ __all__ = [
     "declared_type",
     "decode",
     "effective_type",
+    "expiry",
     "find_charset",
     "first_words",
     "parse_html",

@@ -98,13 +98,18 @@ def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> s
     unless it is generic.
     """
     declared = declared_type(content_type)
-    if declared and not detect and not declared.startswith("text/") and declared not in _GENERIC:
+    if not detect and is_certain(declared):
         return declared
     found = sniff_type(body)
     if not declared or (detect and found not in _GENERIC):
         return found
     lies = declared.startswith("text/") and not found.startswith("text/") and not found.endswith("xml")
     return found if lies and body else declared
+
+
+def is_certain(declared: str) -> bool:
+    """Return whether `effective_type` goes by this declared type whatever the bytes are (without `detect`)."""
+    return bool(declared) and not declared.startswith("text/") and declared not in _GENERIC
 
 
 def type_matches(name: str, patterns: Iterable[str]) -> bool:

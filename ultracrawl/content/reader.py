@@ -1,49 +1,92 @@
-"""From an answer to a page, by the rules of one source: which types are read, and how."""
+"""From an answer to a page, by the rules of one source: which kinds of documents are read, and how."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ultracrawl.content.html import parse_html
 from ultracrawl.content.links import DEFAULT_KINDS
-from ultracrawl.content.mime import effective_type, type_matches
+from ultracrawl.content.mime import type_matches
+from ultracrawl.content.refresh import parse_refresh
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import LinkKind, Page
+from ultracrawl.model.page import Link
 
-HTML = frozenset({"text/html", "application/xhtml+xml"})
+MARKUP = frozenset(
+    {
+        "text/html",
+        "application/xhtml+xml",
+        "text/vnd.wap.wml",
+        "text/wml",
+        "text/x-wap.wml",
+        "x-application/wml",
+        "text/vnd.wap.xml",
+        "text/x-hdml",
+    }
+)
+"""Media types that are read as HTML; those of mobile phones are near enough to it."""
+
+LINK_TYPES = ("text/*", "application/xhtml+xml", "x-application/wml")
+"""Media types whose links are followed unless a source says otherwise."""
+
+_NO_KINDS: frozenset[LinkKind] = frozenset()
+
+
+class AnswerHead(NamedTuple):
+    """The headers that say something about the page; values as received."""
+
+    content_type: str = ""
+    x_robots_tag: Sequence[str] = ()
+    refresh: str = ""
+
+
+_NO_HEAD = AnswerHead()
 
 
 @dataclass(frozen=True, slots=True)
 class PageReader:
-    """Reads answers into pages. `types` are the accepted media types, with wildcards such as `text/*`."""
+    """Reads answers into pages. Links of the kinds `link_kinds` are taken from pages of the types `link_types`."""
 
-    types: tuple[str, ...] = ("text/html", "text/plain", "application/xhtml+xml")
     link_kinds: frozenset[LinkKind] = DEFAULT_KINDS
+    link_types: tuple[str, ...] = LINK_TYPES
     robots_name: str = "ultracrawl"
     default_charset: str = ""
 
-    def read(self, body: bytes, url: str, content_type: str, x_robots_tag: Sequence[str] = ()) -> Page | None:
-        """Return the page, or None if its type is not accepted; a missing type is found from the content."""
-        media_type = effective_type(content_type, body)
-        if not type_matches(media_type, self.types):
-            return None
-        if media_type in HTML:
-            return parse_html(
+    def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
+        """Return the page, or None if documents of this media type cannot be read."""
+        kinds = self.link_kinds if type_matches(media_type, self.link_types) else _NO_KINDS
+        if media_type in MARKUP:
+            page = parse_html(
                 body,
                 url=url,
-                content_type=content_type,
-                link_kinds=self.link_kinds,
-                x_robots_tag=x_robots_tag,
+                content_type=head.content_type,
+                link_kinds=kinds,
+                x_robots_tag=head.x_robots_tag,
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
             )
-        if media_type.startswith("text/"):
-            return parse_text(
+        elif media_type.startswith("text/"):
+            page = parse_text(
                 body,
-                content_type=content_type,
-                x_robots_tag=tuple(x_robots_tag),
+                content_type=head.content_type,
+                link_kinds=kinds,
+                x_robots_tag=tuple(head.x_robots_tag),
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
             )
-        return None
+        else:
+            return None
+        return _refreshed(page, head.refresh, kinds) if head.refresh else page
+
+
+def _refreshed(page: Page, header: str, kinds: frozenset[LinkKind]) -> Page:
+    """Return the page with the Refresh header in place of META refresh, as browsers take it."""
+    refresh = parse_refresh(header)
+    if refresh is None:
+        return page
+    links = page.links
+    if refresh[1] and LinkKind.META_REFRESH in kinds:
+        links = (*links, Link(refresh[1], LinkKind.META_REFRESH))
+    return replace(page, refresh=refresh, links=links)

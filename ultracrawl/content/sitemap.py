@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 from ultracrawl.content.charset import decode
-from ultracrawl.content.dates import parse_http_date
+from ultracrawl.content.lastmod import NO_LASTMOD, LastMod, read_lastmod
+from ultracrawl.content.regular_sitemap import Fields, regular_entries
 from ultracrawl.content.unzip import is_gzip, unzip
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 
@@ -32,8 +34,7 @@ class SitemapKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class SitemapUrl:
+class SitemapUrl(NamedTuple):
     """One entry; `alternates` are pairs of language and URL."""
 
     loc: str
@@ -41,6 +42,8 @@ class SitemapUrl:
     changefreq: str = ""
     priority: float | None = None
     alternates: tuple[tuple[str, str], ...] = ()
+    changed_by: float = 0.0
+    """The latest moment that `lastmod` may mean, in seconds since the epoch; 0 without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +71,32 @@ def parse_sitemap(data: bytes, url: str, content_type: str = "") -> Sitemap:
     text, _ = decode(data[:1000], content_type)
     if not text.lstrip().startswith(_STARTS_XML):
         return _parse_text(data, content_type, problem)
+    entries = regular_entries(data, content_type)
+    if entries is not None:
+        return _regular(entries, problem)
     collector = _Collector(url)
     try:
         broken = read_xml(data, collector, content_type=content_type)
     except XmlRefusedError as refusal:
         return Sitemap(SitemapKind.UNKNOWN, problem=str(refusal))
     return collector.result(problem or broken)
+
+
+def _regular(entries: list[Fields], problem: str) -> Sitemap:
+    if len(entries) > MAX_URLS:
+        problem = f"more than {MAX_URLS} entries"
+    made = (_plain(entry) for entry in entries[:MAX_URLS])
+    return Sitemap(SitemapKind.URLS, tuple(entry for entry in made if entry is not None), problem=problem)
+
+
+def _plain(fields: Fields) -> SitemapUrl | None:
+    loc, lastmod, changefreq, priority = fields
+    if "&" in loc or "#" in loc or not loc.startswith("http"):
+        loc = _mended(loc.replace("&amp;", "&"))
+    if not _is_url(loc):
+        return None
+    moment, latest = read_lastmod(lastmod) if lastmod else NO_LASTMOD
+    return SitemapUrl(loc, moment, _changefreq(changefreq), _priority(priority), (), latest)
 
 
 def _parse_text(data: bytes, content_type: str, problem: str) -> Sitemap:
@@ -184,13 +207,14 @@ class _Collector:
         loc = _mended(self._location(entry))
         if not _is_url(loc):
             return
-        changefreq = entry.fields.get("changefreq", "").lower()
+        moment, latest = _lastmod(entry.fields)
         made = SitemapUrl(
             loc,
-            _lastmod(entry.fields),
-            changefreq if changefreq in _FREQUENCIES else "",
+            moment,
+            _changefreq(entry.fields.get("changefreq", "")),
             _priority(entry.fields.get("priority", "")),
             tuple(entry.alternates),
+            latest,
         )
         (self.children if entry.is_sitemap else self.urls).append(made)
 
@@ -205,14 +229,21 @@ class _Collector:
             return ""
 
 
-def _lastmod(fields: Mapping[str, str]) -> datetime | None:
+def _lastmod(fields: Mapping[str, str]) -> LastMod:
     for name in _DATES:
-        if moment := parse_http_date(fields.get(name, "")):
-            return moment
-    return None
+        if name in fields and (found := read_lastmod(fields[name])).moment:
+            return found
+    return NO_LASTMOD
+
+
+def _changefreq(text: str) -> str:
+    word = text.strip().lower()
+    return word if word in _FREQUENCIES else ""
 
 
 def _priority(text: str) -> float | None:
+    if not text:
+        return None
     try:
         value = float(text)
     except ValueError:

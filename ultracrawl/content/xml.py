@@ -69,7 +69,9 @@ class _Reader:
     def __init__(self, listener: XmlEvents) -> None:
         self._listener = listener
         self._open: list[tuple[str, list[str]]] = []
+        self._names: dict[str, str] = {}
         self.parser = expat.ParserCreate("utf-8")
+        self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
@@ -77,10 +79,17 @@ class _Reader:
         self.parser.EntityDeclHandler = self._entity
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        name = local_name(name)
+        name = self._names.get(name) or self._name(name)
         self._open.append((name, []))
         if not self._listener.start(name, attributes):
             raise _EnoughError
+
+    def _name(self, qualified: str) -> str:
+        """Return the local name; kept, as long as there are few of them."""
+        name = local_name(qualified)
+        if len(self._names) < 1000:
+            self._names[qualified] = name
+        return name
 
     def _end(self, _name: str) -> None:
         name, texts = self._open.pop()
@@ -88,6 +97,7 @@ class _Reader:
 
     def close_open_elements(self) -> None:
         """End what a broken document left open, so that its last entry is not lost."""
+        self.parser.buffer_text = False  # hands over the text that it holds back
         while self._open:
             self._end("")
 

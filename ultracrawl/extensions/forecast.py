@@ -98,7 +98,8 @@ def _known(
                 leaving.add(key)
                 result.dropped[rule] += 1
                 result.deleted += record.indexed or record.handed
-    result.scheduled = sum(key not in leaving for key in _waiting(state)) if result.resumes else result.stays
+    stays = result.stays - len(state.sitemaps.keys())
+    result.scheduled = sum(key not in leaving for key in _waiting(state)) if result.resumes else stays
     return leaving
 
 

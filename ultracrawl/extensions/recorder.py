@@ -13,6 +13,10 @@ from ultracrawl.state import QueueEntry, StateStore
 
 HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+SITEMAP_LASTMOD = "sitemap lastmod"
+"""The reason of pages that are not asked for, because a sitemap says that they have not changed."""
+EXPIRES = "it names the day on which it leaves the index"
+"""The reason of pages that have to be looked at in every run."""
 
 
 class Recorder:
@@ -40,6 +44,11 @@ class Recorder:
         if visit.done:
             return
         visit.done = True
+        if visit.tentative:
+            self._tell(visit)
+            return
+        visit.outcome = outcome
+        reason = reason or (EXPIRES if visit.expires else "")
         record = self._next_record(visit, outcome, status or visit.status, reason)
         if self._leaves_index(visit.record, outcome):
             self._feed.delete(visit.entry.key, visit.record.shown_url)
@@ -49,8 +58,27 @@ class Recorder:
         self._state.finish(visit.entry, record)
         self._report.outcomes[outcome] += 1
         self._report.status_codes[record.status_code] += 1
+        self._tell(visit)
+
+    def _tell(self, visit: Visit) -> None:
         for callback in self.on_finish:
             callback(visit)
+
+    def not_asked(self, entry: QueueEntry, known: UrlRecord) -> None:
+        """End a URL that is not asked for in this run, because a sitemap says that it is as it was.
+
+        `last_fetched` stays: a later date in a sitemap is compared with the fetch, not with this run.
+        """
+        record = replace(
+            known,
+            outcome=UrlOutcome.NOT_MODIFIED,
+            status_code=StatusCode.NOT_MODIFIED,
+            reason=SITEMAP_LASTMOD,
+        )
+        self._state.finish(entry, record)
+        self._report.outcomes[record.outcome] += 1
+        self._report.status_codes[record.status_code] += 1
+        self._report.not_asked += 1
 
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""

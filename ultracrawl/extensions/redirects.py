@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from ultracrawl.boundary import Redirect
+from ultracrawl.boundary.redirects import RedirectDecision
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import UrlOutcome
 
@@ -26,6 +27,9 @@ class RedirectFollower:
 
         Returns False if there is no redirect after all: a page that only reloads itself is a page.
         """
+        if visit.sitemap is not None:
+            self._session.sitemaps.redirected(visit, location or "", base)
+            return True
         rules = self._session.rules
         target = None if location is None else rules.url_policy.canonical(location, base) or ""
         redirect = Redirect(
@@ -45,11 +49,15 @@ class RedirectFollower:
             self._session.links.redirect(visit, target, shown)
             self._session.recorder.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
         else:
-            self._refuse(visit, redirect, answer.decision.rule, answer.code)
+            self._refuse(visit, redirect, answer)
         return True
 
-    def _refuse(self, visit: Visit, redirect: Redirect, rule: str, code: int) -> None:
-        if redirect.target:
+    def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
+        rule = answer.decision.rule
+        if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         self._session.report.rejected_by[rule] += 1
-        self._session.recorder.finish(visit, UrlOutcome.REJECTED, code, f"{rule}: {redirect}")
+        if self._session.screened is not None:
+            self._session.screened.add(redirect.target or "", rule, visit.url)
+        reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))
+        self._session.recorder.finish(visit, UrlOutcome.REJECTED, answer.code, reason)

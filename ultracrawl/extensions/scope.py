@@ -60,7 +60,10 @@ class ScopeCheck:
 
     def outside(self) -> Iterator[tuple[UrlRecord, str]]:
         """Yield every known URL that is outside now, with the rule that turns it away."""
+        sitemaps = self._state.sitemaps.keys()
         for record in self._state.records():
+            if sitemaps and url_key(record.url) in sitemaps:
+                continue
             rule = self._refusal(record)
             if rule is not None:
                 yield record, rule

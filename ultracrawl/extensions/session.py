@@ -27,8 +27,11 @@ from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
+from ultracrawl.extensions.robots_book import RobotsBook
 from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside
+from ultracrawl.extensions.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.seed_addresses import seed_addresses
+from ultracrawl.extensions.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
@@ -79,9 +82,13 @@ class CrawlSession:
         self.feed: IndexFeed
         self.recorder: Recorder
         self.names: DisplayUrls
+        self.screened: ScreenedLog | None = None
+        """The log of links that were turned away, if the source keeps one."""
         self.run: RunMark
         self.report: RunReport
         self.redirects = RedirectFollower(self)
+        self.robots = RobotsBook(self)
+        self.sitemaps = SitemapDesk(self)
         self.opened = False
         self._failed = False
         self._ticks = 0
@@ -118,6 +125,9 @@ class CrawlSession:
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
         self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        if self.source.log.screened:
+            path = screened_path(self.project, self.source.name)
+            self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         self.names = self.recorder.names = DisplayUrls(
             self.state,
@@ -193,6 +203,16 @@ class CrawlSession:
         """Make documents and records durable, in that order."""
         self.feed.sync()
         self.state.flush()
+        self._flush_log()
+
+    def _flush_log(self) -> None:
+        """Write the log of links; one that cannot be written is given up, and the crawl goes on."""
+        try:
+            if self.screened is not None:
+                self.screened.flush()
+        except WorkError as error:
+            self.screened = None
+            self._note(error)
 
     def _tick(self) -> None:
         self._ticks += 1
@@ -227,7 +247,7 @@ class CrawlSession:
     def retry_or_finish(self, visit: Visit, outcome: UrlOutcome, status: int, reason: str) -> None:
         """Try a visit again after a growing delay, or record its outcome when that was done often enough."""
         limits = self.source.limits
-        if visit.attempts < limits.retries and not self._failed:
+        if visit.attempts < limits.retries and not self._failed and not visit.tentative:
             self.links.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
             self.recorder.finish(visit, outcome, status, reason)

@@ -11,7 +11,8 @@ from ultracrawl.state import QueueEntry
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from ultracrawl.model import UrlRecord
+    from ultracrawl.extensions.sitemap_desk import SitemapTask
+    from ultracrawl.model import UrlOutcome, UrlRecord
 
 META_KEY = "ultracrawl_visit"
 
@@ -31,13 +32,34 @@ class Visit:
     rescan: bool = False
     """Fetch and scan the page even if it is unchanged."""
     done: bool = False
+    asked: bool = True
+    """Whether a request is made for it; False once robots.txt forbade that."""
     items: int = 0
     """Items that were handed to the pipelines and have not come out."""
     status: int = 0
     etag: str = ""
     last_modified: str = ""
     checksum: bytes = b""
+    media_type: str = ""
+    """What the answer is, by its headers and its bytes."""
+    follow_only: bool = False
+    """Documents of its type are read for their links only."""
+    truncated: str = ""
+    """What of the body was left unread, and why; empty if nothing was."""
+    hides_text: bool = False
+    """No piece of the text may be shown below a hit."""
+    expires: bool = False
+    """What the page allows depends on the day, so that the next visit has to see it in full."""
     links: bytes = b""
+    sitemap: SitemapTask | None = None
+    """Set if the URL is read as a sitemap and not as a page."""
+    outcome: UrlOutcome | None = None
+    """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
+
+    @property
+    def tentative(self) -> bool:
+        """Whether its URL is a guess of ours, of which nothing is recorded unless it turns out to be right."""
+        return self.sitemap is not None and self.sitemap.tentative
 
     @property
     def url(self) -> str:

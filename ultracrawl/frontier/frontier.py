@@ -26,6 +26,8 @@ class _Site(Generic[E]):
     next_at: float = 0.0
     started: float = float("-inf")
     """When the latest request to the site began."""
+    before: tuple[float, float] = (0.0, float("-inf"))
+    """`next_at` and `started` as they were before that request."""
     stored: bool = False
     """Further entries of this site wait in the store only."""
     suspended: bool = False
@@ -75,6 +77,14 @@ class Frontier(Generic[E]):
         self._append(entry.site, site, entry)
         return True
 
+    def add_first(self, entry: E) -> None:
+        """Queue an entry ahead of all others of its site; it must not be in the store."""
+        site = self._site(entry.site)
+        site.entries.appendleft(entry)
+        self._size += 1
+        self.hungry.discard(entry.site)
+        self._list(entry.site, site)
+
     def leave_stored(self, name: str) -> None:
         """Note that entries of a site wait in the store only; the site turns up in `hungry` when it has room."""
         site = self._site(name)
@@ -117,6 +127,7 @@ class Frontier(Generic[E]):
         return entry
 
     def _begin(self, name: str, site: _Site[E], now: float) -> None:
+        site.before = site.next_at, site.started
         site.started = now
         site.next_at = max(site.next_at, now + self.delay_of(name))
 
@@ -136,6 +147,14 @@ class Frontier(Generic[E]):
         site.suspended = True
         site.entries.appendleft(entry)
         self._size += 1
+        self.hungry.discard(entry.site)
+
+    def refund(self, name: str) -> None:
+        """Give a site the turn of its latest entry back: no request was made after all."""
+        site = self._site(name)
+        if site.next_at == site.started + self.delay_of(name):
+            site.next_at, site.started = site.before
+            self._relist(name, site)
 
     def resume(self, name: str) -> None:
         """Let entries of a suspended site out again, each when its time has come."""
@@ -161,8 +180,7 @@ class Frontier(Generic[E]):
         due = site.started + seconds
         site.next_at = max(site.next_at, due) if held else max(due, 0.0)
         self._delays[name] = seconds
-        site.listed = 0
-        self._list(name, site)
+        self._relist(name, site)
 
     def cap(self, name: str, places: int) -> None:
         """Let at most `places` entries of this site be out at once from now on."""
@@ -186,7 +204,7 @@ class Frontier(Generic[E]):
         site.next_at = max(site.next_at, until)
 
     def next_at(self) -> float | None:
-        """Return when `pop` may have an entry again, None if only `done`, `add` or `resume` can change that."""
+        """Return the time at which `pop` may have an entry again, None if only another call can change that."""
         while self._ready:
             at, turn, name = self._ready[0]
             site = self._sites.get(name)
@@ -210,6 +228,11 @@ class Frontier(Generic[E]):
     def _append(self, name: str, site: _Site[E], entry: E) -> None:
         site.entries.append(entry)
         self._size += 1
+        self._list(name, site)
+
+    def _relist(self, name: str, site: _Site[E]) -> None:
+        """List a site anew whose time came nearer; its older place in the heap no longer counts."""
+        site.listed = 0
         self._list(name, site)
 
     def _list(self, name: str, site: _Site[E]) -> None:

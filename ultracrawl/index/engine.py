@@ -18,6 +18,8 @@ class IndexDocument:
     title: str
     text: str
     attributes: Mapping[str, Sequence[AttributeValue]] = field(default_factory=dict)
+    secret_text: bool = False
+    """The text can be searched, and no piece of it is shown (`nosnippet`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,11 @@ class MemoryIndex:
         known.setdefault("Title", [document.title])
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
         kept = IndexDocument(
-            clean(document.source), clean(document.url), clean(document.title), clean(document.text), shown
+            clean(document.source),
+            clean(document.url),
+            clean(document.title),
+            "" if document.secret_text else clean(document.text),
+            shown,
         )
         return _Entry(kept, fields, attributes)
 

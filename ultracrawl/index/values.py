@@ -40,6 +40,8 @@ def change_to_line(key: int, change: Change) -> bytes:
     else:
         attributes = attributes_to_json(change.attributes)
         row = [key, change.source, change.url, change.title, change.text, attributes]
+        if change.secret_text:
+            row.append(True)
     line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return line.encode(errors="replace") + b"\n"
 
@@ -52,6 +54,8 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
             return key, Deletion(source, url)
         case [int(key), str(source), str(url), str(title), str(text), attributes]:
             return key, IndexDocument(source, url, title, text, attributes_from_json(attributes))
+        case [int(key), str(source), str(url), str(title), str(text), attributes, bool(secret)]:
+            return key, IndexDocument(source, url, title, text, attributes_from_json(attributes), secret)
     raise ValueError("not a line of a document cache")
 
 

@@ -1,6 +1,6 @@
 """Downloader middlewares: thin adapters that ask the rules, in the order in which a request meets them.
 
-`AddressMiddleware` (networks that may be reached), `RobotsMiddleware` (robots.txt),
-`ConditionalMiddleware` (validators and unchanged answers), `RedirectMiddleware` (redirects and their boundary),
-`StatusMiddleware` (errors, retries, vanished pages).
+`RobotsMiddleware` (robots.txt), `StatusMiddleware` (errors, retries, vanished pages), `RedirectMiddleware` (redirects
+and their boundary), `ConditionalMiddleware` (validators and unchanged answers), `AnswerMiddleware` (which answers
+become pages). Answers meet them from the last to the first.
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.extensions.permissions import head_refusal
 from ultracrawl.model import UrlOutcome
 from ultracrawl.recrawl import checksum, classify, conditional_headers
-from ultracrawl.robots import parse_directives
 
 if TYPE_CHECKING:
     from typing import Self
@@ -42,22 +42,27 @@ class ConditionalMiddleware:
                 request.headers[name] = value
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note validators and checksum; end the visit if nothing changed."""
+        """Note the checksum; end the visit if nothing changed."""
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        self._note(visit, response)
+        refusal = "" if visit.sitemap else head_refusal(self._session, response)
+        if refusal:
+            # It can be withdrawn without a change of the page: the next visit has to see the page in full.
+            visit.etag = visit.last_modified = ""
         if response.status == 304:
-            self._not_modified(visit, response)
+            if visit.sitemap is None:  # else its reader ends the visit
+                self._not_modified(visit, refusal)
         elif response.status == 200:
             visit.checksum = checksum(response.body)
-            if self._may_end(visit, response) and classify(visit.record, visit.checksum) is _UNMODIFIED:
-                self._session.recorder.finish(visit, _UNMODIFIED, 200)
+            may_end = not refusal and self._may_end(visit, response)
+            if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
+                self._session.recorder.finish(visit, _UNMODIFIED, 200, visit.truncated)
         return response
 
-    def _not_modified(self, visit: Visit, response: Response) -> None:
-        if self._forbids(response) and (visit.record.indexed or visit.record.handed):
-            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 304, "X-Robots-Tag: noindex")
+    def _not_modified(self, visit: Visit, refusal: str) -> None:
+        if refusal and (visit.record.indexed or visit.record.handed):
+            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
         else:
             self._session.recorder.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
 
@@ -66,19 +71,3 @@ class ConditionalMiddleware:
         """Whether an equal body is enough: headers that speak to robots may have changed without it."""
         known = visit.record.indexed or visit.record.handed
         return known and not visit.rescan and "X-Robots-Tag" not in response.headers
-
-    def _forbids(self, response: Response) -> bool:
-        if "X-Robots-Tag" not in response.headers or not self._session.source.robots.meta:
-            return False
-        values = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
-        return not parse_directives((), values, name=self._session.source.robots.name).index
-
-    def _note(self, visit: Visit, response: Response) -> None:
-        visit.status = response.status
-        visit.etag = (response.headers.get("ETag") or b"").decode("latin-1")
-        visit.last_modified = (response.headers.get("Last-Modified") or b"").decode("latin-1")
-        if self._forbids(response):
-            # A header can be withdrawn without the page changing: the next visit has to see it in full.
-            visit.etag = visit.last_modified = ""
-        self._session.report.fetched += 1
-        self._session.report.bytes += len(response.body)

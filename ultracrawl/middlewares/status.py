@@ -36,7 +36,9 @@ class StatusMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Record what an error answer means."""
         visit = visit_of(request)
-        if visit is None or visit.done or response.status == 200:
+        if visit is None or visit.done or 200 <= response.status < 300:
+            return response
+        if response.status == 304 and visit.sitemap is not None:
             return response
         outcome = outcome_of_status(response.status)
         reason = status_text(response.status)

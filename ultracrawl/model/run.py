@@ -24,6 +24,10 @@ class RunReport:
     indexed: int = 0
     deleted: int = 0
     bytes: int = 0
+    sitemaps: int = 0
+    """Sitemaps that were read, or that were as before."""
+    not_asked: int = 0
+    """URLs that were not asked for, because a sitemap says that they have not changed."""
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
@@ -69,6 +73,8 @@ class RunReport:
             "indexed": self.indexed,
             "deleted": self.deleted,
             "bytes": self.bytes,
+            "sitemaps": self.sitemaps,
+            "not_asked": self.not_asked,
             "outcomes": {outcome.value: n for outcome, n in sorted(self.outcomes.items())},
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),

@@ -22,11 +22,15 @@ class ChecksumPipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Drop the item if it is unchanged. Raises `DropItem`."""
         value = item.get("checksum") or checksum(_content(item))
+        if visit.expires:
+            # Neither validators nor the checksum of the body may end the next visit before the page is looked at.
+            value = checksum(value)
+            visit.etag = visit.last_modified = ""
         visit.checksum = value
         known = visit.record.indexed or visit.record.handed
         if self.session.force or not known or classify(visit.record, value) is not UrlOutcome.UNMODIFIED:
             return
-        self.session.recorder.finish(visit, UrlOutcome.UNMODIFIED)
+        self.session.recorder.finish(visit, UrlOutcome.UNMODIFIED, reason=visit.truncated)
         raise DropItem("unchanged")
 
 

@@ -28,9 +28,11 @@ class IndexPipeline(DocumentPipeline):
             title=str(item.get("title", "")),
             text=str(item.get("text", "")),
             attributes=item.get("search_attributes", {}),
+            secret_text=visit.hides_text,
         )
         self.session.feed.add(visit.entry.key, document)
-        self.session.recorder.finish(visit, classify(visit.record, visit.checksum, force=True), 200)
+        outcome = classify(visit.record, visit.checksum, force=True)
+        self.session.recorder.finish(visit, outcome, 200, visit.truncated)
         item["checksum"] = visit.checksum.hex()
 
     def _check_unique(self, visit: Visit) -> None:

@@ -2,11 +2,22 @@
 
 `RobotsRules` (the part of one robots.txt that concerns us), `RobotsRule` (one Allow or Disallow line),
 `RobotsPolicy` (what an answer, an error or a time-out for robots.txt means), `origin_of` (the key under which
-rules are kept), `parse_directives` (META robots and X-Robots-Tag).
+rules are kept), `parse_directives` (META robots and X-Robots-Tag), `Reservation` and `reservations_of` (uses that an
+owner reserves), `first_reserved` (the reservation that counts).
 """
 
 from ultracrawl.robots.directives import parse_directives
 from ultracrawl.robots.policy import RobotsPolicy, origin_of
+from ultracrawl.robots.reservations import Reservation, first_reserved, reservations_of
 from ultracrawl.robots.rules import RobotsRule, RobotsRules
 
-__all__ = ["RobotsPolicy", "RobotsRule", "RobotsRules", "origin_of", "parse_directives"]
+__all__ = [
+    "Reservation",
+    "RobotsPolicy",
+    "RobotsRule",
+    "RobotsRules",
+    "first_reserved",
+    "origin_of",
+    "parse_directives",
+    "reservations_of",
+]

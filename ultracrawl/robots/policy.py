@@ -10,6 +10,9 @@ from ultracrawl.robots.rules import RobotsRules
 MAX_REDIRECTS = 5
 """Redirects to follow for robots.txt before it counts as missing (RFC 9309 section 2.3.1.2)."""
 
+LONGEST_DELAY = 86_400.0
+"""Seconds; a site that asks for more between two requests gets this."""
+
 _AUTHENTICATION = frozenset({401, 402, 403, 407})
 _TOO_MANY_REQUESTS = 429
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
@@ -57,10 +60,10 @@ class RobotsPolicy:
         """Return the seconds between two requests: the site's crawl delay if obeyed and given, else `own`."""
         if not self.obey_delay:
             return own
-        if rules.crawl_delay is not None:
-            return rules.crawl_delay
-        rate = rules.request_rate
-        return rate.seconds / rate.requests if rate else own
+        asked = rules.crawl_delay
+        if asked is None and rules.request_rate and rules.request_rate.requests > 0:
+            asked = rules.request_rate.seconds / rules.request_rate.requests
+        return own if asked is None or not asked >= 0 else min(asked, LONGEST_DELAY)
 
     def _judge_silence(self, error: str, timed_out: bool) -> RobotsRules:
         if timed_out and self.timeout_ignore:

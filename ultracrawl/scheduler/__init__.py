@@ -1,12 +1,14 @@
 """Scrapy's `SCHEDULER`: links come in as strings, requests go out one at a time when the frontier says so.
 
 `UltracrawlScheduler` (the Scrapy face), `Admission` (from a link to a queue entry), `LinkRewriting` (the source's
-own rewriter on the way), `PageBudget` (pages left of each site).
+own rewriter on the way), `PageBudget` (pages left of each site), `Alarm` (its timer), `SitemapGate` (sitemaps, and
+the pages that wait for them).
 """
 
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.budget import PageBudget
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.scheduler.scheduler import UltracrawlScheduler
+from ultracrawl.scheduler.sitemap_gate import SitemapGate
 
-__all__ = ["Admission", "LinkRewriting", "PageBudget", "UltracrawlScheduler"]
+__all__ = ["Admission", "LinkRewriting", "PageBudget", "SitemapGate", "UltracrawlScheduler"]

@@ -19,6 +19,9 @@ GENERATION = 200_000
 UNUSABLE = 20_000
 """Links without a URL that are remembered, so that each is looked at once."""
 OTHER_SCHEME = "URL scheme"
+LENGTH_RULE = "URL too long"
+TOO_LONG = "30054 excessively long URL"
+MALFORMED = "30030 malformed URL"
 
 
 class SeenUrls:
@@ -54,7 +57,8 @@ class Admission:
 
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
-    before the boundary is asked, for rules that look at addresses.
+    before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule and page of
+    each link that is turned away for the first time; links met lately cost it nothing.
     """
 
     def __init__(
@@ -66,9 +70,10 @@ class Admission:
         rejected_by: Counter[str],
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
+        screened: Callable[[str, str, str], None] | None = None,
     ) -> None:
         self._policy = policy
-        self._rewriting = LinkRewriting(policy, rewriter, rejected_by) if rewriter else None
+        self._rewriting = LinkRewriting(policy, rewriter, rejected_by, screened) if rewriter else None
         self._canonical = self._rewriting.canonical if self._rewriting else policy.canonical
         self._boundary = boundary
         self._resets_depth = boundary.rules.mode.reset_level
@@ -76,6 +81,7 @@ class Admission:
         self._state = state
         self._clock = clock
         self._rejected_by = rejected_by
+        self._screened = screened
         self._seen = SeenUrls()
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
@@ -88,8 +94,12 @@ class Admission:
 
         `base` is what relative links are joined to; `parent` is the URL of the page, if that is another one.
         """
-        parent = parent or base
-        urls = self._located(hrefs, base)
+        return self.admit_located(self.located(hrefs, base).values(), parent or base, depth)
+
+    def admit_located(
+        self, urls: Iterable[str], parent: str, depth: int
+    ) -> tuple[list[QueueEntry], array[int]]:
+        """Do what `admit` does with URLs that come from `located`."""
         if not self._resets_depth:
             return self._admit(urls, parent, depth)
         entries: list[QueueEntry] = []
@@ -103,14 +113,15 @@ class Admission:
             inside += keys
         return entries, inside
 
-    def _located(self, hrefs: Iterable[str], base: str) -> list[str]:
+    def located(self, hrefs: Iterable[str], base: str) -> dict[str, str]:
+        """Return the URL of each link that has one, by link as written."""
         if self._rewriting:
             self._rewriting.shown.clear()
-        canonical, found = self._canonical, []
+        canonical, found = self._canonical, {}
         for href in dict.fromkeys(hrefs):
             url = canonical(href, base)
             if url is not None:
-                found.append(url)
+                found[href] = url
             elif href not in self._unusable:
                 self._count_unusable(href, base)
         return found
@@ -121,8 +132,14 @@ class Admission:
             self._unusable.clear()
         self._unusable.add(href)
         decision = self._policy.canonicalise(href, base).decision
-        if not decision.accept and decision.rule != OTHER_SCHEME:
-            self._rejected_by[decision.rule] += 1
+        if decision.accept or decision.rule == OTHER_SCHEME:
+            return
+        self._rejected_by[decision.rule] += 1
+        if self._screened is not None:
+            self._screened(href, decision.rule, base)
+        if logger.isEnabledFor(logging.INFO):
+            message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
+            logger.info("%s: %.200r in %s", message, href, base)
 
     def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
         inside = array("q")
@@ -165,11 +182,17 @@ class Admission:
         if rule is None:
             return True
         self._rejected_by[rule] += 1
+        if self._screened is not None:
+            self._screened(url, rule, parent)
         if logger.isEnabledFor(logging.INFO):
             logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
         if not self._boundary.depends_on_route(rule):
             self._seen.put(key, REJECTED)
         return False
+
+    def note(self, key: int) -> None:
+        """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""
+        self._seen.put(key, 0)
 
     def enter(self, key: int, url: str, depth: int, display_url: str = "", hops: int = 0) -> QueueEntry:
         """Make a URL known and queue it."""

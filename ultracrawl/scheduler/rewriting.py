@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Callable
 
 from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.urls import UrlPolicy
@@ -20,11 +21,18 @@ class LinkRewriting:
     `shown` holds what was found since it was last cleared, by access URL.
     """
 
-    def __init__(self, policy: UrlPolicy, rewriter: UrlRewriter, rejected_by: Counter[str]) -> None:
+    def __init__(
+        self,
+        policy: UrlPolicy,
+        rewriter: UrlRewriter,
+        rejected_by: Counter[str],
+        screened: Callable[[str, str, str], None] | None = None,
+    ) -> None:
         self._canonical = policy.canonical
         self._form = policy.without_rewriting
         self._rewriter = rewriter
         self._rejected_by = rejected_by
+        self._screened = screened
         self._refused: set[str] = set()
         self.shown: dict[str, str] = {}
 
@@ -37,18 +45,20 @@ class LinkRewriting:
         if result.outcome is RewriteOutcome.KEPT:
             return url
         if result.outcome is not RewriteOutcome.REWRITTEN:
-            self._refuse(url, result.decision.rule, result.reason)
+            self._refuse(url, result.decision.rule, result.reason, base)
             return None
         if result.display_url != result.access_url:
             self.shown.setdefault(result.access_url, result.display_url)
         return result.access_url
 
-    def _refuse(self, url: str, rule: str, reason: str) -> None:
+    def _refuse(self, url: str, rule: str, reason: str, base: str) -> None:
         if url in self._refused:
             return
         if len(self._refused) >= REMEMBERED:
             self._refused.clear()
         self._refused.add(url)
         self._rejected_by[rule] += 1
+        if self._screened is not None:
+            self._screened(url, rule, base)
         level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO
         logger.log(level, "%s: %s: %s", rule, url, reason)

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import time
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
+from ultracrawl.robots import RobotsRules
 from ultracrawl.scheduler.admission import Admission
+from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
+from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.state import QueueEntry
 from ultracrawl.urls import site_of, url_key
 
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.utils.asyncio import CallLaterResult
     from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
@@ -60,7 +63,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._unconditional: set[int] = set()
         self._once_more: set[int] = set()
         """Keys in flight whose record was changed after their request went out."""
-        self._wake_call: CallLaterResult | None = None
+        self._alarm = Alarm(self._wake)
         self._headers = dict(session.rules.headers)
         self._timeout = limits.timeout
 
@@ -78,6 +81,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.open()
         session.links = self
         session.recorder.on_finish.append(self._finished)
+        session.robots.claim = self._frontier.claim
         rules = session.rules
         self.admission = Admission(
             rules.url_policy,
@@ -87,22 +91,27 @@ class UltracrawlScheduler(BaseScheduler):
             session.report.rejected_by,
             session.rewriter,
             session.hosts.look_up,
+            session.screened.add if session.screened is not None else None,
         )
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
+        ways = Ways(self._take, self._alarm.set, self._must_ask, self._budget.is_spent)
+        self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
+        session.sitemaps.begin(self._sitemaps)
         return None
 
     def close(self, reason: str) -> Deferred[None]:
         """End the session once nothing is in flight."""
-        if self._wake_call is not None:
-            self._wake_call.cancel()
+        self._alarm.close()
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
         """Whether anything waits, in memory or in the store, that this run may still ask for."""
         if self._session.failed or self._may_fetch() <= 0:
             return bool(self._direct)
-        return bool(self._direct or len(self._frontier) or self._frontier.hungry)
+        return bool(
+            self._direct or len(self._frontier) or self._frontier.hungry or self._session.sitemaps.held
+        )
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request of a spider or a middleware."""
@@ -118,14 +127,14 @@ class UltracrawlScheduler(BaseScheduler):
         if self._session.failed or (self._pages and self._may_fetch() <= self._unanswered()):
             return None
         if self._session.feed.congested:
-            self._wake_in(CONGESTION_WAIT)
+            self._alarm.set(CONGESTION_WAIT)
             return None
         now = time.monotonic()
         entry = self._pop(now)
         if entry is None:
             at = self._frontier.next_at()
             if at is not None:
-                self._wake_in(max(at - now, 0.001))
+                self._alarm.set(max(at - now, 0.001))
             return None
         return self._request(entry)
 
@@ -134,35 +143,71 @@ class UltracrawlScheduler(BaseScheduler):
         return sys.maxsize if self._pages is None else self._pages - self._session.report.fetched
 
     def _unanswered(self) -> int:
-        return sum(not visit.status for visit in self._session.visits.values())
+        return sum(not (visit.status or visit.sitemap) for visit in self._session.visits.values())
 
     def _pop(self, now: float) -> QueueEntry | None:
+        """Return the next entry whose robots.txt is known; a site without one spends its turn on fetching it."""
+        while True:
+            self._refill()
+            entry = self._frontier.pop(now)
+            if entry is None:
+                return None
+            if self._sitemaps.rules_known(entry):
+                if self._sitemaps.keeps(entry):
+                    continue
+                return entry
+            self._frontier.spend(entry)
+            task = self._session.robots.fetch(entry.url, has_turn=True)
+            task.add_done_callback(partial(self._robots_known, entry))
+
+    def _robots_known(self, entry: QueueEntry, task: asyncio.Task[RobotsRules]) -> None:
+        """Let a site go on by the rules that came, and at the pace that they ask for."""
+        if self._alarm.closed or task.cancelled():
+            return
+        policy = self._session.rules.robots
+        if policy.obey_delay:
+            own = self._session.source.politeness.delay
+            self._frontier.set_delay(entry.site, policy.delay(task.result(), own))
+        self._frontier.resume(entry.site)
+        self._alarm.set(0.0)
+
+    def _refill(self) -> None:
         while self._frontier.hungry:
             site = next(iter(self._frontier.hungry))
+            if site in self._session.sitemaps.held:
+                self._frontier.hungry.discard(site)
+                continue
             stored = self._session.state.queued(site, REFILL)
             waiting = [entry for entry in stored if entry.key not in self._session.visits]
-            self._frontier.refill(site, waiting, more=len(stored) == REFILL)
-        return self._frontier.pop(now)
+            asked = self._sitemaps.asked(waiting)
+            self._frontier.refill(site, asked, more=len(stored) == REFILL)
+            if len(stored) == REFILL and not asked:
+                # A pause: one batch after the other would hold up everything else.
+                self._frontier.leave_stored(site)
+                self._alarm.set(0.0)
+                return
 
-    def _wake_in(self, seconds: float) -> None:
-        if self._wake_call is None:
-            self._wake_call = call_later(seconds, self._wake)
+    def _must_ask(self, key: int) -> bool:
+        return key in self._unconditional or key in self._depths or key in self._retries
 
     def _wake(self) -> None:
         """Give the engine something: it asks a scheduler that said None again only when a request comes in."""
-        self._wake_call = None
         request = self.next_request()
+        engine = self._crawler.engine
         if request is not None:
-            self._crawler.engine.crawl(request)
+            engine.crawl(request)
+        elif not self.has_pending_requests() and engine._slot is not None:
+            engine._slot.nextcall.schedule()  # else it sees only seconds later that nothing is left
 
     # ---- requests
 
     def _request(self, entry: QueueEntry) -> Request:
         visit = self._retries.pop(entry.key, None) or self._visit(entry)
-        self._session.visits[entry.key] = visit
+        if entry.seq:
+            self._session.visits[entry.key] = visit
         return Request(
             entry.url,
-            callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
+            callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
             headers=self._headers,
             meta={
@@ -170,6 +215,7 @@ class UltracrawlScheduler(BaseScheduler):
                 "download_slot": entry.site,
                 "download_timeout": self._timeout,
                 "handle_httpstatus_all": True,
+                **({"download_maxsize": LARGEST_SITEMAP} if visit.sitemap else {}),
             },
             dont_filter=True,
         )
@@ -182,15 +228,21 @@ class UltracrawlScheduler(BaseScheduler):
         rescan = self._session.rescan or entry.key in self._unconditional
         self._unconditional.discard(entry.key)
         entry = entry._replace(depth=min(depth, entry.depth), display_url=record.display_url)
-        return Visit(entry, record, rescan=rescan)
+        task = self._session.sitemaps.task(entry.key)
+        if task is not None:
+            rescan = rescan or task.again or self._session.state.sitemaps.get(entry.key) is None
+        return Visit(entry, record, rescan=rescan, sitemap=task)
 
     def _finished(self, visit: Visit) -> None:
-        self._session.visits.pop(visit.entry.key, None)
+        if visit.entry.seq:
+            self._session.visits.pop(visit.entry.key, None)
         if visit.entry.key in self._once_more:
             self._once_more.discard(visit.entry.key)
             self._requeue(visit.entry.key, visit.record, visit.entry.depth)
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
+        if not visit.asked:
+            self._frontier.refund(visit.entry.site)
         self._frontier.done(visit.entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
@@ -207,6 +259,9 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _turn_away(self, entry: QueueEntry) -> None:
         self._retries.pop(entry.key, None)
+        if not entry.seq:
+            self._session.sitemaps.abandon(entry.key)
+            return
         self._session.recorder.skip(entry, self._budget.rule)
 
     def retry(self, visit: Visit, delay: float) -> None:
@@ -218,7 +273,10 @@ class UltracrawlScheduler(BaseScheduler):
         self._retries[entry.key] = visit
         self._frontier.done(entry.site)
         self._frontier.hold(entry.site, time.monotonic() + delay)
-        self._frontier.add(entry)
+        if entry.seq:
+            self._frontier.add(entry)
+        else:
+            self._frontier.add_first(entry)
 
     # ---- links
 
@@ -240,6 +298,8 @@ class UltracrawlScheduler(BaseScheduler):
             self._enqueue(self.admission.enter(key, canonical, 0))
             return True
         report.rejected_by[rule] += 1
+        if self._session.screened is not None:
+            self._session.screened.add(canonical, rule, "")
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
         return False
 
@@ -250,11 +310,14 @@ class UltracrawlScheduler(BaseScheduler):
         """
         entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
         visit.links = inside.tobytes()
+        self._take(entries)
+        return len(entries)
+
+    def _take(self, entries: Iterable[QueueEntry]) -> None:
         for entry in entries:
             self._enqueue(entry)
         if self.admission.shorter:
             self._take_shorter_routes()
-        return len(entries)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""
@@ -270,7 +333,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._session.report.scheduled += 1
         if self._budget.is_spent(entry.site):
             self._turn_away(entry)
-        else:
+        elif entry.site not in self._session.sitemaps.held:
             self._frontier.add(entry)
 
     def again(self, record: UrlRecord) -> None:

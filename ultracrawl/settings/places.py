@@ -15,7 +15,7 @@ ENVIRONMENT = "ULTRACRAWL_DATA"
 def placed(project: Project, folder: str | Path | None = None) -> Project:
     """Return the project with its data below `folder`, else below `$ULTRACRAWL_DATA`, else as it is.
 
-    Only the paths of index, state and cache that are relative in the definitions move.
+    Only the paths of index, state, cache and logs that are relative in the definitions move.
     """
     named = folder or os.environ.get(ENVIRONMENT)
     if not named:
@@ -23,7 +23,12 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
     base = Path(named).expanduser().absolute()
     moved = {
         name: section.model_copy(update={"path": base / section.path.relative_to(project.base)})
-        for name, section in (("index", project.index), ("state", project.state), ("cache", project.cache))
+        for name, section in (
+            ("index", project.index),
+            ("state", project.state),
+            ("cache", project.cache),
+            ("logs", project.logs),
+        )
         if section.path.is_relative_to(project.base)
     }
     return project.model_copy(update={**moved, "base": base})

@@ -40,6 +40,7 @@ components: dict[str, dict[str, int]] = {
         "ultracrawl.middlewares.status.StatusMiddleware": 510,
         "ultracrawl.middlewares.redirect.RedirectMiddleware": 520,
         "ultracrawl.middlewares.conditional.ConditionalMiddleware": 540,
+        "ultracrawl.middlewares.answer.AnswerMiddleware": 560,
     },
     "ITEM_PIPELINES": {
         "ultracrawl.pipelines.ChecksumPipeline": 100,

@@ -28,6 +28,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from check_attributes(source, schema)
     doubts = list(check_start_urls(source))
     yield from doubts
+    yield from check_sitemap_urls(source)
     if not doubts:
         yield from _check_boundary(source)
 
@@ -79,6 +80,19 @@ def check_start_urls(source: DataSource) -> Iterator[Doubt]:
             yield Doubt(place, f"the start URL of {shown(_host(url))} holds a user name or password", instead)
         elif policy.canonical(url) is None:
             yield Doubt(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+
+
+def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:
+    """Yield sitemaps of the definition that cannot be fetched."""
+    policy = compile_url_policy(source).without_rewriting
+    for number, url in enumerate(source.sitemaps.urls):
+        place: Path = ("sitemaps", "urls", number)
+        if "@" in url.partition("://")[2].partition("/")[0]:
+            instead = "remove them from the URL; they would be shown in logs and reports"
+            yield Doubt(place, f"the sitemap of {shown(_host(url))} holds a user name or password", instead)
+        elif policy.canonical(url) is None:
+            instead = "write for example `https://www.example.com/sitemap.xml`"
+            yield Doubt(place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead)
 
 
 def _host(url: str) -> str:

@@ -25,15 +25,12 @@ from ultracrawl.boundary.rules import (
     UriRule,
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
-from ultracrawl.content.reader import PageReader
-from ultracrawl.model import Page
+from ultracrawl.content import Acceptance, IndexPermission, PageReader
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
-
-NOINDEX = "META robots or X-Robots-Tag: noindex"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +47,11 @@ class CompiledSource:
     addresses: AddressPolicy
     robots: RobotsPolicy
     attributes: AttributeMap
+    acceptance: Acceptance
+    """Which answers become pages."""
     reader: PageReader
-    obeys_meta: bool
-    """Whether `noindex` and `nofollow` of pages are obeyed."""
+    permission: IndexPermission
+    """Which wishes of pages about the index are obeyed."""
     limits: LimitsSection
     depth_limit: int | None
     """Most link steps from a seed; None is no limit."""
@@ -62,12 +61,6 @@ class CompiledSource:
     """Changes if and only if the definition lets other URLs in than before."""
     recipe: str
     """Changes when the definition makes other documents of the same pages than before."""
-
-    def index_refusal(self, url: str, page: Page) -> str:
-        """Return why a page is followed only and not indexed; empty if it is indexed."""
-        if self.obeys_meta and not page.robots.index:
-            return NOINDEX
-        return self.boundary.follow_only(url) or ""
 
 
 def compile_source(
@@ -87,17 +80,24 @@ def compile_source(
         boundary=compile_boundary(source, addresses),
         redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
         addresses=compile_addresses(source, seeds),
-        robots=RobotsPolicy(obey=source.robots.obey, name=source.robots.name, timeout=source.limits.timeout),
+        robots=compile_robots(source),
         attributes=AttributeMap(
             source.attributes, schema, source.description_fallback, source.default_language
         ),
+        acceptance=compile_acceptance(source),
         reader=PageReader(
-            types=source.types, robots_name=source.robots.name, default_charset=source.default_charset
+            link_kinds=source.links.kinds,
+            link_types=source.links.types,
+            robots_name=source.robots.name,
+            default_charset=source.default_charset,
         ),
-        obeys_meta=source.robots.meta,
+        permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         limits=source.limits,
         depth_limit=source.depth,
-        headers={"User-Agent": source.user_agent, "Accept": _accept(source.types)},
+        headers={
+            "User-Agent": source.user_agent,
+            "Accept": _accept((*source.types, *source.follow_only_types)),
+        },
         scope=_scope(source),
         recipe=_recipe(source),
     )
@@ -143,6 +143,32 @@ def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) ->
         seeds_exempt=section.start_urls_exempt,
     )
     return Boundary(rules, policy=compile_url_policy(source).without_rewriting, addresses=addresses)
+
+
+def compile_robots(source: DataSource) -> RobotsPolicy:
+    """Return how a source follows robots.txt."""
+    robots = source.robots
+    return RobotsPolicy(
+        obey=robots.obey,
+        name=robots.name,
+        ttl=robots.ttl,
+        timeout=robots.timeout,
+        auth_ignore=robots.auth_ignore,
+        timeout_ignore=robots.timeout_ignore,
+        obey_delay=robots.obey_delay,
+    )
+
+
+def compile_acceptance(source: DataSource) -> Acceptance:
+    """Return which answers become pages. Raises `PatternError`."""
+    return Acceptance(
+        source.types,
+        follow_only=source.follow_only_types,
+        detect=source.detect_types,
+        cut_off=source.cut_off,
+        truncate=source.truncate,
+        exclude_headers=source.exclude_headers,
+    )
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
@@ -202,14 +228,20 @@ _NO_RECIPE = {
     "urls",
     "depth",
     "redirects",
+    "sitemaps",
     "politeness",
     "limits",
     "user_agent",
     "settings",
+    "log",
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
 
 
+_NO_RECIPE_ROBOTS = {"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"}
+"""The same among the options about robots."""
+
+
 def _recipe(source: DataSource) -> str:
-    text = source.model_dump_json(exclude=_NO_RECIPE)
+    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), "robots": _NO_RECIPE_ROBOTS})
     return sha256(text.encode()).hexdigest()[:32]

@@ -11,11 +11,14 @@ from pydantic import BeforeValidator, Field, JsonValue
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.header_rules import HeaderExpressions
+from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.section import Section
-from ultracrawl.sources.sections import LimitsSection, PolitenessSection, RobotsSection
-from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
+from ultracrawl.sources.sections import LimitsSection, LogSection, PolitenessSection, RobotsSection
+from ultracrawl.sources.sitemaps_section import SitemapsSection
+from ultracrawl.sources.storage import CacheSection, IndexSection, LogsSection, StateSection
 from ultracrawl.sources.urls_section import UrlsSection
-from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, UrlList
+from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, Size, UrlList
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""
@@ -56,6 +59,11 @@ class SourceOptions(Section):
         description="How far the wishes of site owners are followed.",
         examples=[{"name": "ultracrawl"}],
     )
+    sitemaps: SitemapsSection = Field(
+        default=SitemapsSection(),
+        description="Which sitemaps are read, and how far they are believed.",
+        examples=[{"trust_lastmod": False}],
+    )
     politeness: PolitenessSection = Field(
         default=PolitenessSection(), description="How gently sites are treated.", examples=[{"delay": 0.5}]
     )
@@ -76,6 +84,41 @@ class SourceOptions(Section):
         default=("text/html", "text/plain", "application/xhtml+xml"),
         description="Media types that are indexed; documents of other types are dropped.",
         examples=[["text/html", "text/plain"]],
+    )
+    follow_only_types: MediaTypes = Field(
+        default=(),
+        description="Media types of documents that are read for their links, but not indexed.",
+        examples=[["text/html"]],
+    )
+    detect_types: bool = Field(
+        default=False,
+        description="Go by the type that the bytes show, unless it is a generic one, and not by the declared type.",
+        examples=[True],
+    )
+    cut_off: Size | None = Field(
+        default=None,
+        description="Bytes of a document that are read; what `truncate` says happens to longer ones. None: all.",
+        examples=["2 MB"],
+    )
+    truncate: bool = Field(
+        default=True,
+        description="Read the beginning of documents longer than `cut_off`; if not, drop them.",
+        examples=[False],
+    )
+    exclude_headers: HeaderExpressions = Field(
+        default={},
+        description="Response headers whose value drops the document: expressions (RE2) for each, covering all of it.",
+        examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}],
+    )
+    links: LinksSection = Field(
+        default=LinksSection(),
+        description="Which kinds of links are followed, and what is a redirect.",
+        examples=[{"img": True, "refresh_seconds": 5}],
+    )
+    log: LogSection = Field(
+        default=LogSection(),
+        description="Logs that are kept beside the document table.",
+        examples=[{"screened": True}],
     )
     attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
         default={},
@@ -151,6 +194,9 @@ class DefinitionHead(Section):
         description="The durable document cache, or its path alone.",
         examples=["var/cache"],
     )
+    logs: LogsSection = Field(
+        default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
+    )
     attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
         default={},
         description="Search attributes beside the eight that always exist: name and type.",
@@ -195,6 +241,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         index=head.index.model_copy(update=head.index.below(base)),
         state=head.state.model_copy(update=head.state.below(base)),
         cache=head.cache.model_copy(update=head.cache.below(base)),
+        logs=head.logs.model_copy(update=head.logs.below(base)),
         attributes=head.attributes,
         base=base,
         sources=dict(sources),

@@ -50,6 +50,19 @@ class StateSection(StorageSection):
     )
 
 
+class LogsSection(StorageSection):
+    """The logs that sources ask for with their own `log` section."""
+
+    path: Path = Field(
+        default=Path("var/log"), description="Folder with the logs of each source.", examples=["var/log"]
+    )
+    size: Size = Field(
+        default=10 << 20,
+        description="Largest size of one log; a full one is kept until the next is full.",
+        examples=["10 MB"],
+    )
+
+
 class CacheSection(StorageSection):
     """The durable cache in which documents wait for the index."""
 

@@ -26,7 +26,7 @@ _UNITS = {
 }
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]{1,9}")
-_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
+_MEDIA_TYPE = re.compile(r"\*/\*|[a-z0-9][a-z0-9!#$&^_.+-]*/(\*|[a-z0-9][a-z0-9!#$&^_.+-]*)")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
@@ -96,7 +96,8 @@ def _parse_network(value: object) -> IPv4Network | IPv6Network:
 def _check_media_type(value: str) -> str:
     lowered = value.strip().lower()
     if not _MEDIA_TYPE.fullmatch(lowered):
-        raise mistake(f"{shown(value)} is not a media type", "write type and subtype, as `text/html`")
+        instead = "write type and subtype, as `text/html`, `text/*` or `*/*`"
+        raise mistake(f"{shown(value)} is not a media type", instead)
     return lowered
 
 

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
+from ultracrawl.content import AnswerHead
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.extensions.headers import header_of, values_of
+from ultracrawl.extensions.permissions import page_permissions
+from ultracrawl.extensions.sitemap_reader import SitemapReader
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 from ultracrawl.sources import DataSource, Project
 
@@ -21,9 +25,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
-
-REFRESH_SECONDS = 3.0
-"""A META refresh that comes later than this belongs to a page that is there to be read, not to a redirect."""
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
 
@@ -54,6 +55,8 @@ class SourceSpider(Spider):
 
     def links(self, response: Response, page: Page) -> Iterable[str]:
         """Return the links of a page to follow. Not called for pages that say `nofollow`."""
+        if self.source.robots.follow_nofollow_links:
+            return [link.href for link in page.links]
         return [link.href for link in page.links if not link.nofollow]
 
     def documents(self, response: Response, page: Page) -> Iterable[Any]:
@@ -74,20 +77,37 @@ class SourceSpider(Spider):
         """Handle the answer to a visit: follow its links, yield its document."""
         request = response.request
         visit = visit_of(request) if request else None
-        if visit is None or visit.done or response.status != 200:
-            return
+        if visit is None or visit.done or not 200 <= response.status < 300:
+            return  # an answer that is tried again comes here too, and is no page
         try:
             yield from self._visit(visit, response)
         except Exception as error:  # the edge to code of subclasses: one page fails, the crawl goes on
             logger.exception("Processing %s failed", visit.url)
             self.session.visit_failed(visit, error)
 
+    async def read_sitemap(self, response: Response) -> None:
+        """Handle the answer for a sitemap."""
+        visit = visit_of(response.request) if response.request else None
+        if visit is None or visit.done or visit.sitemap is None:
+            return
+        if not (200 <= response.status < 300 or response.status == 304):
+            return
+        try:
+            await SitemapReader(self.session, visit, visit.sitemap).read(response)
+        except Exception as error:  # as for pages: one sitemap fails, the crawl goes on
+            logger.exception("Reading the sitemap %s failed", visit.url)
+            self.session.visit_failed(visit, error)
+
     def _visit(self, visit: Visit, response: Response) -> Iterator[Any]:
-        content_type = _header(response, "Content-Type")
-        x_robots_tag = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
-        page = self.session.rules.reader.read(response.body, response.url, content_type, x_robots_tag)
+        head = AnswerHead(
+            header_of(response, "Content-Type"),
+            values_of(response)("X-Robots-Tag"),
+            header_of(response, "Refresh"),
+        )
+        page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
         if page is None:
-            self._not_indexed(visit, StatusCode.WRONG_TYPE, f"30041 type {content_type!r} is not accepted")
+            reason = f"there is no converter for {visit.media_type}"
+            self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
             return
         yield from self._page(visit, response, page)
 
@@ -95,14 +115,16 @@ class SourceSpider(Spider):
         session = self.session
         if page.refresh and self._refreshes(visit, response, page):
             return
+        permissions = page_permissions(session, page, response)
         if page.robots.follow or not self.source.robots.meta:
             session.links.follow(visit, self.links(response, page), page.base or response.url)
-        reason = session.rules.index_refusal(visit.url, page)
+        reason = permissions.refusal or self._followed_only(visit)
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return
+        visit.expires, visit.hides_text = permissions.expires, permissions.hides_text
         for item in self.documents(response, page):
-            yield self._complete(item, visit, response, page)
+            yield self._complete(item, self._document(visit, response, page, permissions.attributes))
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
 
@@ -110,19 +132,24 @@ class SourceSpider(Spider):
         """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""
         assert page.refresh is not None
         seconds, target = page.refresh
-        if not target or seconds > REFRESH_SECONDS:
+        if not target or not self.source.links.redirects(seconds):
             return False
         return self.session.redirects.follow(visit, 0, target, page.base or response.url)
+
+    def _followed_only(self, visit: Visit) -> str:
+        """Return why a page is read for its links only, or empty."""
+        if visit.follow_only:
+            return f"follow_only_types: {visit.media_type} is not indexed"
+        return self.session.rules.boundary.follow_only(visit.url) or ""
 
     def _not_indexed(self, visit: Visit, status: StatusCode, reason: str) -> None:
         self.session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, status, reason)
 
-    def _complete(self, item: Any, visit: Visit, response: Response, page: Page) -> Document | dict[str, Any]:
+    def _complete(self, item: Any, document: Document) -> Document | dict[str, Any]:
         """Fill the fields of an item that the spider left out; what is no `Document` becomes a dict.
 
         URL and source are always those of the visit: by them the document is replaced and deleted later.
         """
-        document = self._document(visit, response, page)
         given = dict(ItemAdapter(item))
         if not given:
             return document
@@ -133,7 +160,9 @@ class SourceSpider(Spider):
                 target[name] = value
         return complete
 
-    def _document(self, visit: Visit, response: Response, page: Page) -> Document:
+    def _document(
+        self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]
+    ) -> Document:
         return Document(
             url=visit.shown_url,
             access_url=visit.url,
@@ -141,11 +170,24 @@ class SourceSpider(Spider):
             title=page.title,
             text=page.text,
             language=page.language,
-            mimetype=_header(response, "Content-Type").partition(";")[0].strip().lower(),
+            mimetype=visit.media_type,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            attributes=page.meta,
+            attributes={**page.meta, **self._facts(visit, response, page), **permissions},
         )
+
+    def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
+        """Return the attributes of a document that are not META: mapped headers, canonical URL, truncation."""
+        values = values_of(response)
+        facts = {name: found for name in self.source.attributes if (found := values(name))}
+        for name, found in facts.items():
+            facts[name] = [*page.meta.get(name, ()), *found]
+        if page.canonical:
+            canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)
+            facts["canonical"] = [canonical] if canonical else []
+        if visit.truncated or page.truncated:
+            facts["truncated"] = [reason for reason in (visit.truncated, page.truncated) if reason]
+        return facts
 
     def failed(self, failure: Failure) -> None:
         """Handle a visit whose download failed."""
@@ -153,7 +195,3 @@ class SourceSpider(Spider):
         visit = visit_of(request)
         if visit is not None:
             self.session.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
-
-
-def _header(response: Response, name: str) -> str:
-    return (response.headers.get(name) or b"").decode("latin-1")

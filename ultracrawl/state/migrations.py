@@ -43,6 +43,16 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 2: display URLs are unique within a source
     "CREATE INDEX url_display ON url (display_url) WHERE display_url<>'';",
+    # 3: sitemaps, and what they say in a run
+    """
+    CREATE TABLE sitemap (
+        key INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL,
+        is_index INTEGER NOT NULL DEFAULT 0,
+        dates BLOB NOT NULL DEFAULT x''
+    );
+    CREATE TABLE announced (key INTEGER PRIMARY KEY, lastmod INTEGER NOT NULL);
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

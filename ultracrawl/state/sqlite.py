@@ -15,6 +15,7 @@ from typing import IO, Any
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
@@ -73,6 +74,7 @@ class SqliteState:
         """Keys by display URL, of what is not flushed."""
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
+        self.sitemaps = SitemapTable(self._db, self._all)
 
     # ---- runs
 
@@ -80,6 +82,7 @@ class SqliteState:
         """Open the next run, or the one that did not end; see `StateStore`."""
         latest = next(iter(self.runs(1)), None)
         if latest and not latest.finished and latest.scope == scope:
+            self.sitemaps.resume_run()
             return latest, True
         number = latest.number + 1 if latest else 1
         with _translated(), self._transaction():
@@ -87,10 +90,12 @@ class SqliteState:
                 "INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope)
             )
             self._forget_orphans()
+            self.sitemaps.begin_run(number - 1)
             self._db.execute("DELETE FROM queue")
             self._db.execute(
                 "INSERT INTO queue (site, depth, seq, key) "
-                "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url"
+                "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url "
+                "WHERE key NOT IN (SELECT key FROM sitemap)"
             )
         self._seq = self._last_seq()
         return RunMark(number, started, scope=scope), False
@@ -200,6 +205,7 @@ class SqliteState:
         with _translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
+            self.sitemaps.forget_dropped()
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""
@@ -243,7 +249,8 @@ class SqliteState:
     @property
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
-        return sum(map(len, (self._found, self._again, self._done, self._amended, self._marks)))
+        waiting = (self._found, self._again, self._done, self._amended, self._marks)
+        return sum(map(len, waiting)) + self.sitemaps.unwritten
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
@@ -262,6 +269,8 @@ class SqliteState:
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
+            self.sitemaps.write()
+        self.sitemaps.written()
         self._found.clear()
         self._again.clear()
         self._done.clear()

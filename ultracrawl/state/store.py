@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.sitemap_table import SitemapStore
 
 
 class QueueEntry(NamedTuple):
@@ -43,11 +44,15 @@ class StateStore(Protocol):
     `flush()`, never between two. What was written is read back at once, flushed or not.
     """
 
+    @property
+    def sitemaps(self) -> SitemapStore:
+        """Which URLs are sitemaps, and what they say."""
+
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
-        A new run puts every known URL into the queue. URLs that were gone several times in a row, and that no
-        known page links to, are forgotten.
+        A new run puts every known URL into the queue, sitemaps apart. URLs that were gone several times in a row,
+        and that no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
         """
 
     def orphans(self) -> set[int]:

@@ -77,7 +77,7 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         "url": clean(document.url),
         "title": title,
         "text": text,
-        "_stored_text": text[:STORED_TEXT_LIMIT],
+        "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
         "attributes": clean(stored),
     }
     for name, values in known.items():

@@ -1,0 +1,87 @@
+"""The short way through regular sitemaps gives what the parser gives, or leaves the file to it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ultracrawl.content import parse_sitemap, read_xml
+from ultracrawl.content.regular_sitemap import regular_entries
+from ultracrawl.content.sitemap import _Collector
+
+URL = "https://example.com/sitemap.xml"
+START = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by x -->\n<urlset xmlns="http://x">\n'
+ENTRY = "<url>\n<loc> https://example.com/a?b=1&amp;c </loc><lastmod>2024-05-02</lastmod>\n<priority>0.5</priority></url>"
+
+
+def whole(*entries: str, start: str = START, end: str = "</urlset>") -> bytes:
+    return (start + "".join(entries) + end).encode()
+
+
+def by_parser(data: bytes) -> object:
+    collector = _Collector(URL)
+    problem = read_xml(data, collector)
+    return collector.result(problem)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(whole(ENTRY), id="one"),
+        pytest.param(whole(), id="none"),
+        pytest.param(whole(ENTRY, ENTRY, end="</urlset>\n<!-- 2 entries -->\n"), id="comment-behind"),
+        pytest.param(whole(ENTRY, start="<urlset>"), id="no-declaration"),
+        pytest.param(b"\xef\xbb\xbf" + whole(ENTRY), id="byte-order-mark"),
+        pytest.param(whole("<url><loc>www.example.com/x#y</loc></url>"), id="location-to-mend"),
+        pytest.param(whole("<url><loc>nothing</loc></url>"), id="no-location"),
+        pytest.param(
+            whole("<url><loc>http://a.b/</loc><priority>9</priority></url>"), id="priority-out-of-range"
+        ),
+    ],
+)
+def test_regular_sitemaps_are_read_without_the_parser(data: bytes) -> None:
+    assert regular_entries(data) is not None
+    assert parse_sitemap(data, URL) == by_parser(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(whole(ENTRY)[:-5], id="cut-off"),
+        pytest.param(whole(ENTRY, "<url><image/></url>"), id="other-elements"),
+        pytest.param(whole("<url><loc>http://a.b/&eacute;</loc></url>"), id="html-entity"),
+        pytest.param(whole("<url><loc>http://a.b/?a&b</loc></url>"), id="bare-ampersand"),
+        pytest.param(whole("<url><loc><![CDATA[http://a.b/]]></loc></url>"), id="cdata"),
+        pytest.param(whole("<url><loc>http://a.b/\x08</loc></url>"), id="control-character"),
+        pytest.param(whole(ENTRY, start="<!DOCTYPE u [<!ENTITY a 'b'>]><urlset>"), id="doctype"),
+        pytest.param(whole(ENTRY, start="<urlset/><urlset>"), id="two-roots"),
+        pytest.param(whole(ENTRY, end="</urlset><x/>"), id="more-behind"),
+        pytest.param(b"<sitemapindex></sitemapindex>", id="index"),
+        pytest.param(b"http://a.b/", id="text"),
+        pytest.param(b"<!--" + b"-" * 1_000_000, id="endless-comment"),
+    ],
+)
+def test_what_is_not_regular_is_left_to_the_parser(data: bytes) -> None:
+    assert regular_entries(data) is None
+
+
+_PIECES = st.sampled_from(
+    [
+        "<url>",
+        "</url>",
+        "<loc>http://a.b/x</loc>",
+        "<loc>www.a.b/&amp;</loc>",
+        "<lastmod>2024-01-01</lastmod>",
+        "<changefreq>Daily </changefreq>",
+        "<priority>0.1</priority>",
+        " \n",
+        "<!-- c -->",
+        "text",
+    ]
+)
+
+
+@given(st.lists(st.one_of(_PIECES, st.just(ENTRY)), max_size=12))
+def test_both_ways_agree_wherever_the_short_one_applies(pieces: list[str]) -> None:
+    data = whole(*pieces)
+    if regular_entries(data) is not None:
+        assert parse_sitemap(data, URL) == by_parser(data)

@@ -1,0 +1,276 @@
+"""The `links` section in real crawls: each kind switched off and on, refreshes, canonical links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+from ultracrawl.content import DEFAULT_KINDS, AnswerHead, PageReader
+from ultracrawl.model import LinkKind
+from ultracrawl.sources.links_section import LinksSection
+
+MARKUP: dict[str, str] = {
+    "a": '<a href="/a">x</a>',
+    "area": '<map><area href="/area"></map>',
+    "frame": "",
+    "iframe": '<iframe src="/iframe"></iframe>',
+    "canonical": '<link rel="canonical" href="/canonical">',
+    "alternate": '<link rel="alternate" href="/alternate">',
+    "next": '<link rel="next" href="/next">',
+    "meta_refresh": '<meta http-equiv="refresh" content="60; url=/meta_refresh">',
+    "link": '<link rel="help" href="/link">',
+    "img": '<img src="/img">',
+    "script": '<script src="/script"></script>',
+    "script_text": '<script>go("/script_text")</script>',
+    "style": "<style>@import '/style'; p { background: url(/style2) }</style>",
+    "object": '<object data="object" codebase="/"></object>',
+    "embed": '<embed src="/embed">',
+    "applet": '<applet code="/applet"></applet>',
+    "form": '<form action="/form"></form><form method="post" action="/post"></form>',
+    "meta": '<meta name="og:url" content="ADDRESS/meta">',
+    "comment": "<!-- see ADDRESS/comment -->",
+    "layer": '<layer src="/layer"></layer><ilayer src="/ilayer"></ilayer>',
+    "card": '<card ontimer="/card"></card>',
+    "go": '<go href="/go"></go>',
+    "text": "<p>see ADDRESS/text.</p>",
+}
+"""One page has them all; `frame` stands in a frameset, where nothing else may."""
+
+FOUND: dict[str, set[str]] = {
+    **{name: {f"/{name}"} for name in MARKUP},
+    "style": {"/style", "/style2"},
+    "layer": {"/layer", "/ilayer"},
+}
+FAST_NAMES = {"form": "action", "script_text": "script_java"}
+"""What FAST calls a kind, where the name is another one."""
+
+
+def everything(address: str) -> bytes:
+    head = [
+        MARKUP[name] for name in ("canonical", "alternate", "next", "meta_refresh", "link", "meta", "style")
+    ]
+    body = [text for text in MARKUP.values() if text not in head]
+    page = f"<!DOCTYPE html><html><head>{''.join(head)}</head><body>{''.join(body)}</body></html>"
+    return page.replace("ADDRESS", address).encode()
+
+
+def everything_served(site: Site, url: str) -> None:
+    site.file("/", everything(url), "text/html")
+    site.file(
+        "/frames",
+        b'<html><head></head><frameset><frame src="/frame"></frameset></html>',
+        "text/html",
+    )
+
+
+def asked(site: Site) -> set[str]:
+    return set(site.paths()) - {"/robots.txt", "/sitemap.xml", "/", "/frames"}
+
+
+def test_each_kind_is_an_option_with_the_default_of_the_rules() -> None:
+    section = LinksSection()
+    assert section.kinds == DEFAULT_KINDS
+    assert set(MARKUP) == {
+        kind.name.lower() for kind in LinkKind if kind not in (LinkKind.REDIRECT, LinkKind.SITEMAP)
+    }
+
+
+@pytest.mark.parametrize("name", MARKUP, ids=lambda name: f"fast_154_170-{FAST_NAMES.get(name, name)}")
+def test_a_kind_is_read_if_and_only_if_it_is_on(name: str) -> None:
+    off = dict.fromkeys(MARKUP, False)
+    address = "http://h.example"
+    body = everything(address) if name != "frame" else b'<frameset><frame src="/frame"></frameset>'
+    for on in (True, False):
+        reader = PageReader(link_kinds=LinksSection(**{**off, name: on}).kinds)
+        page = reader.read(body, f"{address}/", "text/html")
+        assert page is not None
+        hrefs = {link.href.removeprefix(address) for link in page.links}
+        assert {href.rpartition("/")[2] for href in hrefs} == (
+            {path[1:] for path in FOUND[name]} if on else set()
+        )
+
+
+def test_fast_158_markup_in_comments_is_searched_by_the_other_kinds() -> None:
+    body = b'<p>x</p><!-- <a href="/a">x</a> <form action="/form"></form> -->'
+    for section, found in (
+        (LinksSection(comment=True), ["/a"]),
+        (LinksSection(comment=True, form=True), ["/a", "/form"]),
+    ):
+        page = PageReader(link_kinds=section.kinds).read(body, "http://h.example/", "text/html")
+        assert page is not None
+        assert [link.href for link in page.links] == found
+
+
+def test_the_default_kinds_are_followed_and_no_others(site: Site, url: str, workspace: Workspace) -> None:
+    everything_served(site, url)
+    workspace.define(start_urls=[f"{url}/", f"{url}/frames"])
+    workspace.crawl()
+    defaults = [kind.name.lower() for kind in DEFAULT_KINDS]
+    assert asked(site) == set().union(*(FOUND[name] for name in defaults))
+
+
+def test_all_kinds_switched_over(site: Site, url: str, workspace: Workspace) -> None:
+    everything_served(site, url)
+    switched = {name: LinkKind[name.upper()] not in DEFAULT_KINDS for name in MARKUP}
+    workspace.define(start_urls=[f"{url}/", f"{url}/frames"], links=switched)
+    workspace.crawl()
+    assert asked(site) == set().union(*(FOUND[name] for name, on in switched.items() if on))
+
+
+def test_a_kind_that_is_switched_on_later_is_found_in_unchanged_pages(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    everything_served(site, url)
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    workspace.define(f"{url}/", links={"form": True})
+    workspace.crawl()
+    assert site.count("/form") == 1
+
+
+def test_links_are_taken_from_pages_of_the_listed_types_only(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    """FAST option 45, `uri_search_mime`."""
+    site.page("/", title="Home", links=["/plain"], text="words")
+    site.file("/plain", f"see {url}/found".encode(), "text/plain")
+    workspace.define(f"{url}/", links={"text": True})
+    workspace.crawl()
+    assert site.count("/found") == 1
+    workspace.define(f"{url}/", links={"text": True, "types": ["text/plain"]})
+    site.page("/", title="Home", links=["/other"], text="other words")
+    workspace.crawl()
+    assert site.count("/other") == 0
+    assert workspace.search("other") == ["/"]
+
+
+def test_a_phone_page_is_followed(site: Site, url: str, workspace: Workspace) -> None:
+    deck = b'<?xml version="1.0"?><wml><card id="m" ontimer="/next"><do><go href="/menu"/></do></card></wml>'
+    site.file("/", deck, "text/vnd.wap.wml")
+    workspace.define(f"{url}/", types=["text/*"], links={"card": True, "go": True})
+    workspace.crawl()
+    assert asked(site) == {"/next", "/menu"}
+
+
+# ---- refresh
+
+
+REFRESHES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "fast_44_example_22-3 seconds": ({}, "3; url=/target", "REDIRECTED"),
+    "fast_44_example_22-4 seconds": ({}, "4; url=/target", "NEW"),
+    "fast_44-threshold raised": ({"refresh_seconds": 10}, "9; url=/target", "REDIRECTED"),
+    "fast_44-threshold lowered": ({"refresh_seconds": 0}, "1; url=/target", "NEW"),
+    "fast_43-no redirect": ({"refresh_redirects": False}, "0; url=/target", "NEW"),
+    "reloads itself": ({}, "0", "NEW"),
+}
+
+
+@pytest.mark.parametrize("case", REFRESHES)
+@pytest.mark.parametrize("where", ["meta", "header"])
+def test_refresh(site: Site, url: str, workspace: Workspace, case: str, where: str) -> None:
+    """A Refresh header is treated like META refresh; either may be a link where it is no redirect."""
+    links, value, outcome = REFRESHES[case]
+    if where == "meta":
+        site.page("/", title="x", text="words", head=f'<meta http-equiv="refresh" content="{value}">')
+    else:
+        site.page("/", title="x", text="words", headers={"Refresh": value})
+    site.page("/target", title="Target", text="needle")
+    workspace.define(f"{url}/", links=links)
+    workspace.crawl()
+    row = workspace.urls()["/"]
+    assert row["outcome"] == outcome
+    assert row["status_code"] == (953 if outcome == "REDIRECTED" else 200)
+    assert site.count("/target") == ("target" in value)
+
+
+@pytest.mark.parametrize("where", ["meta", "header"])
+def test_a_slow_refresh_is_no_link_when_that_kind_is_off(
+    site: Site, url: str, workspace: Workspace, where: str
+) -> None:
+    value = "60; url=/target"
+    head = f'<meta http-equiv="refresh" content="{value}">' if where == "meta" else ""
+    site.page("/", title="x", head=head, headers={"Refresh": value} if where == "header" else None)
+    workspace.define(f"{url}/", links={"meta_refresh": False})
+    workspace.crawl()
+    assert site.count("/target") == 0
+
+
+def test_a_refresh_header_out_of_the_boundary_is_refused(site: Site, url: str, workspace: Workspace) -> None:
+    other = Site()
+    other.page("/target", title="Elsewhere")
+    with other.serve(host="127.0.0.2") as elsewhere:
+        site.page("/", title="x", headers={"Refresh": f"0; url={elsewhere}/target"})
+        workspace.define(f"{url}/")
+        workspace.crawl(code=None)
+    assert other.requests == []
+    row = workspace.urls()["/"]
+    assert (row["outcome"], row["status_code"]) == ("REJECTED", 953)
+    assert row["reason"].startswith("30040 ")
+
+
+def test_the_header_wins_over_meta() -> None:
+    body = b'<meta http-equiv="refresh" content="9; url=/meta">'
+    page = PageReader().read(body, "http://h.example/", "text/html", AnswerHead(refresh="1; url=/header"))
+    assert page is not None
+    assert page.refresh == (1.0, "/header")
+    nonsense = PageReader().read(body, "http://h.example/", "text/html", AnswerHead(refresh="soon"))
+    assert nonsense is not None
+    assert nonsense.refresh == (9.0, "/meta")
+
+
+# ---- canonical links and attributes from headers
+
+
+def test_a_canonical_link_is_an_attribute_and_a_link(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/p?print=1"])
+    site.page("/p?print=1", title="Page", text="needle", head='<link rel="canonical" href="/p#top">')
+    site.page("/p", title="Page", text="needle")
+    workspace.define(f"{url}/", attributes={"canonical": "Subject"})
+    workspace.crawl()
+    assert site.count("/p") == 1
+    hits = workspace.command("search", "--json", "needle").json["hits"]
+    assert {hit["url"]: hit["attributes"].get("Subject") for hit in hits} == {
+        f"{url}/p?print=1": [f"{url}/p"],
+        f"{url}/p": None,
+    }
+
+
+def test_a_canonical_link_out_of_the_boundary_is_an_attribute_only(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    head = '<link rel="canonical" href="http://elsewhere.invalid/p">'
+    site.page("/", title="Home", text="needle", head=head)
+    workspace.define(f"{url}/", attributes={"canonical": "Subject"})
+    workspace.crawl()
+    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    assert hit["attributes"]["Subject"] == ["http://elsewhere.invalid/p"]
+    assert list(workspace.urls()) == ["/"]
+
+
+def test_ultra_search_47_attributes_come_from_headers_or_meta(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="needle", headers={"X-Product": "Hammer", "X-Other": "y"})
+    site.page("/meta", title="Meta", text="needle", head='<meta name="x-product" content="Saw">')
+    workspace.define(start_urls=[f"{url}/", f"{url}/meta"], attributes={"X-Product": "Subject"})
+    workspace.crawl()
+    hits = workspace.command("search", "--json", "needle").json["hits"]
+    assert {hit["attributes"]["Subject"][0] for hit in hits} == {"Hammer", "Saw"}
+    assert workspace.search("Subject:hammer") == ["/"]
+
+
+def test_ultra_search_58_59_the_description_of_a_page_without_one(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="needle in the text")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    assert "Description" not in hit["attributes"]
+    workspace.define(f"{url}/", description_fallback=True)
+    workspace.crawl()
+    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    assert hit["attributes"]["Description"] == ["needle in the text"]

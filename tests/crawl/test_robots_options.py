@@ -1,0 +1,344 @@
+"""The `robots` section in real crawls: every option off and on, and the pace that a site sees."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from support.project import Workspace
+from support.resource import Reply
+from support.server import Request
+from support.site import Site
+
+TOLERANCE = 0.03
+"""Seconds that a request may be early: the site measures when it has read it, which varies."""
+
+
+def gaps(site: Site) -> list[float]:
+    times = [request.time for request in site.requests]
+    return [later - earlier for earlier, later in pairwise(times)]
+
+
+# ---- politeness around robots.txt
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 8, 16])
+@pytest.mark.parametrize("case", ["plain", "redirected robots.txt", "redirects", "retries", "no robots.txt"])
+def test_two_requests_are_never_closer_than_the_delay(
+    site: Site, url: str, workspace: Workspace, concurrency: int, case: str
+) -> None:
+    site.page("/", title="Home", text="words", links=["/a", "/b", "/c"])
+    for name in "abc":
+        site.page(f"/{name}", title=name, text=name)
+    site.robots("User-agent: *\nDisallow: /private\n")
+    if case == "redirected robots.txt":
+        site.redirect("/robots.txt", "/rules.txt")
+        site.file("/rules.txt", b"User-agent: *\nDisallow: /private\n", "text/plain")
+    elif case == "redirects":
+        site.redirect("/a", "/b")
+        site.redirect("/c", "/d")
+        site.page("/d", title="d")
+    elif case == "retries":
+        site.respond("/a", status=503)
+        site.respond("/b", status=429)
+    elif case == "no robots.txt":
+        site.remove("/robots.txt")
+    starts = [f"{url}/", f"{url}/a", f"{url}/b", f"{url}/c"]
+    workspace.define(start_urls=starts, politeness={"delay": 0.3, "concurrency": concurrency})
+    workspace.crawl(code=None)
+    assert len(site.requests) >= 5
+    assert min(gaps(site)) > 0.3 - TOLERANCE, [round(gap, 3) for gap in gaps(site)]
+
+
+def test_a_slow_robots_txt_holds_up_its_own_site_only(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="words")
+    other = Site()
+    other.respond("/robots.txt", delay=2.0)
+    other.page("/", title="Other", text="words")
+    with other.serve(host="127.0.0.2") as elsewhere:
+        starts = [f"{elsewhere}/?{number}" for number in range(40)] + [f"{url}/"]
+        workspace.define(start_urls=starts)
+        workspace.crawl(code=None)
+    first = min(request.time for request in other.requests)
+    assert next(request.time for request in site.requests if request.path == "/") < first + 1.5
+
+
+def test_urls_that_robots_txt_forbids_cost_no_time(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="words", links=[f"/private/{number}" for number in range(50)])
+    site.robots("User-agent: *\nDisallow: /private\n")
+    workspace.define(f"{url}/", politeness={"delay": 0.3})
+    run = workspace.crawl().run
+    assert run["outcomes"] == {"NEW": 1, "ROBOTS": 50}
+    assert run["seconds"] < 10
+
+
+@pytest.mark.parametrize(
+    ("lines", "obey", "least", "most"),
+    [
+        pytest.param("Crawl-delay: 0.5", True, 0.5, 1.5, id="fast_36-crawl delay obeyed"),
+        pytest.param("Crawl-delay: 0.5", False, 0.0, 0.4, id="fast_36-crawl delay ignored by default"),
+        pytest.param("Request-rate: 2/1s", True, 0.5, 1.5, id="request rate obeyed"),
+        pytest.param("Disallow: /x", True, 0.1, 0.4, id="fast_36-no directive: own delay"),
+        pytest.param("Crawl-delay: nan", True, 0.1, 0.4, id="nonsense: own delay"),
+    ],
+)
+def test_obey_delay(
+    site: Site, url: str, workspace: Workspace, lines: str, obey: bool, least: float, most: float
+) -> None:
+    site.page("/", title="Home", links=["/a", "/b", "/c"])
+    site.robots(f"User-agent: *\n{lines}\n")
+    workspace.define(
+        f"{url}/", politeness={"delay": 0.1, "concurrency": 8}, robots={"obey_delay": obey} if obey else {}
+    )
+    workspace.crawl()
+    assert min(gaps(site)) > least - TOLERANCE
+    assert sorted(gaps(site))[1] < most
+
+
+def test_a_shorter_crawl_delay_replaces_a_longer_one_of_ours(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", links=["/a", "/b"])
+    site.robots("User-agent: *\nCrawl-delay: 0.2\n")
+    workspace.define(f"{url}/", politeness={"delay": 5, "concurrency": 8}, robots={"obey_delay": True})
+    assert workspace.crawl().run["seconds"] < 5
+    assert min(gaps(site)) > 0.2 - TOLERANCE
+
+
+# ---- which robots.txt counts
+
+
+def test_fast_32_rules_older_than_ttl_are_fetched_again(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=[f"/{number}" for number in range(8)])
+    site.robots("User-agent: *\nDisallow: /x\n")
+    workspace.define(f"{url}/", politeness={"delay": 0.1}, robots={"ttl": 0.3})
+    assert workspace.crawl(code=None).code == 0
+    assert 3 <= site.count("/robots.txt") <= 6
+    assert min(gaps(site)) > 0.1 - TOLERANCE
+
+
+def test_fast_32_new_rules_hold_from_then_on(site: Site, url: str, workspace: Workspace) -> None:
+    for number in range(8):
+        site.page(f"/p/{number}", title="x", text="words", links=[f"/p/{number + 1}"])
+
+    def answer(request: Request) -> Reply:
+        times = site.count("/robots.txt")
+        rule = "" if times < 2 else "Disallow: /p/"
+        return Reply(200, (("Content-Type", "text/plain"),), f"User-agent: *\n{rule}\n".encode())
+
+    site.dynamic("/robots.txt", answer)
+    workspace.define(f"{url}/p/0", politeness={"delay": 0.1}, robots={"ttl": 0.25})
+    outcomes = workspace.crawl().run["outcomes"]
+    assert outcomes["ROBOTS"] == 1
+    assert outcomes["NEW"] < 8
+
+
+def test_rules_that_cannot_be_fetched_again_stay(site: Site, url: str, workspace: Workspace) -> None:
+    """RFC 9309 2.4: an earlier copy may serve while robots.txt cannot be reached."""
+    site.page("/", title="Home", links=["/a", "/b", "/private"])
+    for name in "ab":
+        site.page(f"/{name}", title=name)
+
+    def answer(request: Request) -> Reply:
+        fine = site.count("/robots.txt") < 2
+        body = b"User-agent: *\nDisallow: /private\n" if fine else b""
+        return Reply(200 if fine else 503, (("Content-Type", "text/plain"),), body)
+
+    site.dynamic("/robots.txt", answer)
+    workspace.define(f"{url}/", politeness={"delay": 0.1}, robots={"ttl": 0})
+    assert workspace.crawl().run["outcomes"] == {"NEW": 3, "ROBOTS": 1}
+    assert site.count("/robots.txt") >= 3
+
+
+@pytest.mark.parametrize(
+    ("options", "outcomes"),
+    [
+        pytest.param({}, {"NETWORK_ERROR": 1}, id="fast_35-timed out: not crawled"),
+        pytest.param({"timeout_ignore": True}, {"NEW": 1}, id="fast_35-ignored: crawled"),
+    ],
+)
+def test_fast_33_35_timeout(
+    site: Site, url: str, workspace: Workspace, options: dict[str, Any], outcomes: dict[str, int]
+) -> None:
+    site.page("/", title="Home", text="words")
+    site.respond("/robots.txt", delay=3.0)
+    workspace.define(f"{url}/", robots={"timeout": 0.5, **options})
+    assert workspace.crawl(code=None).run["outcomes"] == outcomes
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 407])
+@pytest.mark.parametrize(
+    ("options", "outcomes"),
+    [({}, {"NEW": 1}), ({"auth_ignore": False}, {"NETWORK_ERROR": 1})],
+    ids=["fast_34-ignored by default", "fast_34_example_37-taken as a refusal"],
+)
+def test_fast_34_auth_ignore(
+    site: Site, url: str, workspace: Workspace, status: int, options: dict[str, Any], outcomes: dict[str, int]
+) -> None:
+    site.page("/", title="Home", text="words")
+    site.respond("/robots.txt", status=status)
+    workspace.define(f"{url}/", robots=options)
+    assert workspace.crawl(code=None).run["outcomes"] == outcomes
+    assert site.count("/") == outcomes.get("NEW", 0)
+
+
+# ---- checklist
+
+
+def test_ultra_search_77_80_81_the_sample(site: Site, url: str, workspace: Workspace) -> None:
+    paths = ["/cyberworld/map/a", "/tmp/", "/foo.html", "/foo.htmlx", "/foo", "/cyberworld/"]
+    site.page("/", title="Home", links=paths)
+    for path in paths:
+        site.page(path, title=path)
+    site.robots(
+        "# robots.txt for a site\nUser-agent: *\nDisallow: /cyberworld/map/ # infinite space\n\n"
+        "Disallow: /tmp/\nDisallow: /foo.html\n"
+    )
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    rows = workspace.urls()
+    blocked = {path for path, row in rows.items() if row["outcome"] == "ROBOTS"}
+    assert blocked == {"/cyberworld/map/a", "/tmp/", "/foo.html", "/foo.htmlx"}
+    assert not blocked & set(site.paths())
+    assert {rows[path]["status_code"] for path in blocked} == {951}
+    assert all(rows[path]["reason"].startswith("30031 ") for path in blocked)
+
+
+# ---- links marked nofollow
+
+
+@pytest.mark.parametrize(("options", "followed"), [({}, False), ({"follow_nofollow_links": True}, True)])
+def test_follow_nofollow_links(
+    site: Site, url: str, workspace: Workspace, options: dict[str, Any], followed: bool
+) -> None:
+    site.page("/", title="Home", head='<a href="/marked" rel="nofollow">x</a>', links=["/plain"])
+    workspace.define(f"{url}/", robots=options)
+    workspace.crawl()
+    assert (site.count("/marked") == 1) is followed
+    assert site.count("/plain") == 1
+
+
+# ---- reservations
+
+
+RESERVED: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "noai in META": ({"robots": "noai"}, "", "ai", "noai"),
+    "noai in a header": ({"headers": {"X-Robots-Tag": "noai"}}, "", "ai", "noai"),
+    "noml": ({"robots": "NOML"}, "", "ai", "noml"),
+    "noimageai": ({"robots": "noimageai"}, "", "ai-images", "noimageai"),
+    "TDMRep header": ({"headers": {"TDM-Reservation": "1"}}, "", "tdm", "tdm-reservation"),
+    "TDMRep META": ({"head": '<meta name="tdm-reservation" content="1">'}, "", "tdm", "tdm-reservation"),
+    "Content-Signal search": ({}, "search=no, ai-train=yes", "search", "search=no"),
+    "Content-Signal ai-train": ({}, "search=yes, ai-train=no", "ai", "ai-train=no"),
+    "Content-Signal ai-input": ({}, "ai-input=no", "ai", "ai-input=no"),
+}
+
+
+@pytest.mark.parametrize("case", RESERVED)
+def test_reservations_are_kept_and_obeyed_by_setting(
+    site: Site, url: str, workspace: Workspace, case: str
+) -> None:
+    """Not obeyed, the word is a document attribute; obeyed, the page is followed and not indexed."""
+    page, signal, use, word = RESERVED[case]
+    site.page("/", title="Home", text="words", links=["/child"], **page)
+    if signal:
+        site.robots(f"User-agent: *\nContent-Signal: {signal}\nAllow: /\n")
+    definition: dict[str, Any] = {"attributes": {"reservations": "Subject"}}
+    workspace.define(f"{url}/", robots={"obey_reservations": []}, **definition)
+    workspace.crawl()
+    assert workspace.search(f'Subject:"{word}"') == ["/"]
+    workspace.define(f"{url}/", robots={"obey_reservations": [use]}, **definition)
+    workspace.crawl()
+    assert workspace.search("words") == []
+    assert workspace.urls()["/"]["reason"] == f"the page is reserved: {word}"
+    assert site.count("/child") >= 1
+
+
+@pytest.mark.parametrize("use", ["ai", "ai-images", "tdm"])
+def test_only_the_reservation_against_searching_is_obeyed_by_default(
+    site: Site, url: str, workspace: Workspace, use: str
+) -> None:
+    site.page("/", title="Home", text="words", robots="noai, noimageai", headers={"TDM-Reservation": "1"})
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    assert workspace.search("words") == ["/"]
+
+
+def test_a_signal_that_comes_and_goes_while_the_page_stays(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="words")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    site.robots("User-agent: *\nContent-Signal: search=no\n")
+    workspace.crawl()
+    assert workspace.search("words") == []
+    site.robots("User-agent: *\nContent-Signal: search=yes\n")
+    workspace.crawl()
+    assert workspace.search("words") == ["/"]
+
+
+def test_a_tdm_header_that_comes_and_goes_while_the_page_stays(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="words")
+    workspace.define(f"{url}/", robots={"obey_reservations": "tdm"})
+    workspace.crawl()
+    site.page("/", title="Home", text="words", headers={"TDM-Reservation": "1"}, etag=False, modified=False)
+    workspace.crawl()
+    assert workspace.search("words") == []
+    site.page("/", title="Home", text="words")
+    workspace.crawl()
+    assert workspace.search("words") == ["/"]
+
+
+# ---- directives with consequences of their own
+
+
+@pytest.mark.parametrize("where", ["meta", "header"])
+def test_unavailable_after(site: Site, url: str, workspace: Workspace, where: str) -> None:
+    """The page leaves the index with the first run after that moment, although the page is as it was."""
+    end = datetime.now(UTC) + timedelta(seconds=9)
+    value = f"unavailable_after: {format_datetime(end, usegmt=True)}"
+    meta = {"robots": value} if where == "meta" else {"headers": {"X-Robots-Tag": value}}
+    site.page("/", title="Home", text="words", links=["/past"], **meta)  # type: ignore[arg-type]  # one of two keys
+    site.page("/past", title="x", text="words", robots="unavailable_after: 25-Jun-2010 15:00:00 GMT")
+    workspace.define(f"{url}/", attributes={"robots_directives": "Subject"})
+    workspace.crawl()
+    assert workspace.search("words") == ["/"]
+    assert workspace.crawl().run["outcomes"].get("UNMODIFIED") == 1
+    assert workspace.search("words") == ["/"], "before its end it is there"
+    time.sleep(max(0.0, end.timestamp() - time.time()) + 1.0)
+    workspace.crawl()
+    assert workspace.search("words") == []
+    assert workspace.urls()["/"]["reason"] == "unavailable_after has passed"
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"), [("nosnippet", True), ("max-snippet:0", True), ("noarchive", False)]
+)
+def test_nosnippet_is_found_and_not_shown(
+    site: Site, url: str, workspace: Workspace, value: str, hidden: bool
+) -> None:
+    site.page("/", title="Home", text="needle in the text", robots=f"{value}, NoTranslate")
+    workspace.define(f"{url}/", attributes={"robots_directives": "Subject"})
+    workspace.crawl()
+    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    assert (hit["snippet"] == "") is hidden
+    assert hit["attributes"]["Subject"] == [value, "notranslate"]
+
+
+def test_without_meta_the_wishes_of_pages_are_attributes_only(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="needle", robots="noindex, nosnippet, noai")
+    robots = {"meta": False, "obey_reservations": ["ai"]}
+    workspace.define(f"{url}/", robots=robots, attributes={"robots_directives": "Subject"})
+    workspace.crawl()
+    (hit,) = workspace.command("search", "--json", "needle").json["hits"]
+    assert hit["snippet"]
+    assert hit["attributes"]["Subject"] == ["nosnippet", "noai"]

@@ -1,0 +1,46 @@
+"""`ultracrawl screened`: the log of links that were turned away."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.extensions.screened import read_screened, screened_path
+
+
+@click.command("screened")
+@click.argument("source", required=False)
+@config_option
+@click.option(
+    "--rule", metavar="TEXT", default="", help="Only links turned away by a rule that holds this text."
+)
+@json_option
+def command(source: str | None, config: str | None, rule: str, as_json: bool) -> None:
+    """List links that were turned away, with the rule and the page; of SOURCE or of all sources.
+
+    Only sources with `log: {screened: true}` keep this log. With --json one object a line.
+
+    \b
+    Examples:
+      ultracrawl screened handbook
+      ultracrawl screened --rule path --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    for definition in chosen_sources(project, [source] if source else []):
+        path = screened_path(project, definition.name)
+        if not path.exists() and not definition.log.screened:
+            note = f"{definition.name} keeps no such log; `log: {{screened: true}}` switches it on"
+            click.echo(note, err=True)
+        for link in read_screened(path):
+            if rule.lower() not in link["rule"].lower():
+                continue
+            if as_json:
+                print_json({"source": definition.name, **link})
+            else:
+                shown = map(_printable, (link["url"], link["rule"], link["parent"] or "the definition"))
+                click.echo("{}  {}  ({}, in {})".format(link["time"], *shown))
+
+
+def _printable(text: str) -> str:
+    """Return a text in which nothing can steer a terminal."""
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)

@@ -1,0 +1,29 @@
+"""Response headers as the rules take them: text, one value or all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.http import Headers, Response
+
+
+def header_of(response: Response, name: str) -> str:
+    """Return a header, the last one if it is repeated, or empty."""
+    return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def values_of(response: Response) -> Callable[[str], list[str]]:
+    """Return what gives all values of a header of this response."""
+    return values_in(response.headers)
+
+
+def values_in(headers: Headers) -> Callable[[str], list[str]]:
+    """Return what gives all values of one header among these."""
+
+    def values(name: str) -> list[str]:
+        return [value.decode("latin-1") for value in headers.getlist(name)]
+
+    return values

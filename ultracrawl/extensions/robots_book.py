@@ -1,0 +1,133 @@
+"""The robots.txt of every origin that a crawl meets: fetched before its first page, and again when it is too old."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from scrapy import Request
+from scrapy.exceptions import DownloadTimeoutError
+
+from ultracrawl.extensions.failures import failure_of
+from ultracrawl.robots import RobotsRules, origin_of
+from ultracrawl.robots.policy import MAX_REDIRECTS
+from ultracrawl.urls import UrlPolicy, site_of
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.extensions.session import CrawlSession
+
+AT_ONCE = 64
+"""Requests for robots.txt that may run at once, whatever their sites."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_FORM = UrlPolicy()
+
+
+@dataclass(slots=True)
+class _Copy:
+    """The rules of one origin, and when they came (monotonic seconds)."""
+
+    rules: RobotsRules
+    fetched: float
+    used: bool = False
+    """A request was let out by them; a copy serves at least one, however short its life."""
+
+
+class RobotsBook:
+    """Knows the rules of each origin; one task an origin fetches them, and whoever needs them awaits that task.
+
+    Requests for robots.txt keep the delay of the site that they go to: `claim` takes the next turn of a site
+    and returns its time. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4).
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._copies: dict[str, _Copy] = {}
+        self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self.claim: Callable[[str, float], float] = lambda _, now: now
+
+    def ready(self, url: str) -> bool:
+        """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
+        policy = self._session.rules.robots
+        if not policy.obey:
+            return True
+        copy = self._copies.get(origin_of(url))
+        if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
+            return False
+        copy.used = True
+        return True
+
+    def known(self, url: str) -> RobotsRules | None:
+        """Return the rules for a URL if they were fetched, however long ago."""
+        copy = self._copies.get(origin_of(url))
+        return copy.rules if copy else None
+
+    def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
+        """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
+        origin = origin_of(url)
+        task = self._tasks.get(origin)
+        if task is None:
+            task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
+        return task
+
+    async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
+        at_once = has_turn and not self._places.locked()
+        try:
+            async with self._places:
+                rules = await self._fetch(f"{origin}/robots.txt", has_turn=at_once)
+        finally:
+            del self._tasks[origin]
+        before = self._copies.get(origin)
+        if before is not None and rules.unavailable:
+            rules = before.rules
+        self._copies[origin] = _Copy(rules, time.monotonic())
+        return rules
+
+    async def _fetch(self, url: str, *, has_turn: bool) -> RobotsRules:
+        policy = self._session.rules.robots
+        for _ in range(MAX_REDIRECTS + 1):
+            if not has_turn:
+                await self._turn(url)
+            has_turn = False
+            try:
+                response = await self._download(url)
+            except Exception as failure:  # whatever the download handler raises, the origin is judged by it
+                timed_out = isinstance(failure, DownloadTimeoutError)
+                return policy.judge_response(None, error=failure_of(failure).reason, timed_out=timed_out)
+            location = response.headers.get("Location")
+            if response.status not in _REDIRECTS or not location:
+                return policy.judge_response(response.status, response.body)
+            target = _target(url, location)
+            if not target:
+                break
+            url = target
+        # RFC 9309 2.3.1.2: after that many redirects robots.txt counts as missing.
+        return policy.judge_response(404)
+
+    async def _turn(self, url: str) -> None:
+        now = time.monotonic()
+        wait = self.claim(site_of(_FORM.canonical(url) or url), now) - now
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    async def _download(self, url: str) -> Response:
+        session = self._session
+        meta = {"download_slot": "robots.txt", "download_timeout": session.rules.robots.timeout}
+        request = Request(url, headers=dict(session.rules.headers), dont_filter=True, meta=meta)
+        return await session.crawler.engine.download_async(request)
+
+
+def _target(url: str, location: bytes) -> str:
+    """Return where a redirect leads; empty for what is no web address."""
+    try:
+        target = urljoin(url, location.decode("latin-1"))
+    except ValueError:
+        return ""
+    return target if target.startswith(("http://", "https://")) else ""

@@ -1,0 +1,66 @@
+"""What an answer is: noted for its visit, and refused if its headers, its type or its size say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.content import Refusal
+from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.extensions.early_stop import EarlyStop
+from ultracrawl.extensions.headers import header_of, values_of
+from ultracrawl.model import UrlOutcome
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class AnswerMiddleware:
+    """Sees every answer first: notes status and validators, cuts what is too long, ends what is no page for us."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._early = EarlyStop(session)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawler."""
+        return cls(CrawlSession.of(crawler))
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note the answer; end the visit, or shorten the body, by the acceptance of the source."""
+        visit = visit_of(request)
+        if visit is None or visit.done:
+            return response
+        self._note(visit, response)
+        is_page = 200 <= response.status < 300 and visit.sitemap is None
+        return self._accept(visit, response) if is_page else response
+
+    def _note(self, visit: Visit, response: Response) -> None:
+        visit.status = response.status
+        visit.etag = header_of(response, "ETag")
+        visit.last_modified = header_of(response, "Last-Modified")
+        self._session.report.fetched += visit.sitemap is None
+        self._session.report.bytes += len(response.body)
+
+    def _accept(self, visit: Visit, response: Response) -> Response:
+        acceptance = self._session.rules.acceptance
+        answer = acceptance.judge(values_of(response), response.body)
+        if isinstance(answer, Refusal):
+            self._refuse(visit, answer)
+            return response
+        visit.media_type = answer.media_type
+        visit.follow_only = answer.follow_only
+        if not answer.cut:
+            return response
+        visit.truncated = f"only the first {acceptance.cut_off} bytes were read (cut_off)"
+        return response.replace(body=response.body[: acceptance.cut_off])
+
+    def _refuse(self, visit: Visit, refusal: Refusal) -> None:
+        """End a visit. Without validators, because the next answer may be another one for the same content."""
+        visit.etag = visit.last_modified = ""
+        self._session.report.rejected_by[refusal.rule] += 1
+        self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, refusal.status, refusal.reason)

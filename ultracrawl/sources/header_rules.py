@@ -1,0 +1,46 @@
+"""Expressions for response headers, as `exclude_headers` writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator
+
+from ultracrawl.boundary.rules import PatternError
+from ultracrawl.boundary.tables import compiled
+from ultracrawl.sources.mistakes import mistake, shown
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _check_name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise mistake(f"{shown(value)} is not the name of a header", "write it as in `Content-Language`")
+    return value
+
+
+def _check_expression(value: str) -> str:
+    try:
+        compiled(value)
+    except PatternError as error:
+        part = f" at `{error.offending}`" if error.offending else ""
+        raise mistake(
+            f"the expression {shown(value)} cannot be used: {error.problem}{part}",
+            "write an RE2 expression; it has no look-around and no back-references",
+        ) from None
+    return value
+
+
+HeaderName = Annotated[str, AfterValidator(_check_name)]
+Expression = Annotated[str, AfterValidator(_check_expression)]
+HeaderExpressions = Mapping[
+    HeaderName,
+    Annotated[tuple[Expression, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])],
+]
+"""For each header, in any case, the expressions (RE2) of which one has to cover a whole value."""
