@@ -202,3 +202,28 @@ def test_a_page_whose_header_turns_noindex_leaves_though_its_body_is_the_same(
     small.page("/a", **page)
     workspace.crawl()
     assert workspace.search("aardvark") == ["/a"]
+
+
+@pytest.mark.parametrize("status", [500, 503, 429, 403, 206])
+def test_the_body_of_an_answer_other_than_200_is_no_page(
+    site: Site, url: str, workspace: Workspace, status: int
+) -> None:
+    site.page("/", title="Home", links=["/bad"], text="words")
+    body = b'<title>Sorry</title><p>words <a href="/from-an-error-page">x</a>'
+    site.respond("/bad", status=status, headers={"Content-Type": "text/html"}, body=body)
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    assert workspace.indexed() == ["/"]
+    assert site.count("/from-an-error-page") == 0
+    row = workspace.urls()["/bad"]
+    assert (row["status_code"], row["outcome"]) == (status, "NOT_INDEXED" if status == 206 else "HTTP_ERROR")
+    assert site.count("/bad") == (2 if status in (429, 500, 503) else 1)
+
+
+def test_scrapy_settings_of_a_definition_hold_under_our_own_command(
+    small: Site, url: str, workspace: Workspace
+) -> None:
+    workspace.define(f"{url}/", settings={"LOG_LEVEL": "INFO"})
+    assert "[ultracrawl.extensions.session] INFO: site: finished" in workspace.crawl().err
+    workspace.define(f"{url}/")
+    assert "INFO" not in workspace.crawl().err

@@ -95,5 +95,6 @@ def _scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     # A Scrapy project around us may have add-ons of its own, or none.
     settings["ADDONS"].setdefault("ultracrawl.addon.UltracrawlAddon", 500)
     settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
-    settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="cmdline")
+    # The definition's own `settings` win over these.
+    settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="project")
     return settings

@@ -36,7 +36,7 @@ class StatusMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         """Record what an error answer means."""
         visit = visit_of(request)
-        if visit is None or visit.done or 200 <= response.status < 300:
+        if visit is None or visit.done or response.status == 200:
             return response
         if response.status == 304 and visit.sitemap is not None:
             return response

@@ -77,7 +77,7 @@ class SourceSpider(Spider):
         """Handle the answer to a visit: follow its links, yield its document."""
         request = response.request
         visit = visit_of(request) if request else None
-        if visit is None or visit.done or not 200 <= response.status < 300:
+        if visit is None or visit.done or response.status != 200:
             return  # an answer that is tried again comes here too, and is no page
         try:
             yield from self._visit(visit, response)
@@ -90,7 +90,7 @@ class SourceSpider(Spider):
         visit = visit_of(response.request) if response.request else None
         if visit is None or visit.done or visit.sitemap is None:
             return
-        if not (200 <= response.status < 300 or response.status == 304):
+        if response.status not in (200, 304):
             return
         try:
             await SitemapReader(self.session, visit, visit.sitemap).read(response)
