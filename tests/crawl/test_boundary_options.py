@@ -34,13 +34,8 @@ class Hosts:
         return f"{self.urls[name]}{slash}{path}"
 
     def fetched(self) -> set[str]:
-        """Return all places that were asked for, but robots.txt."""
-        return {
-            f"{name}{path}"
-            for name, site in self.sites.items()
-            for path in site.paths()
-            if path != "/robots.txt"
-        }
+        """Return all places that were asked for, but robots.txt and the usual sitemap."""
+        return {f"{name}{path}" for name, site in self.sites.items() for path in site.page_paths()}
 
     def reset(self) -> None:
         for site in self.sites.values():

@@ -67,7 +67,7 @@ def everything_served(site: Site, url: str) -> None:
 
 
 def asked(site: Site) -> set[str]:
-    return set(site.paths()) - {"/robots.txt", "/sitemap.xml", "/", "/frames"}
+    return site.page_paths() - {"/", "/frames"}
 
 
 def test_each_kind_is_an_option_with_the_default_of_the_rules() -> None:

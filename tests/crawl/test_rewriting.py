@@ -48,7 +48,7 @@ def use(workspace: Workspace, url: str, body: str, **options: Any) -> None:
 
 
 def fetched(site: Site) -> set[str]:
-    return set(site.paths()) - {"/robots.txt"}
+    return site.page_paths()
 
 
 ACCESS = "candidate.access_url = candidate.candidate_url.replace('/x', '/inner/x')\nreturn True"

@@ -10,7 +10,7 @@ from support.site import Site
 
 
 def fetched(site: Site) -> set[str]:
-    return set(site.paths()) - {"/robots.txt"}
+    return site.page_paths()
 
 
 CASES: dict[str, tuple[dict[str, Any], list[str], set[str]]] = {

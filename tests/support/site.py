@@ -220,6 +220,10 @@ class Site:
         """Return the paths asked for, `/robots.txt` too, in order and with repetitions."""
         return [request.path for request in self.requests]
 
+    def page_paths(self) -> set[str]:
+        """Return the paths asked for, but those that every crawler looks at by itself: robots.txt and sitemap."""
+        return set(self.paths()) - {"/robots.txt", "/sitemap.xml"}
+
     def counts(self) -> Counter[str]:
         """Return how often each path was asked for."""
         return Counter(self.paths())
