@@ -213,7 +213,7 @@ def test_alternates_are_links(pages: Site, url: str, workspace: Workspace) -> No
 
 
 @pytest.mark.parametrize("sitemaps", [{"use": False}, {"discover": False}], ids=["use", "discover"])
-def test_switched_off(pages: Site, url: str, workspace: Workspace, sitemaps: dict[str, Any]) -> None:
+def test_fast_38_switched_off(pages: Site, url: str, workspace: Workspace, sitemaps: dict[str, Any]) -> None:
     pages.robots(f"Sitemap: {url}/one.xml\n")
     pages.file("/one.xml", urlset(f"{url}/a"), "text/xml")
     workspace.define(f"{url}/", sitemaps=sitemaps)
@@ -409,7 +409,9 @@ def test_broken_sitemaps_do_not_stop_the_crawl(pages: Site, url: str, workspace:
 # ---- lastmod
 
 
-def test_pages_that_did_not_change_are_not_asked_for(pages: Site, url: str, workspace: Workspace) -> None:
+def test_fast_38_pages_that_did_not_change_are_not_asked_for(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
     for name in "abc":
         pages.page(f"/{name}", title=name, text=f"animal {name}", etag=False, modified=False)
     pages.file("/sitemap.xml", urlset(entry(f"{url}/a", OLD), entry(f"{url}/b", OLD), f"{url}/c"), "text/xml")

@@ -30,7 +30,8 @@ def test_findings_say_where_what_and_what_instead() -> None:
 
 
 @pytest.mark.parametrize(
-    ("accept", "index", "verdict"), [(True, True, "accept"), (True, False, "follow only"), (False, True, "reject")]
+    ("accept", "index", "verdict"),
+    [(True, True, "accept"), (True, False, "follow only"), (False, True, "reject")],
 )
 def test_decisions_read_as_sentences(accept: bool, index: bool, verdict: str) -> None:
     decision = Decision(accept, "path", "exclude path /x/", "outside", index)
@@ -50,7 +51,11 @@ def test_errors_of_the_network_are_transient_and_answers_are_not() -> None:
 def test_records_in_json_show_the_display_url_and_times_in_utc() -> None:
     record = UrlRecord("http://in/x", "s", display_url="http://out/x", first_seen=86400.0, checksum=b"\x01")
     row = record.as_json()
-    assert (row["url"], row["access_url"], row["display_url"]) == ("http://out/x", "http://in/x", "http://out/x")
+    assert (row["url"], row["access_url"], row["display_url"]) == (
+        "http://out/x",
+        "http://in/x",
+        "http://out/x",
+    )
     assert (row["first_seen"], row["last_fetched"], row["checksum"]) == ("1970-01-02T00:00:00Z", None, "01")
 
 

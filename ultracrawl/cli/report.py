@@ -23,6 +23,10 @@ def print_report(report: RunReport) -> None:
     click.echo(
         f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted"
     )
+    if report.not_asked:
+        click.echo(
+            f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages were not asked for by their word"
+        )
     _print_errors(report)
     _print_rejected(report)
     for problem in report.problems:

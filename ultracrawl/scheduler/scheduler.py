@@ -223,7 +223,9 @@ class UltracrawlScheduler(BaseScheduler):
     def _visit(self, entry: QueueEntry) -> Visit:
         record = self._session.state.get(entry.key)
         if record is None:
-            record = UrlRecord(entry.url, self._session.source.name, entry.depth)
+            record = UrlRecord(
+                entry.url, self._session.source.name, entry.depth, first_seen=self._session.clock()
+            )
         depth = self._depths.pop(entry.key, entry.depth)
         rescan = self._session.rescan or entry.key in self._unconditional
         self._unconditional.discard(entry.key)
