@@ -10,7 +10,10 @@ from ultracrawl.content.sitemap import _Collector
 
 URL = "https://example.com/sitemap.xml"
 START = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by x -->\n<urlset xmlns="http://x">\n'
-ENTRY = "<url>\n<loc> https://example.com/a?b=1&amp;c </loc><lastmod>2024-05-02</lastmod>\n<priority>0.5</priority></url>"
+ENTRY = (
+    "<url>\n<loc> https://example.com/a?b=1&amp;c </loc>"
+    "<lastmod>2024-05-02</lastmod>\n<priority>0.5</priority></url>"
+)
 
 
 def whole(*entries: str, start: str = START, end: str = "</urlset>") -> bytes:
