@@ -12,6 +12,7 @@ from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 
 VERBS = {
+    "approve": "approve",
     "crawl": "crawl",
     "explain": "explain",
     "init": "init",

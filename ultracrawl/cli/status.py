@@ -37,6 +37,7 @@ def _status(project: Project, name: str) -> dict[str, Any]:
         "known": 0,
         "queued": 0,
         "indexed": 0,
+        "pending": 0,
         "outcomes": {},
         "last_run": None,
     }
@@ -45,12 +46,14 @@ def _status(project: Project, name: str) -> dict[str, Any]:
     state = open_state(project, name, read_only=True)
     counts, runs = state.counts(), state.runs(1)
     state.close()
-    row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed)
+    row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
     row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
     if not runs:
         return {**row, "state": "never crawled"}
     row["last_run"] = json.loads(runs[0].report) if runs[0].report else {"run_id": str(runs[0].number)}
-    return {**row, "state": "idle" if runs[0].finished else "unfinished"}
+    if not runs[0].finished:
+        return {**row, "state": "unfinished"}
+    return {**row, "state": "indexing pending" if counts.pending else "idle"}
 
 
 def _print_status(row: dict[str, Any]) -> None:
@@ -58,6 +61,8 @@ def _print_status(row: dict[str, Any]) -> None:
         f"{row['source']}: {row['state']}; {row['known']:,} URLs known, {row['indexed']:,} indexed", nl=False
     )
     click.echo(f", {row['queued']:,} waiting" if row["queued"] else "")
+    if row["pending"]:
+        click.echo(f"  {row['pending']:,} documents wait for `ultracrawl approve {row['source']}`")
     last = row["last_run"]
     if last and last.get("finished"):
         click.echo(

@@ -24,6 +24,7 @@ from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
@@ -80,6 +81,7 @@ class CrawlSession:
         """What is in flight, by key."""
         self.state: StateStore
         self.feed: IndexFeed
+        self.pending: PendingDocuments
         self.recorder: Recorder
         self.names: DisplayUrls
         self.screened: ScreenedLog | None = None
@@ -125,6 +127,7 @@ class CrawlSession:
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
         self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        self.pending = PendingDocuments(self.state, self.feed)
         if self.source.log.screened:
             path = screened_path(self.project, self.source.name)
             self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
@@ -140,6 +143,8 @@ class CrawlSession:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
         if self._open_rewriter():
             self._follow_definition()
+            if self.source.crawling_mode != "examine":
+                self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)

@@ -58,7 +58,8 @@ class Admission:
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
     before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule and page of
-    each link that is turned away for the first time; links met lately cost it nothing.
+    each link that is turned away for the first time; links met lately cost it nothing. `closed` is a rule that turns
+    away whatever is not known yet.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Admission:
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
         screened: Callable[[str, str, str], None] | None = None,
+        closed: str = "",
     ) -> None:
         self._policy = policy
         self._rewriting = LinkRewriting(policy, rewriter, rejected_by, screened) if rewriter else None
@@ -82,6 +84,7 @@ class Admission:
         self._clock = clock
         self._rejected_by = rejected_by
         self._screened = screened
+        self._closed = closed
         self._seen = SeenUrls()
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
@@ -178,7 +181,7 @@ class Admission:
         return entries
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
-        rule = self._boundary.rejects(url, depth, parent=parent)
+        rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or None
         if rule is None:
             return True
         self._rejected_by[rule] += 1

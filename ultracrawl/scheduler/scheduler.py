@@ -39,6 +39,8 @@ logger = logging.getLogger(__name__)
 REFILL = 2000
 """Entries of one site taken from the store at once."""
 CONGESTION_WAIT = 0.1
+INDEX_ONLY = "crawling_mode index-only"
+"""The rule that turns away links to URLs that are not known yet."""
 
 
 class UltracrawlScheduler(BaseScheduler):
@@ -92,6 +94,7 @@ class UltracrawlScheduler(BaseScheduler):
             session.rewriter,
             session.hosts.look_up,
             session.screened.add if session.screened is not None else None,
+            "" if rules.follows_links else INDEX_ONLY,
         )
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
@@ -338,6 +341,8 @@ class UltracrawlScheduler(BaseScheduler):
 
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+        if record.removed:
+            return
         key = url_key(record.url)
         visit = self._session.visits.get(key)
         if visit is not None:
@@ -371,5 +376,5 @@ class UltracrawlScheduler(BaseScheduler):
             record = self._session.state.get(key)
             if record is None or not self._was_visited(record):
                 self._depths[key] = depth
-            else:
+            elif not record.removed:
                 self._requeue(key, record, depth)

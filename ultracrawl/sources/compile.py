@@ -57,6 +57,8 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
+    follows_links: bool
+    """Whether links lead to URLs that are not known yet."""
     scope: str
     """Changes if and only if the definition lets other URLs in than before."""
     recipe: str
@@ -98,6 +100,7 @@ def compile_source(
             "User-Agent": source.user_agent,
             "Accept": _accept((*source.types, *source.follow_only_types)),
         },
+        follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
         recipe=_recipe(source),
     )
@@ -223,6 +226,7 @@ def _scope(source: DataSource) -> str:
 
 _NO_RECIPE = {
     "name",
+    "crawling_mode",
     "start_urls",
     "boundary",
     "urls",

@@ -49,6 +49,12 @@ class SourceOptions(Section):
         description="How links become URLs: canonical form and rewriting.",
         examples=[{"remove_params": ["session", "tracking"]}],
     )
+    crawling_mode: Literal["accept-all", "examine", "index-only"] = Field(
+        default="accept-all",
+        description="What a crawl does: fetch, follow links and index (`accept-all`), all but index, until "
+        "`ultracrawl approve` (`examine`), or all but follow links (`index-only`).",
+        examples=["examine"],
+    )
     depth: Depth = Field(
         default=None,
         description="Most link steps from a start URL, which has depth 0; `FULL` is no limit.",
