@@ -17,11 +17,14 @@ VERBS = {
     "explain": "explain",
     "init": "init",
     "lint": "lint",
+    "pause": "pause",
     "plan": "plan",
+    "resume": "resume",
     "schema": "schema",
     "screened": "screened",
     "search": "search",
     "status": "status",
+    "stop": "stop",
     "urls": "urls",
 }
 """Verb to module; a module is imported only when its verb is used."""

@@ -9,6 +9,7 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.jobs.control import running_crawl
 from ultracrawl.sources import Project
 
 
@@ -18,12 +19,15 @@ from ultracrawl.sources import Project
 def command(config: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
 
+    A source that is being crawled is running, pausing, paused, stopping or finishing; else it is idle, indexing
+    pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run) or never crawled.
+
     \b
     Example:
       ultracrawl status --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    rows = [_status(project, source.name) for source in chosen_sources(project, [])]
+    rows = [_live(project, _status(project, source.name)) for source in chosen_sources(project, [])]
     if as_json:
         print_json({"sources": rows})
         return
@@ -56,6 +60,12 @@ def _status(project: Project, name: str) -> dict[str, Any]:
     return {**row, "state": "indexing pending" if counts.pending else "idle"}
 
 
+def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
+    """Let the state of a source that is being crawled just now be the phase of its crawl."""
+    sign = running_crawl(project, row["source"])
+    return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}
+
+
 def _print_status(row: dict[str, Any]) -> None:
     click.echo(
         f"{row['source']}: {row['state']}; {row['known']:,} URLs known, {row['indexed']:,} indexed", nl=False
@@ -69,8 +79,6 @@ def _print_status(row: dict[str, Any]) -> None:
             f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
         )
     elif row["state"] == "unfinished":
-        click.echo(
-            "  the last run did not end (stopped, killed, or still going on); the next crawl resumes it"
-        )
+        click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")

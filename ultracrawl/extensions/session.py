@@ -17,9 +17,10 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
@@ -37,6 +38,7 @@ from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
+from ultracrawl.state.control import CrawlPost
 from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
@@ -91,6 +93,7 @@ class CrawlSession:
         self.redirects = RedirectFollower(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
+        self.control = CrawlControl(self)
         self.opened = False
         self._failed = False
         self._ticks = 0
@@ -120,6 +123,8 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
+        file = state_file(self.project, self.source.name)
+        self.control.open(CrawlPost(file) if file else None)
         self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
@@ -225,6 +230,7 @@ class CrawlSession:
             if self._ticks % FLUSH_EVERY == 0:
                 self.flush()
             self.feed.tick()
+            self.control.tick()
         except WorkError as error:
             self.fail(str(error))
 
@@ -277,7 +283,8 @@ class CrawlSession:
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
-        self.report.interrupted = reason == "shutdown"
+        self.report.interrupted = reason in ("shutdown", STOPPED)
+        self.control.ending(interrupted=self.report.interrupted)
         if self._ticking.running:
             self._ticking.stop()
         self._close_rewriter()
@@ -318,6 +325,8 @@ class CrawlSession:
             self.state.close()
         except WorkError as error:
             self._note(error)
+        finally:
+            self.control.close()
 
 
 def _iso(seconds: float) -> str:

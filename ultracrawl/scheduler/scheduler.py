@@ -82,6 +82,7 @@ class UltracrawlScheduler(BaseScheduler):
         session = self._session
         session.open()
         session.links = self
+        session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._frontier.claim
         rules = session.rules
@@ -109,7 +110,12 @@ class UltracrawlScheduler(BaseScheduler):
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether anything waits, in memory or in the store, that this run may still ask for."""
+        """Whether anything waits, in memory or in the store, that this run may still ask for.
+
+        A paused crawl says so too: it waits for somebody to let it go on.
+        """
+        if self._session.control.paused:
+            return True
         if self._session.failed or self._may_fetch() <= 0:
             return bool(self._direct)
         return bool(
@@ -125,6 +131,8 @@ class UltracrawlScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Hand out the next request, or None until something changes; the engine is woken when a delay is over."""
+        if self._session.control.paused:
+            return None
         if self._direct:
             return self._direct.popleft()
         if self._session.failed or (self._pages and self._may_fetch() <= self._unanswered()):
