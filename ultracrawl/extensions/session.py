@@ -24,6 +24,7 @@ from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
@@ -73,6 +74,8 @@ class CrawlSession:
         networks = [str(network) for network in source.boundary.networks]
         addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
         self.rules: CompiledSource = replace(rules, addresses=addresses)
+        self.focus = focus_of(source, rules.focus)
+        """Judges pages by their language; None if all are kept."""
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
         self.rescan = False
@@ -170,6 +173,9 @@ class CrawlSession:
         change = change_since(before, self.rules)
         self.force = self.force or change.recipe
         self.rescan = self.force or change.scope
+        if change.recipe and self.rules.focus:
+            self.state.detours.reset(self.rules.focus.depth)  # other pages may be kept now than before
+            self.state.flush()
         if change.scope:
             dropped = drop_outside(self.state, self.feed, self.rules, self.report, self.rewriter)
             logger.info("The scope of %s changed: %d known URLs are outside", self.source.name, dropped)

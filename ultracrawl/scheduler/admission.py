@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from ultracrawl.boundary import Boundary, UrlRewriter
+from ultracrawl.boundary.focus import FOCUSED
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
 from ultracrawl.urls import UrlPolicy, host_of, site_of, url_key
@@ -85,6 +87,7 @@ class Admission:
         self._rejected_by = rejected_by
         self._screened = screened
         self._closed = closed
+        self._closed_always = closed
         self._seen = SeenUrls()
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
@@ -189,9 +192,18 @@ class Admission:
             self._screened(url, rule, parent)
         if logger.isEnabledFor(logging.INFO):
             logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
-        if not self._boundary.depends_on_route(rule):
+        if rule != FOCUSED and not self._boundary.depends_on_route(rule):
             self._seen.put(key, REJECTED)
         return False
+
+    @contextmanager
+    def closed_by(self, rule: str) -> Iterator[None]:
+        """Turn away whatever is not known yet under a rule, meanwhile; with an empty rule all is as always."""
+        self._closed = rule or self._closed_always
+        try:
+            yield
+        finally:
+            self._closed = self._closed_always
 
     def note(self, key: int) -> None:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""

@@ -15,6 +15,7 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
@@ -23,6 +24,7 @@ from ultracrawl.robots import RobotsRules
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
+from ultracrawl.scheduler.detours import Detours
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.state import QueueEntry
 from ultracrawl.urls import site_of, url_key
@@ -99,7 +101,14 @@ class UltracrawlScheduler(BaseScheduler):
         )
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
-        ways = Ways(self._take, self._alarm.set, self._must_ask, self._budget.is_spent)
+        self._detours = Detours(session, self._requeue)
+        ways = Ways(
+            self._take,
+            self._alarm.set,
+            self._must_ask,
+            self._budget.is_spent,
+            partial(self._detours.note, 0, ()),
+        )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
         return None
@@ -110,10 +119,7 @@ class UltracrawlScheduler(BaseScheduler):
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether anything waits, in memory or in the store, that this run may still ask for.
-
-        A paused crawl says so too: it waits for somebody to let it go on.
-        """
+        """Whether anything waits, in memory or in the store, that this run may still ask for; a paused one waits."""
         if self._session.control.paused:
             return True
         if self._session.failed or self._may_fetch() <= 0:
@@ -319,8 +325,10 @@ class UltracrawlScheduler(BaseScheduler):
 
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
-        entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
+        with self.admission.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
+            entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
         visit.links = inside.tobytes()
+        self._detours.note(visit.link_hops, (entry.key for entry in entries), inside)
         self._take(entries)
         return len(entries)
 
@@ -339,6 +347,7 @@ class UltracrawlScheduler(BaseScheduler):
             self._enqueue(
                 self.admission.enter(key, target, entry.depth, display_url=display_url, hops=entry.hops + 1)
             )
+        self._detours.pass_on(visit.entry.key, key, new=not known)
 
     def _enqueue(self, entry: QueueEntry) -> None:
         self._session.report.scheduled += 1

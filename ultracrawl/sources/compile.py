@@ -10,6 +10,7 @@ from hashlib import sha256
 from ultracrawl.attributes import AttributeMap, attribute_schema
 from ultracrawl.boundary.addresses import AddressPolicy
 from ultracrawl.boundary.boundary import Boundary
+from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
 from ultracrawl.boundary.rewrite_rules import RewriteRules
 from ultracrawl.boundary.rewriting_policy import RewritingPolicy
@@ -57,6 +58,8 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
+    focus: FocusPolicy | None
+    """Which languages are kept; None is all."""
     follows_links: bool
     """Whether links lead to URLs that are not known yet."""
     scope: str
@@ -100,6 +103,7 @@ def compile_source(
             "User-Agent": source.user_agent,
             "Accept": _accept((*source.types, *source.follow_only_types)),
         },
+        focus=compile_focus(source),
         follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
         recipe=_recipe(source),
@@ -172,6 +176,15 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         truncate=source.truncate,
         exclude_headers=source.exclude_headers,
     )
+
+
+def compile_focus(source: DataSource) -> FocusPolicy | None:
+    """Return which languages a source keeps, None if it keeps all."""
+    focused = source.focused
+    if not focused.languages:
+        return None
+    exempt = [DomainRule(pattern.kind, pattern.text) for pattern in focused.exempt]
+    return FocusPolicy(focused.codes, focused.depth, exempt)
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:

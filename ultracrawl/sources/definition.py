@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.section import Section
@@ -120,6 +121,11 @@ class SourceOptions(Section):
         default=LinksSection(),
         description="Which kinds of links are followed, and what is a redirect.",
         examples=[{"img": True, "refresh_seconds": 5}],
+    )
+    focused: FocusedSection = Field(
+        default=FocusedSection(),
+        description="Which languages are kept, and how far links are followed through others.",
+        examples=[{"languages": ["german", "unknown"], "depth": 1}],
     )
     log: LogSection = Field(
         default=LogSection(),

@@ -55,6 +55,8 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 4: documents that wait for an approval
     "CREATE TABLE pending (key INTEGER PRIMARY KEY, document BLOB NOT NULL);",
+    # 5: hops through documents in other languages
+    "CREATE TABLE detour (key INTEGER PRIMARY KEY, hops INTEGER NOT NULL);",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -1,26 +1,24 @@
-"""The state store on SQLite in WAL mode: the one module that knows sqlite3."""
+"""The state store on SQLite in WAL mode: document table, queue and runs."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.state.database import MEMORY, connect, lock_file
+from ultracrawl.state.database import translated as _translated
+from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
-MEMORY = ":memory:"
 GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
@@ -58,9 +56,9 @@ class SqliteState:
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
-            self._lock = _lock_file(Path(path), source)
+            self._lock = lock_file(Path(path), source)
         try:
-            self._db = _connect(self._path, read_only)
+            self._db = connect(self._path, read_only)
         except BaseException:
             if self._lock:
                 self._lock.close()
@@ -78,6 +76,8 @@ class SqliteState:
         self._seq = self._last_seq()
         self.sitemaps = SitemapTable(self._db, self._all)
         self.pending = PendingTable(self._db, self._all)
+        self.detours = DetourTable(self._db, self._all)
+        self._parts = (self.sitemaps, self.pending, self.detours)
 
     # ---- runs
 
@@ -210,8 +210,8 @@ class SqliteState:
         with _translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            self.sitemaps.forget_dropped()
-            self.pending.forget_dropped()
+            for part in self._parts:
+                part.forget_dropped()
 
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed out of the queue."""
@@ -263,7 +263,7 @@ class SqliteState:
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
         waiting = (self._found, self._again, self._done, self._amended, self._marks)
-        return sum(map(len, waiting)) + self.sitemaps.unwritten + self.pending.unwritten
+        return sum(map(len, waiting)) + sum(part.unwritten for part in self._parts)
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
@@ -282,10 +282,10 @@ class SqliteState:
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
-            self.sitemaps.write()
-            self.pending.write()
-        self.sitemaps.written()
-        self.pending.written()
+            for part in self._parts:
+                part.write()
+        for part in self._parts:
+            part.written()
         self._found.clear()
         self._again.clear()
         self._done.clear()
@@ -376,56 +376,3 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
     )  # fmt: skip
-
-
-def _lock_file(path: Path, source: str) -> IO[str]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock").open("w")
-    except OSError as error:
-        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise UserError(
-            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
-            "wait for it or stop it"
-        ) from error
-    return lock
-
-
-def _connect(path: str, read_only: bool) -> sqlite3.Connection:
-    if read_only and path != MEMORY and not os.path.exists(path):
-        raise UserError(
-            f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
-        )
-    with _translated(), contextlib.ExitStack() as on_error:
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-        on_error.callback(db.close)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute("PRAGMA cache_size=-16384")
-        _migrate(db)
-        if read_only:
-            db.execute("PRAGMA query_only=1")
-        on_error.pop_all()
-        return db
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise StateError(
-            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
-        )
-    for number in range(version, SCHEMA_VERSION):
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StateError(f"the state store failed: {error}") from error

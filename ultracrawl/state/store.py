@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
@@ -52,6 +53,10 @@ class StateStore(Protocol):
     @property
     def pending(self) -> PendingStore:
         """The documents that wait for an approval."""
+
+    @property
+    def detours(self) -> DetourStore:
+        """How many documents in other languages lead to a URL."""
 
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
