@@ -257,6 +257,34 @@ def test_index_only_follows_redirects_of_known_urls(
     assert small.count("/new") == 0
 
 
+def test_entries_of_sitemaps_lead_to_nothing_new_in_index_only__ultra_search_119(
+    small: Site, workspace: Workspace, define: Define
+) -> None:
+    small.sitemap("/sitemap.xml", ["/a", "/only-listed"])
+    small.page("/only-listed", title="Listed", text="words listed")
+    define("index-only")
+    workspace.crawl()
+    assert workspace.indexed() == ["/"]
+    define("accept-all")
+    workspace.crawl()
+    assert "/only-listed" in workspace.indexed()
+
+
+def test_documents_that_wait_hold_their_display_url(
+    site: Site, url: str, workspace: Workspace, define: Define
+) -> None:
+    site.page("/", title="Home", links=["/old"])
+    site.redirect("/old", "/new", status=302)
+    site.page("/new", title="New", text="words new")
+    define("examine")
+    workspace.crawl()
+    site.page("/old", title="Old", text="words old")
+    assert set(workspace.crawl().run["outcomes"]) == {"PENDING"}
+    assert approve(workspace)["indexed"] == 3, "the redirect is none any more, and gives its URL back"
+    assert workspace.indexed() == ["/", "/new", "/old"]
+    assert workspace.search("new") == ["/new"]
+
+
 def test_killed_between_crawl_and_approve_nothing_is_lost(
     small: Site, url: str, workspace: Workspace, define: Define
 ) -> None:

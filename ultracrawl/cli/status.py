@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.errors import StateError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.sources import Project
 
@@ -62,7 +64,9 @@ def _status(project: Project, name: str) -> dict[str, Any]:
 
 def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
     """Let the state of a source that is being crawled just now be the phase of its crawl."""
-    sign = running_crawl(project, row["source"])
+    sign = None
+    with suppress(StateError):  # the crawl of another user cannot be looked at, its document table can
+        sign = running_crawl(project, row["source"])
     return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}
 
 

@@ -18,6 +18,7 @@ _WANTED = {
     Command.RESUME: frozenset({Phase.RUNNING}),
     Command.STOP: frozenset[Phase](),
 }
+_DONE = {Command.PAUSE: "paused", Command.RESUME: "goes on"}
 _ENDING = frozenset({Phase.STOPPING, Phase.FINISHING})
 
 
@@ -93,9 +94,7 @@ def _wait(
             return _ended(source, command, stopping)
         stopping = stopping or sign.phase is Phase.STOPPING
         if sign.phase in _WANTED[command]:
-            return Steered(
-                source, command, True, sign.phase.value, "paused" if _pauses(command) else "goes on"
-            )
+            return Steered(source, command, True, sign.phase.value, _DONE[command])
         if command is not Command.STOP and sign.phase in _ENDING:
             return Steered(source, command, False, sign.phase.value, "ends, and cannot be told anything more")
         sleep(POLL)
@@ -110,7 +109,3 @@ def _ended(source: str, command: Command, stopping: bool) -> Steered:
         note = "stopped; the next crawl goes on with what waits" if stopping else "ended"
         return Steered(source, command, True, "idle", note)
     return Steered(source, command, False, "idle", f"ended before it could {command.value}")
-
-
-def _pauses(command: Command) -> bool:
-    return command is Command.PAUSE
