@@ -204,6 +204,25 @@ def test_other_languages_and_depths_are_counted_from_the_start__fast_176(
     assert "/new-behind-d2" in workspace.urls()
 
 
+def test_a_kill_does_not_let_the_new_count_begin_again__fast_176(
+    chain: Site, workspace: Workspace, define: Define
+) -> None:
+    define()
+    workspace.crawl()
+    define(languages=["en"], depth=1)
+    chain.slow("/d1", 30.0)
+    chain.reset()
+    process = workspace.start("crawl")
+    deadline = time.monotonic() + 20
+    while not chain.count("/d1") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.6)
+    kill_group(process)
+    page(chain, "/d1", "de", "/d2", "/e1", "/new-behind-d1")
+    assert workspace.crawl().run["resumed"] is True
+    assert "/new-behind-d1" in workspace.urls(), "no hop leads to its page, as was known before the kill"
+
+
 def test_exempt_hosts_are_not_checked_and_start_the_count_anew__fast_175(
     chain: Site, workspace: Workspace, define: Define
 ) -> None:

@@ -15,6 +15,7 @@ NO_LINKS = -1
 """Instead of a number of hops: the links of a page lead to nothing new."""
 
 UNKNOWN = "unknown"
+"""Stands for a language that cannot be told."""
 
 
 class FocusPolicy:

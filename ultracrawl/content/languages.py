@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-UNKNOWN = "unknown"
-"""Stands for a language that cannot be told."""
+from ultracrawl.boundary.focus import UNKNOWN
 
 _NAMES = """
 aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; am Amharic; an Aragonese; ar Arabic; as Assamese;

@@ -173,12 +173,17 @@ class CrawlSession:
         change = change_since(before, self.rules)
         self.force = self.force or change.recipe
         self.rescan = self.force or change.scope
-        if change.recipe and self.rules.focus:
-            self.state.detours.reset(self.rules.focus.depth)  # other pages may be kept now than before
-            self.state.flush()
+        if change.recipe and not self.report.resumed:
+            self._count_hops_anew()
         if change.scope:
             dropped = drop_outside(self.state, self.feed, self.rules, self.report, self.rewriter)
             logger.info("The scope of %s changed: %d known URLs are outside", self.source.name, dropped)
+
+    def _count_hops_anew(self) -> None:
+        """Let links count from the start again: other pages may be kept now than before."""
+        if self.rules.focus:
+            self.state.detours.reset(self.rules.focus.depth)
+            self.state.flush()
 
     def _open_rewriter(self) -> bool:
         """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""

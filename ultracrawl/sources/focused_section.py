@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from ultracrawl.content.languages import CODES, UNKNOWN, languages_meant
+from ultracrawl.boundary.focus import UNKNOWN
+from ultracrawl.content.languages import CODES, languages_meant
 from ultracrawl.sources.boundary_section import HostPatterns
 from ultracrawl.sources.mistakes import closest, mistake, shown
 from ultracrawl.sources.section import Section

@@ -3,7 +3,7 @@
 `StateStore` (the interface), `SqliteState` (its implementation, also in memory), `QueueEntry` (a waiting
 URL), `RunMark` (a run), `StateCounts` (sizes), `SitemapStore` (the part about sitemaps), `StoredSitemap` (one of
 them), `PendingStore` (documents that wait for an approval), `DetourStore` (hops of
-focused crawling).
+focused crawling). The module `control` has the files by which a running crawl is seen and steered.
 """
 
 from ultracrawl.state.detour_table import DetourStore
