@@ -8,7 +8,9 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-VERBS = ["crawl", "explain", "init", "lint", "schema", "search", "status", "urls"]
+VERBS = [
+    "approve", "crawl", "explain", "init", "lint", "pause", "resume", "schema", "search", "status", "stop", "urls",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from ultracrawl.backends.open import (
     open_indexer,
     open_state,
     state_exists,
+    state_file,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "open_indexer",
     "open_state",
     "state_exists",
+    "state_file",
 ]

@@ -20,6 +20,11 @@ def _state_path(project: Project, source: str) -> Path:
     return project.state.path / f"{source}.sqlite"
 
 
+def state_file(project: Project, source: str) -> Path | None:
+    """Return the file with the state of a source, whether it exists or not; None if the state is kept in memory."""
+    return None if project.state.engine == "memory" else _state_path(project, source)
+
+
 def state_exists(project: Project, source: str) -> bool:
     """Whether a source was ever crawled."""
     return _state_path(project, source).exists()

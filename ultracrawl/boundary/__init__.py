@@ -6,7 +6,7 @@ them from text (`ParsedLines`, `LineError`), `check_rule` checks one; mistakes a
 `PatternError`. Compiled: `Boundary` (which URLs), `RedirectPolicy` (`Redirect` in, `RedirectDecision` out),
 `AddressPolicy` (which IP addresses), `RewriteRules` of `RewriteRule`s, which `RewritingPolicy` applies to every
 URL, and `UrlRewriter`, the user's hook, with `Candidate`, `apply_rewriter`, `RewriteResult`, `RewriteOutcome`
-and `UrlRewriteError`.
+and `UrlRewriteError`. `focus.FocusPolicy` keeps documents in some languages.
 """
 
 from ultracrawl.boundary.addresses import AddressPolicy

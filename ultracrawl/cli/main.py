@@ -12,15 +12,19 @@ from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 
 VERBS = {
+    "approve": "approve",
     "crawl": "crawl",
     "explain": "explain",
     "init": "init",
     "lint": "lint",
+    "pause": "pause",
     "plan": "plan",
+    "resume": "resume",
     "schema": "schema",
     "screened": "screened",
     "search": "search",
     "status": "status",
+    "stop": "stop",
     "urls": "urls",
 }
 """Verb to module; a module is imported only when its verb is used."""

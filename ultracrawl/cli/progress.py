@@ -47,6 +47,8 @@ class ProgressLine:
             self._last = (now, finished)
         site = next((visit.entry.site for visit in session.visits.values()), "")
         phase = "crawling" if report.queued else "indexing"
+        if session.control.paused:
+            phase = "paused"
         self._live.update(
             Text(
                 f"{report.source}: {phase} · {report.fetched:,} fetched · {report.indexed:,} indexed · "

@@ -7,7 +7,13 @@ import click
 from ultracrawl.model import RunReport, StatusCode, status_text
 
 REJECTED_SHOWN = 8
-NO_ERRORS = (StatusCode.NOT_CRAWLED, StatusCode.META_REDIRECT, StatusCode.HTTP_REDIRECT)
+NO_ERRORS = (
+    StatusCode.NOT_CRAWLED,
+    StatusCode.CRAWLED,
+    StatusCode.BLACKLISTED,
+    StatusCode.META_REDIRECT,
+    StatusCode.HTTP_REDIRECT,
+)
 
 
 def print_report(report: RunReport) -> None:

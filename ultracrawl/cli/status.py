@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.errors import StateError
+from ultracrawl.jobs.control import running_crawl
 from ultracrawl.sources import Project
 
 
@@ -18,12 +21,15 @@ from ultracrawl.sources import Project
 def command(config: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
 
+    A source that is being crawled is running, pausing, paused, stopping or finishing; else it is idle, indexing
+    pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run) or never crawled.
+
     \b
     Example:
       ultracrawl status --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    rows = [_status(project, source.name) for source in chosen_sources(project, [])]
+    rows = [_live(project, _status(project, source.name)) for source in chosen_sources(project, [])]
     if as_json:
         print_json({"sources": rows})
         return
@@ -37,6 +43,7 @@ def _status(project: Project, name: str) -> dict[str, Any]:
         "known": 0,
         "queued": 0,
         "indexed": 0,
+        "pending": 0,
         "outcomes": {},
         "last_run": None,
     }
@@ -45,12 +52,22 @@ def _status(project: Project, name: str) -> dict[str, Any]:
     state = open_state(project, name, read_only=True)
     counts, runs = state.counts(), state.runs(1)
     state.close()
-    row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed)
+    row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
     row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
     if not runs:
         return {**row, "state": "never crawled"}
     row["last_run"] = json.loads(runs[0].report) if runs[0].report else {"run_id": str(runs[0].number)}
-    return {**row, "state": "idle" if runs[0].finished else "unfinished"}
+    if not runs[0].finished:
+        return {**row, "state": "unfinished"}
+    return {**row, "state": "indexing pending" if counts.pending else "idle"}
+
+
+def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
+    """Let the state of a source that is being crawled just now be the phase of its crawl."""
+    sign = None
+    with suppress(StateError):  # the crawl of another user cannot be looked at, its document table can
+        sign = running_crawl(project, row["source"])
+    return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}
 
 
 def _print_status(row: dict[str, Any]) -> None:
@@ -58,14 +75,14 @@ def _print_status(row: dict[str, Any]) -> None:
         f"{row['source']}: {row['state']}; {row['known']:,} URLs known, {row['indexed']:,} indexed", nl=False
     )
     click.echo(f", {row['queued']:,} waiting" if row["queued"] else "")
+    if row["pending"]:
+        click.echo(f"  {row['pending']:,} documents wait for `ultracrawl approve {row['source']}`")
     last = row["last_run"]
     if last and last.get("finished"):
         click.echo(
             f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"
         )
     elif row["state"] == "unfinished":
-        click.echo(
-            "  the last run did not end (stopped, killed, or still going on); the next crawl resumes it"
-        )
+        click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")

@@ -43,7 +43,7 @@ class DisplayUrls:
             own = self._state.get(url_key(shown))
             if own is not None and own.shown_url == shown:
                 others.append(own)
-        return next((one for one in others if one.url != visit.url and (one.indexed or one.handed)), None)
+        return next((one for one in others if one.url != visit.url and one.held), None)
 
     def ended(self, visit: Visit, outcome: UrlOutcome) -> None:
         """Take the display URL back from a page that got it through a redirect, when there is no redirect now."""
@@ -75,8 +75,16 @@ class DisplayUrls:
             key = url_key(record.url)
             if record.indexed or record.handed:
                 self._feed.delete(key, record.display_url)
+            self._state.pending.discard(key)
             own = replace(
-                record, display_url="", etag="", last_modified="", checksum=b"", indexed=False, handed=False
+                record,
+                display_url="",
+                etag="",
+                last_modified="",
+                checksum=b"",
+                indexed=False,
+                handed=False,
+                pending=False,
             )
             self._state.amend(key, own)
             self._again(own)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ultracrawl.boundary import UrlRewriter
 from ultracrawl.extensions.scope import NO_CHANGE, Change, ScopeCheck, change_since, definition_mark
+from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import StateStore
 from ultracrawl.urls import url_key
@@ -98,7 +99,7 @@ def _known(
                 leaving.add(key)
                 result.dropped[rule] += 1
                 result.deleted += record.indexed or record.handed
-    stays = result.stays - len(state.sitemaps.keys())
+    stays = result.stays - len(state.sitemaps.keys()) - state.counts().outcomes.get(UrlOutcome.REMOVED, 0)
     result.scheduled = sum(key not in leaving for key in _waiting(state)) if result.resumes else stays
     return leaving
 

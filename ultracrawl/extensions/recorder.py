@@ -13,6 +13,7 @@ from ultracrawl.state import QueueEntry, StateStore
 
 HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+PENDING = UrlOutcome.PENDING
 SITEMAP_LASTMOD = "sitemap lastmod"
 """The reason of pages that are not asked for, because a sitemap says that they have not changed."""
 EXPIRES = "it names the day on which it leaves the index"
@@ -23,8 +24,8 @@ class Recorder:
     """The one place where a visit ends.
 
     What an outcome does to the record: a transient one (network or server error) leaves everything known as it
-    is; an unchanged page keeps its document and its links; all others except NEW and MODIFIED take the document
-    out of the index, if there is one.
+    is; an unchanged page keeps its document and its links, also one that waits for an approval; all others except NEW,
+    MODIFIED and PENDING take the document out of the index, if there is one.
     """
 
     def __init__(
@@ -47,9 +48,14 @@ class Recorder:
         if visit.tentative:
             self._tell(visit)
             return
+        unchanged = outcome in UNCHANGED
+        if unchanged and visit.record.pending:
+            outcome, status = PENDING, StatusCode.CRAWLED
         visit.outcome = outcome
         reason = reason or (EXPIRES if visit.expires else "")
-        record = self._next_record(visit, outcome, status or visit.status, reason)
+        record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
+        if visit.record.pending and not record.pending:
+            self._state.pending.discard(visit.entry.key)
         if self._leaves_index(visit.record, outcome):
             self._feed.delete(visit.entry.key, visit.record.shown_url)
             record = replace(record, indexed=False, handed=False)
@@ -91,10 +97,12 @@ class Recorder:
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
-        stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED
+        stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED or outcome is PENDING
         return not stays and (known.indexed or known.handed)
 
-    def _next_record(self, visit: Visit, outcome: UrlOutcome, status: int, reason: str) -> UrlRecord:
+    def _next_record(
+        self, visit: Visit, outcome: UrlOutcome, status: int, reason: str, *, unchanged: bool
+    ) -> UrlRecord:
         known = visit.record
         record = replace(
             known,
@@ -107,7 +115,7 @@ class Recorder:
         )
         if outcome.transient:
             return replace(record, failures=known.failures + 1)
-        if outcome in UNCHANGED:
+        if unchanged:
             return replace(
                 record,
                 failures=0,
@@ -115,6 +123,7 @@ class Recorder:
                 last_modified=visit.last_modified or known.last_modified,
                 links=visit.links or known.links,
             )
+        record = replace(record, pending=outcome is PENDING)
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
             return replace(record, failures=gone, etag="", last_modified="", checksum=b"", links=b"")

@@ -53,6 +53,11 @@ class RobotsBook:
         self._places = asyncio.Semaphore(AT_ONCE)
         self.claim: Callable[[str, float], float] = lambda _, now: now
 
+    @property
+    def fetching(self) -> int:
+        """The number of origins whose rules are on their way."""
+        return len(self._tasks)
+
     def ready(self, url: str) -> bool:
         """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
         policy = self._session.rules.robots

@@ -16,6 +16,8 @@ from ultracrawl.urls import url_key
 BATCH = 1000
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
+UNFOLLOWED = ".unfollowed"
+"""End of the mark of a run that followed no links (crawling mode `index-only`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,17 @@ NO_CHANGE = Change(False, False)
 
 def definition_mark(rules: CompiledSource) -> str:
     """Return what a run remembers of the definition that it followed."""
-    return f"{rules.scope}.{rules.recipe}"
+    return f"{rules.scope}.{rules.recipe}" + ("" if rules.follows_links else UNFOLLOWED)
 
 
 def change_since(before: RunMark | None, rules: CompiledSource) -> Change:
     """Compare the definition with that of an earlier run; without one nothing changed."""
     if before is None:
         return NO_CHANGE
-    scope, _, recipe = before.scope.partition(".")
-    return Change(scope != rules.scope, recipe != rules.recipe)
+    mark = before.scope.removesuffix(UNFOLLOWED)
+    scope, _, recipe = mark.partition(".")
+    has_links_left = mark != before.scope and rules.follows_links
+    return Change(scope != rules.scope or has_links_left, recipe != rules.recipe)
 
 
 class ScopeCheck:
@@ -62,7 +66,7 @@ class ScopeCheck:
         """Yield every known URL that is outside now, with the rule that turns it away."""
         sitemaps = self._state.sitemaps.keys()
         for record in self._state.records():
-            if sitemaps and url_key(record.url) in sitemaps:
+            if record.removed or (sitemaps and url_key(record.url) in sitemaps):
                 continue
             rule = self._refusal(record)
             if rule is not None:

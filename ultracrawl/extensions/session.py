@@ -17,13 +17,16 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
@@ -36,6 +39,7 @@ from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
+from ultracrawl.state.control import CrawlPost
 from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
@@ -70,6 +74,8 @@ class CrawlSession:
         networks = [str(network) for network in source.boundary.networks]
         addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
         self.rules: CompiledSource = replace(rules, addresses=addresses)
+        self.focus = focus_of(source, rules.focus)
+        """Judges pages by their language; None if all are kept."""
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
         self.rescan = False
@@ -80,6 +86,7 @@ class CrawlSession:
         """What is in flight, by key."""
         self.state: StateStore
         self.feed: IndexFeed
+        self.pending: PendingDocuments
         self.recorder: Recorder
         self.names: DisplayUrls
         self.screened: ScreenedLog | None = None
@@ -89,6 +96,7 @@ class CrawlSession:
         self.redirects = RedirectFollower(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
+        self.control = CrawlControl(self)
         self.opened = False
         self._failed = False
         self._ticks = 0
@@ -118,6 +126,8 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
+        file = state_file(self.project, self.source.name)
+        self.control.open(CrawlPost(file) if file else None)
         self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
@@ -125,6 +135,7 @@ class CrawlSession:
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
         self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        self.pending = PendingDocuments(self.state, self.feed)
         if self.source.log.screened:
             path = screened_path(self.project, self.source.name)
             self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
@@ -140,6 +151,8 @@ class CrawlSession:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
         if self._open_rewriter():
             self._follow_definition()
+            if self.source.crawling_mode != "examine":
+                self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
@@ -160,9 +173,17 @@ class CrawlSession:
         change = change_since(before, self.rules)
         self.force = self.force or change.recipe
         self.rescan = self.force or change.scope
+        if change.recipe and not self.report.resumed:
+            self._count_hops_anew()
         if change.scope:
             dropped = drop_outside(self.state, self.feed, self.rules, self.report, self.rewriter)
             logger.info("The scope of %s changed: %d known URLs are outside", self.source.name, dropped)
+
+    def _count_hops_anew(self) -> None:
+        """Let links count from the start again: other pages may be kept now than before."""
+        if self.rules.focus:
+            self.state.detours.reset(self.rules.focus.depth)
+            self.state.flush()
 
     def _open_rewriter(self) -> bool:
         """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
@@ -220,6 +241,7 @@ class CrawlSession:
             if self._ticks % FLUSH_EVERY == 0:
                 self.flush()
             self.feed.tick()
+            self.control.tick()
         except WorkError as error:
             self.fail(str(error))
 
@@ -272,7 +294,8 @@ class CrawlSession:
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
-        self.report.interrupted = reason == "shutdown"
+        self.report.interrupted = reason in ("shutdown", STOPPED)
+        self.control.ending(interrupted=self.report.interrupted)
         if self._ticking.running:
             self._ticking.stop()
         self._close_rewriter()
@@ -313,6 +336,8 @@ class CrawlSession:
             self.state.close()
         except WorkError as error:
             self._note(error)
+        finally:
+            self.control.close()
 
 
 def _iso(seconds: float) -> str:

@@ -51,6 +51,8 @@ class Visit:
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
     links: bytes = b""
+    link_hops: int = 0
+    """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
     sitemap: SitemapTask | None = None
     """Set if the URL is read as a sitemap and not as a page."""
     outcome: UrlOutcome | None = None

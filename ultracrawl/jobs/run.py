@@ -31,7 +31,8 @@ def run_sources(
 ) -> list[RunReport]:
     """Crawl the sources in their order and return a report of each that was begun.
 
-    SIGINT once ends the crawl after the requests in flight, with the state resumable; twice ends it at once.
+    SIGINT once ends the crawl after the requests in flight, with the state resumable; twice ends it at once. A crawl
+    that is stopped from another process ends like the first, and the next source has its turn.
     Raises `WorkError` or `UserError` if a crawl could not begin. Can be called once in a process,
     because Twisted's reactor cannot be started again.
     """
@@ -77,7 +78,7 @@ class _Runner:
         self._reports.append(session.report)
         if self._watcher:
             self._watcher(session)
-        if session.report.interrupted:
+        if session.report.interrupted and not session.control.stopped:
             self._waiting.clear()
         self._next()
 

@@ -61,7 +61,7 @@ class ConditionalMiddleware:
         return response
 
     def _not_modified(self, visit: Visit, refusal: str) -> None:
-        if refusal and (visit.record.indexed or visit.record.handed):
+        if refusal and visit.record.held:
             self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
         else:
             self._session.recorder.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
@@ -69,5 +69,4 @@ class ConditionalMiddleware:
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:
         """Whether an equal body is enough: headers that speak to robots may have changed without it."""
-        known = visit.record.indexed or visit.record.handed
-        return known and not visit.rescan and "X-Robots-Tag" not in response.headers
+        return visit.record.held and not visit.rescan and "X-Robots-Tag" not in response.headers

@@ -22,6 +22,8 @@ class UrlOutcome(StrEnum):
     HTTP_ERROR = "HTTP_ERROR"
     NETWORK_ERROR = "NETWORK_ERROR"
     FAILED = "FAILED"
+    PENDING = "PENDING"
+    REMOVED = "REMOVED"
 
     @property
     def meaning(self) -> str:
@@ -53,4 +55,6 @@ _MEANINGS = {
     UrlOutcome.HTTP_ERROR: "the server answered with an error; nothing is deleted",
     UrlOutcome.NETWORK_ERROR: "the server could not be reached or broke off; nothing is deleted",
     UrlOutcome.FAILED: "fetched, but processing it failed; nothing is deleted",
+    UrlOutcome.PENDING: "fetched and kept; `ultracrawl approve` lets it into the index",
+    UrlOutcome.REMOVED: "taken out with `ultracrawl approve --remove`; not asked for again",
 }

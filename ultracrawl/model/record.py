@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ultracrawl.model.outcome import UrlOutcome
+from ultracrawl.model.status import StatusCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,23 @@ class UrlRecord:
     """Failing runs in a row; a success sets it to 0."""
     links: bytes = b""
     """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""
+    pending: bool = False
+    """Its document is kept by the store until it is approved; an older version may be in the index."""
 
     @property
     def shown_url(self) -> str:
         """The display URL, or the access URL where none was set."""
         return self.display_url or self.url
+
+    @property
+    def removed(self) -> bool:
+        """Whether somebody took the URL out for good: it stays known and is not queued again."""
+        return self.status_code == StatusCode.BLACKLISTED
+
+    @property
+    def held(self) -> bool:
+        """Whether its document is in the index, on the way there, or kept until it is approved."""
+        return self.indexed or self.handed or self.pending
 
     def as_json(self) -> dict[str, Any]:
         """Return the record in the shape of `ultracrawl urls --json`."""

@@ -27,8 +27,11 @@ class ChecksumPipeline(DocumentPipeline):
             value = checksum(value)
             visit.etag = visit.last_modified = ""
         visit.checksum = value
-        known = visit.record.indexed or visit.record.handed
-        if self.session.force or not known or classify(visit.record, value) is not UrlOutcome.UNMODIFIED:
+        if (
+            self.session.force
+            or not visit.record.held
+            or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
+        ):
             return
         self.session.recorder.finish(visit, UrlOutcome.UNMODIFIED, reason=visit.truncated)
         raise DropItem("unchanged")

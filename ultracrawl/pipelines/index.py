@@ -15,6 +15,8 @@ from ultracrawl.recrawl import classify
 class IndexPipeline(DocumentPipeline):
     """Hands documents over to the index and records NEW or MODIFIED, or 956 for a second one of a display URL.
 
+    In the crawling mode `examine` documents are kept back instead, with status 952.
+
     What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
     """
 
@@ -30,9 +32,13 @@ class IndexPipeline(DocumentPipeline):
             attributes=item.get("search_attributes", {}),
             secret_text=visit.hides_text,
         )
-        self.session.feed.add(visit.entry.key, document)
-        outcome = classify(visit.record, visit.checksum, force=True)
-        self.session.recorder.finish(visit, outcome, 200, visit.truncated)
+        if self.session.source.crawling_mode == "examine":
+            self.session.pending.keep(visit.entry.key, document)
+            self.session.recorder.finish(visit, UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated)
+        else:
+            self.session.feed.add(visit.entry.key, document)
+            outcome = classify(visit.record, visit.checksum, force=True)
+            self.session.recorder.finish(visit, outcome, 200, visit.truncated)
         item["checksum"] = visit.checksum.hex()
 
     def _check_unique(self, visit: Visit) -> None:

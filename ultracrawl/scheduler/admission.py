@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from ultracrawl.boundary import Boundary, UrlRewriter
+from ultracrawl.boundary.focus import FOCUSED
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
 from ultracrawl.urls import UrlPolicy, host_of, site_of, url_key
@@ -58,7 +60,8 @@ class Admission:
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
     before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule and page of
-    each link that is turned away for the first time; links met lately cost it nothing.
+    each link that is turned away for the first time; links met lately cost it nothing. `closed` is a rule that turns
+    away whatever is not known yet.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Admission:
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
         screened: Callable[[str, str, str], None] | None = None,
+        closed: str = "",
     ) -> None:
         self._policy = policy
         self._rewriting = LinkRewriting(policy, rewriter, rejected_by, screened) if rewriter else None
@@ -82,6 +86,8 @@ class Admission:
         self._clock = clock
         self._rejected_by = rejected_by
         self._screened = screened
+        self._closed = closed
+        self._closed_always = closed
         self._seen = SeenUrls()
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
@@ -178,7 +184,7 @@ class Admission:
         return entries
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
-        rule = self._boundary.rejects(url, depth, parent=parent)
+        rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or None
         if rule is None:
             return True
         self._rejected_by[rule] += 1
@@ -186,9 +192,18 @@ class Admission:
             self._screened(url, rule, parent)
         if logger.isEnabledFor(logging.INFO):
             logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
-        if not self._boundary.depends_on_route(rule):
+        if rule != FOCUSED and not self._boundary.depends_on_route(rule):
             self._seen.put(key, REJECTED)
         return False
+
+    @contextmanager
+    def closed_by(self, rule: str) -> Iterator[None]:
+        """Turn away whatever is not known yet under a rule, meanwhile; with an empty rule all is as always."""
+        self._closed = rule or self._closed_always
+        try:
+            yield
+        finally:
+            self._closed = self._closed_always
 
     def note(self, key: int) -> None:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""

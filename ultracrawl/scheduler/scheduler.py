@@ -15,6 +15,7 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
@@ -23,6 +24,7 @@ from ultracrawl.robots import RobotsRules
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
+from ultracrawl.scheduler.detours import Detours
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.state import QueueEntry
 from ultracrawl.urls import site_of, url_key
@@ -39,6 +41,8 @@ logger = logging.getLogger(__name__)
 REFILL = 2000
 """Entries of one site taken from the store at once."""
 CONGESTION_WAIT = 0.1
+INDEX_ONLY = "crawling_mode index-only"
+"""The rule that turns away links to URLs that are not known yet."""
 
 
 class UltracrawlScheduler(BaseScheduler):
@@ -80,6 +84,7 @@ class UltracrawlScheduler(BaseScheduler):
         session = self._session
         session.open()
         session.links = self
+        session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._frontier.claim
         rules = session.rules
@@ -92,10 +97,18 @@ class UltracrawlScheduler(BaseScheduler):
             session.rewriter,
             session.hosts.look_up,
             session.screened.add if session.screened is not None else None,
+            "" if rules.follows_links else INDEX_ONLY,
         )
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
-        ways = Ways(self._take, self._alarm.set, self._must_ask, self._budget.is_spent)
+        self._detours = Detours(session, self._requeue)
+        ways = Ways(
+            self._take,
+            self._alarm.set,
+            self._must_ask,
+            self._budget.is_spent,
+            partial(self._detours.note, 0, ()),
+        )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
         return None
@@ -106,7 +119,9 @@ class UltracrawlScheduler(BaseScheduler):
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
-        """Whether anything waits, in memory or in the store, that this run may still ask for."""
+        """Whether anything waits, in memory or in the store, that this run may still ask for; a paused one waits."""
+        if self._session.control.paused:
+            return True
         if self._session.failed or self._may_fetch() <= 0:
             return bool(self._direct)
         return bool(
@@ -122,6 +137,8 @@ class UltracrawlScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Hand out the next request, or None until something changes; the engine is woken when a delay is over."""
+        if self._session.control.paused:
+            return None
         if self._direct:
             return self._direct.popleft()
         if self._session.failed or (self._pages and self._may_fetch() <= self._unanswered()):
@@ -310,8 +327,10 @@ class UltracrawlScheduler(BaseScheduler):
 
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
-        entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
+        with self.admission.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
+            entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
         visit.links = inside.tobytes()
+        self._detours.note(visit.link_hops, (entry.key for entry in entries), inside)
         self._take(entries)
         return len(entries)
 
@@ -330,6 +349,7 @@ class UltracrawlScheduler(BaseScheduler):
             self._enqueue(
                 self.admission.enter(key, target, entry.depth, display_url=display_url, hops=entry.hops + 1)
             )
+        self._detours.pass_on(visit.entry.key, key, new=not known)
 
     def _enqueue(self, entry: QueueEntry) -> None:
         self._session.report.scheduled += 1
@@ -340,6 +360,8 @@ class UltracrawlScheduler(BaseScheduler):
 
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+        if record.removed:
+            return
         key = url_key(record.url)
         visit = self._session.visits.get(key)
         if visit is not None:
@@ -373,5 +395,5 @@ class UltracrawlScheduler(BaseScheduler):
             record = self._session.state.get(key)
             if record is None or not self._was_visited(record):
                 self._depths[key] = depth
-            else:
+            elif not record.removed:
                 self._requeue(key, record, depth)

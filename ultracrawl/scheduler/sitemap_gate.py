@@ -29,6 +29,8 @@ class Ways(NamedTuple):
     """Whether the URL of a key has to be fetched, for reasons of this run."""
     is_spent: Callable[[str], bool]
     """Whether nothing more of a site may be fetched."""
+    near: Callable[[Iterable[int]], None]
+    """Take note that URLs (by key) are named by a sitemap, whatever else leads to them."""
 
 
 class SitemapGate:
@@ -107,6 +109,7 @@ class SitemapGate:
             located = mine
         entries, inside = self._admission.admit_located(located.values(), parent, 1)
         self._ways.take(entries)
+        self._ways.near(inside)
         kept = set(inside)
         keys = ((href, url_key(url)) for href, url in located.items())
         return {href: key for href, key in keys if key in kept}, {entry.key for entry in entries}

@@ -26,6 +26,7 @@ class Doubt(NamedTuple):
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
     """Yield what is doubtful about a source whose options are well formed."""
     yield from check_attributes(source, schema)
+    yield from check_crawling_mode(source)
     doubts = list(check_start_urls(source))
     yield from doubts
     yield from check_sitemap_urls(source)
@@ -65,6 +66,17 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
                 else f"define it under `attributes:` of the project, or write {listed(schema)}"
             )
             yield Doubt(("attributes", name), f"there is no search attribute `{target}`", instead)
+
+
+FOLLOWING_TYPES: frozenset[str] = frozenset({"web"})
+"""The types of sources that follow links; only their documents can be examined before they are indexed."""
+
+
+def check_crawling_mode(source: DataSource) -> Iterator[Doubt]:
+    """Yield a crawling mode that the type of the source does not have (Ultra Search 13.3)."""
+    if source.crawling_mode == "examine" and source.type not in FOLLOWING_TYPES:
+        problem = f"a source of type `{source.type}` cannot be examined: that mode is for web sources only"
+        yield Doubt(("crawling_mode",), problem, "write `accept-all` or `index-only`")
 
 
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:

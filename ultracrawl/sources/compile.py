@@ -10,6 +10,7 @@ from hashlib import sha256
 from ultracrawl.attributes import AttributeMap, attribute_schema
 from ultracrawl.boundary.addresses import AddressPolicy
 from ultracrawl.boundary.boundary import Boundary
+from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
 from ultracrawl.boundary.rewrite_rules import RewriteRules
 from ultracrawl.boundary.rewriting_policy import RewritingPolicy
@@ -57,6 +58,10 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
+    focus: FocusPolicy | None
+    """Which languages are kept; None is all."""
+    follows_links: bool
+    """Whether links lead to URLs that are not known yet."""
     scope: str
     """Changes if and only if the definition lets other URLs in than before."""
     recipe: str
@@ -98,6 +103,8 @@ def compile_source(
             "User-Agent": source.user_agent,
             "Accept": _accept((*source.types, *source.follow_only_types)),
         },
+        focus=compile_focus(source),
+        follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
         recipe=_recipe(source),
     )
@@ -171,6 +178,15 @@ def compile_acceptance(source: DataSource) -> Acceptance:
     )
 
 
+def compile_focus(source: DataSource) -> FocusPolicy | None:
+    """Return which languages a source keeps, None if it keeps all."""
+    focused = source.focused
+    if not focused.languages:
+        return None
+    exempt = [DomainRule(pattern.kind, pattern.text) for pattern in focused.exempt]
+    return FocusPolicy(focused.codes, focused.depth, exempt)
+
+
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
     """Return which addresses may be connected to: public ones, own networks, seeds that are addresses."""
     networks = [str(network) for network in source.boundary.networks]
@@ -223,6 +239,7 @@ def _scope(source: DataSource) -> str:
 
 _NO_RECIPE = {
     "name",
+    "crawling_mode",
     "start_urls",
     "boundary",
     "urls",

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.section import Section
@@ -48,6 +49,12 @@ class SourceOptions(Section):
         default=UrlsSection(),
         description="How links become URLs: canonical form and rewriting.",
         examples=[{"remove_params": ["session", "tracking"]}],
+    )
+    crawling_mode: Literal["accept-all", "examine", "index-only"] = Field(
+        default="accept-all",
+        description="What a crawl does: fetch, follow links and index (`accept-all`), all but index, until "
+        "`ultracrawl approve` (`examine`), or all but follow links (`index-only`).",
+        examples=["examine"],
     )
     depth: Depth = Field(
         default=None,
@@ -114,6 +121,11 @@ class SourceOptions(Section):
         default=LinksSection(),
         description="Which kinds of links are followed, and what is a redirect.",
         examples=[{"img": True, "refresh_seconds": 5}],
+    )
+    focused: FocusedSection = Field(
+        default=FocusedSection(),
+        description="Which languages are kept, and how far links are followed through others.",
+        examples=[{"languages": ["german", "unknown"], "depth": 1}],
     )
     log: LogSection = Field(
         default=LogSection(),

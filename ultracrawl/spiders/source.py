@@ -116,9 +116,11 @@ class SourceSpider(Spider):
         if page.refresh and self._refreshes(visit, response, page):
             return
         permissions = page_permissions(session, page, response)
+        focus = session.focus
+        off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
         if page.robots.follow or not self.source.robots.meta:
             session.links.follow(visit, self.links(response, page), page.base or response.url)
-        reason = permissions.refusal or self._followed_only(visit)
+        reason = permissions.refusal or self._followed_only(visit) or off_focus
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return

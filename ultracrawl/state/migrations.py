@@ -53,6 +53,10 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE announced (key INTEGER PRIMARY KEY, lastmod INTEGER NOT NULL);
     """,
+    # 4: documents that wait for an approval
+    "CREATE TABLE pending (key INTEGER PRIMARY KEY, document BLOB NOT NULL);",
+    # 5: hops through documents in other languages
+    "CREATE TABLE detour (key INTEGER PRIMARY KEY, hops INTEGER NOT NULL);",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

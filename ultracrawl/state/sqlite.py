@@ -1,25 +1,24 @@
-"""The state store on SQLite in WAL mode: the one module that knows sqlite3."""
+"""The state store on SQLite in WAL mode: document table, queue and runs."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ultracrawl.errors import StateError, UserError
-from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state.database import MEMORY, connect, lock_file
+from ultracrawl.state.database import translated as _translated
+from ultracrawl.state.detour_table import DetourTable
+from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
-MEMORY = ":memory:"
 GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
@@ -27,6 +26,7 @@ _RECORD = (
     "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
     "first_seen, last_fetched, failures, links"
 )
+_READ = f"{_RECORD}, key IN (SELECT key FROM pending)"  # noqa: S608 - constant column names
 _UPSERT = f"""
     INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 16})
     ON CONFLICT (key) DO UPDATE SET depth=excluded.depth, display_url=excluded.display_url,
@@ -56,9 +56,9 @@ class SqliteState:
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
-            self._lock = _lock_file(Path(path), source)
+            self._lock = lock_file(Path(path), source)
         try:
-            self._db = _connect(self._path, read_only)
+            self._db = connect(self._path, read_only)
         except BaseException:
             if self._lock:
                 self._lock.close()
@@ -75,6 +75,9 @@ class SqliteState:
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
         self.sitemaps = SitemapTable(self._db, self._all)
+        self.pending = PendingTable(self._db, self._all)
+        self.detours = DetourTable(self._db, self._all)
+        self._parts = (self.sitemaps, self.pending, self.detours)
 
     # ---- runs
 
@@ -83,6 +86,7 @@ class SqliteState:
         latest = next(iter(self.runs(1)), None)
         if latest and not latest.finished and latest.scope == scope:
             self.sitemaps.resume_run()
+            self.dequeue_removed()
             return latest, True
         number = latest.number + 1 if latest else 1
         with _translated(), self._transaction():
@@ -95,7 +99,8 @@ class SqliteState:
             self._db.execute(
                 "INSERT INTO queue (site, depth, seq, key) "
                 "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url "
-                "WHERE key NOT IN (SELECT key FROM sitemap)"
+                "WHERE key NOT IN (SELECT key FROM sitemap) AND status<>?",
+                (StatusCode.BLACKLISTED.value,),
             )
         self._seq = self._last_seq()
         return RunMark(number, started, scope=scope), False
@@ -151,7 +156,7 @@ class SqliteState:
         if key in self._found:
             entry, now = self._found[key]
             return self._record(entry, now)
-        rows = self._all(f"SELECT {_RECORD} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
+        rows = self._all(f"SELECT {_READ} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
         return self._from_row(rows[0]) if rows else None
 
     def _record(self, entry: QueueEntry, now: float) -> UrlRecord:
@@ -205,7 +210,15 @@ class SqliteState:
         with _translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            self.sitemaps.forget_dropped()
+            for part in self._parts:
+                part.forget_dropped()
+
+    def dequeue_removed(self) -> None:
+        """Take the URLs that somebody removed out of the queue."""
+        self.flush()
+        query = "DELETE FROM queue WHERE key IN (SELECT key FROM url WHERE status=?)"
+        with _translated(), self._transaction():
+            self._db.execute(query, (StatusCode.BLACKLISTED.value,))
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""
@@ -250,7 +263,7 @@ class SqliteState:
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
         waiting = (self._found, self._again, self._done, self._amended, self._marks)
-        return sum(map(len, waiting)) + self.sitemaps.unwritten
+        return sum(map(len, waiting)) + sum(part.unwritten for part in self._parts)
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
@@ -269,8 +282,10 @@ class SqliteState:
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
-            self.sitemaps.write()
-        self.sitemaps.written()
+            for part in self._parts:
+                part.write()
+        for part in self._parts:
+            part.written()
         self._found.clear()
         self._again.clear()
         self._done.clear()
@@ -295,18 +310,28 @@ class SqliteState:
 
     def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
         """Yield all records in order of their URL, of one outcome if it is named."""
-        where = "WHERE outcome=?" if outcome else ""
-        query = f"SELECT {_RECORD} FROM url {where} ORDER BY url"  # noqa: S608 - constant column names
+        if outcome:
+            return self._records("outcome=?", outcome.value)
+        return self._records("1")
+
+    def pending_records(self) -> Iterator[UrlRecord]:
+        """Yield the records whose documents wait for an approval."""
+        return self._records("key IN (SELECT key FROM pending)")
+
+    def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
+        query = f"SELECT {_READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
         with _translated():
-            for row in self._db.execute(query, (outcome.value,) if outcome else ()):
+            for row in self._db.execute(query, values):
                 yield self._from_row(row)
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
         known, indexed = self._one("SELECT count(*), coalesce(sum(indexed), 0) FROM url")
         (queued,) = self._one("SELECT count(*) FROM queue")
+        (pending,) = self._one("SELECT count(*) FROM pending")
         rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
-        return StateCounts(known, queued, indexed, {UrlOutcome(outcome): number for outcome, number in rows})
+        outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
+        return StateCounts(known, queued, indexed, outcomes, pending)
 
     def close(self) -> None:
         """Flush and release."""
@@ -318,10 +343,24 @@ class SqliteState:
                 self._lock.close()
 
     def _from_row(self, row: tuple[object, ...]) -> UrlRecord:
-        url, depth, display, status, outcome, reason, etag, modified, checksum, indexed, handed, *rest = row
+        (
+            url,
+            depth,
+            display,
+            status,
+            outcome,
+            reason,
+            etag,
+            modified,
+            checksum,
+            indexed,
+            handed,
+            *rest,
+            pending,
+        ) = row
         return UrlRecord(  # the columns are typed by the schema
             url, self.source, depth, display, status, UrlOutcome(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
-            bool(indexed), bool(handed), *rest,  # type: ignore[arg-type]
+            bool(indexed), bool(handed), *rest, pending=bool(pending),  # type: ignore[arg-type, misc]
         )  # fmt: skip
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -337,57 +376,3 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
     )  # fmt: skip
-
-
-def _lock_file(path: Path, source: str) -> IO[str]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock").open("w")
-    except OSError as error:
-        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise UserError(
-            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
-            "wait for it or stop it"
-        ) from error
-    return lock
-
-
-def _connect(path: str, read_only: bool) -> sqlite3.Connection:
-    if read_only and path != MEMORY and not os.path.exists(path):
-        raise UserError(
-            f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
-        )
-    with _translated(), contextlib.ExitStack() as on_error:
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-        on_error.callback(db.close)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute("PRAGMA cache_size=-16384")
-        if read_only:
-            db.execute("PRAGMA query_only=1")
-        else:
-            _migrate(db)
-        on_error.pop_all()
-        return db
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise StateError(
-            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
-        )
-    for number in range(version, SCHEMA_VERSION):
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StateError(f"the state store failed: {error}") from error

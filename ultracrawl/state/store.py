@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.detour_table import DetourStore
+from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
 
@@ -48,11 +50,20 @@ class StateStore(Protocol):
     def sitemaps(self) -> SitemapStore:
         """Which URLs are sitemaps, and what they say."""
 
+    @property
+    def pending(self) -> PendingStore:
+        """The documents that wait for an approval."""
+
+    @property
+    def detours(self) -> DetourStore:
+        """How many documents in other languages lead to a URL."""
+
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
-        A new run puts every known URL into the queue, sitemaps apart. URLs that were gone several times in a row,
-        and that no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
+        A new run puts every known URL into the queue, sitemaps and removed ones apart. URLs that were gone several
+        times in a row, and that no known page links to, are forgotten, as are sitemaps that are gone or were not
+        asked for.
         """
 
     def orphans(self) -> set[int]:
@@ -85,6 +96,9 @@ class StateStore(Protocol):
     def shown_as(self, url: str) -> list[UrlRecord]:
         """Return the records that have this URL as their `display_url`; records shown under their own have none."""
 
+    def dequeue_removed(self) -> None:
+        """Take the URLs that somebody removed (status 955) out of the queue, durably; they stay known."""
+
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""
 
@@ -112,6 +126,9 @@ class StateStore(Protocol):
     def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
         """Yield all records in order of their URL, of one outcome if it is named."""
 
+    def pending_records(self) -> Iterator[UrlRecord]:
+        """Yield the records whose documents wait for an approval, in order of their URL."""
+
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
 
@@ -127,3 +144,5 @@ class StateCounts:
     queued: int
     indexed: int
     outcomes: dict[UrlOutcome, int]
+    pending: int = 0
+    """Documents that wait for an approval."""

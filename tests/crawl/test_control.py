@@ -1,0 +1,197 @@
+"""A running crawl is paused, resumed and stopped from another terminal (portal robot 13.1)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from support.project import ROOT, Workspace, kill_group
+from support.site import Site
+
+PAGES = 60
+
+
+@pytest.fixture
+def slow(site: Site, url: str, workspace: Workspace) -> Site:
+    """Return a site of 61 pages whose crawl takes some seconds."""
+    site.page("/", title="Home", links=[f"/{number}" for number in range(PAGES)], text="words")
+    for number in range(PAGES):
+        site.page(f"/{number}", title=f"Page {number}", text="words")
+    workspace.define(f"{url}/", politeness={"delay": 0.1, "concurrency": 1})
+    return site
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to that in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def running(slow: Site, workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
+    process = workspace.start("crawl", "site", "--json")
+    until(lambda: len(slow.requests) >= 8 or process.poll() is not None)
+    yield process
+    kill_group(process)
+
+
+def state(workspace: Workspace) -> str:
+    (row,) = workspace.command("status", "--json").json["sources"]
+    return str(row["state"])
+
+
+def test_a_paused_crawl_asks_for_nothing_and_goes_on_when_resumed__portal_robot_133(
+    running: subprocess.Popen[str], slow: Site, workspace: Workspace
+) -> None:
+    assert state(workspace) == "running"
+    ended = workspace.command("pause", "site")
+    assert (ended.code, ended.out) == (0, "site: paused\n")
+    before = len(slow.requests)
+    assert state(workspace) == "paused"
+    time.sleep(1.0)
+    assert len(slow.requests) == before < PAGES
+    assert len(workspace.search("words")) >= before - 3, "what was fetched can be searched"
+    again = workspace.command("pause", "site", "--json").json["sources"]
+    assert again == [
+        {
+            "source": "site",
+            "command": "pause",
+            "obeyed": True,
+            "state": "paused",
+            "note": "was paused already",
+        }
+    ]
+    assert "goes on" in workspace.command("resume", "site").out
+    until(lambda: len(slow.requests) > before)
+    assert state(workspace) == "running"
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert state(workspace) == "idle"
+    assert len(workspace.search("words")) == PAGES + 1
+    assert max(slow.counts().values()) == 1
+
+
+def test_a_stopped_crawl_ends_as_by_ctrl_c_and_is_resumed__portal_robot_133(
+    running: subprocess.Popen[str], slow: Site, workspace: Workspace
+) -> None:
+    ended = workspace.command("stop", "site")
+    assert (ended.code, ended.out) == (0, "site: stopped; the next crawl goes on with what waits\n")
+    out, err = running.communicate(timeout=10)
+    assert running.returncode == 1
+    assert "Traceback" not in err
+    assert '"interrupted": true' in out
+    assert state(workspace) == "unfinished"
+    assert len(slow.requests) < PAGES
+    assert len(workspace.search("words")) >= 4
+    run = workspace.crawl("--delay", "0").run
+    assert run["resumed"] is True
+    assert len(workspace.search("words")) == PAGES + 1
+    assert max(slow.counts().values()) <= 2
+
+
+def test_a_paused_crawl_can_be_stopped_and_a_later_one_is_not_paused__portal_robot_133(
+    running: subprocess.Popen[str], slow: Site, workspace: Workspace
+) -> None:
+    assert workspace.command("pause", "site").code == 0
+    assert workspace.command("stop", "site").code == 0
+    running.communicate(timeout=10)
+    assert running.returncode == 1
+    workspace.crawl("--delay", "0")
+    assert len(workspace.search("words")) == PAGES + 1
+
+
+def test_a_paused_crawl_obeys_ctrl_c(running: subprocess.Popen[str], workspace: Workspace) -> None:
+    assert workspace.command("pause", "site").code == 0
+    os.killpg(running.pid, signal.SIGINT)
+    running.communicate(timeout=20)
+    assert running.returncode == 1
+    assert state(workspace) == "unfinished"
+
+
+def test_a_pause_does_not_survive_a_kill(
+    running: subprocess.Popen[str], slow: Site, workspace: Workspace
+) -> None:
+    assert workspace.command("pause", "site").code == 0
+    kill_group(running)
+    assert state(workspace) == "unfinished", "a killed crawl is not paused"
+    ended = workspace.command("resume", "site")
+    assert ended.code == 2
+    workspace.crawl("--delay", "0")
+    assert len(workspace.search("words")) == PAGES + 1
+
+
+def test_pausing_waits_for_what_is_in_flight(slow: Site, url: str, workspace: Workspace) -> None:
+    slow.slow("/5", 5.0, text="words")
+    process = workspace.start("crawl", "site")
+    until(lambda: slow.count("/5") == 1)
+    late = workspace.command("pause", "site", "--timeout", "1.5")
+    assert late.code == 1
+    assert "1 requests are in flight" in late.err
+    assert state(workspace) == "pausing"
+    assert workspace.command("pause", "site").code == 0
+    assert workspace.urls()["/5"]["outcome"] == "NEW", "it was finished"
+    kill_group(process)
+
+
+def test_an_order_can_be_left_without_waiting(running: subprocess.Popen[str], workspace: Workspace) -> None:
+    ended = workspace.command("stop", "site", "--no-wait", "--json")
+    (one,) = ended.json["sources"]
+    assert (ended.code, one["obeyed"], one["note"]) == (0, None, "was told to stop")
+    running.communicate(timeout=20)
+    assert running.returncode == 1
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "stop"])
+def test_a_source_that_is_not_being_crawled(slow: Site, workspace: Workspace, verb: str) -> None:
+    ended = workspace.command(verb, "site")
+    assert ended.code == 2
+    assert ended.err == f"ultracrawl: the source 'site' is not being crawled, so there is nothing to {verb}\n"
+    assert workspace.command(verb, "nosuch").code == 2
+
+
+def test_resuming_a_crawl_that_is_not_paused_says_so(
+    running: subprocess.Popen[str], workspace: Workspace
+) -> None:
+    ended = workspace.command("resume", "site")
+    assert (ended.code, ended.out) == (0, "site: is not paused\n")
+
+
+def test_stopping_one_source_lets_the_next_have_its_turn(slow: Site, url: str, workspace: Workspace) -> None:
+    boundary = {"networks": ["127.0.0.0/8"]}
+    first = {"start_urls": [f"{url}/"], "boundary": boundary, "politeness": {"delay": 0.1, "concurrency": 1}}
+    second = {"start_urls": [f"{url}/1"], "boundary": boundary, "politeness": {"delay": 0}}
+    workspace.write({"sources": {"first": first, "second": second}})
+    process = workspace.start("crawl", "--json")
+    until(lambda: len(slow.requests) >= 8)
+    assert workspace.command("stop", "first").code == 0
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert '"source": "second"' in out
+
+
+def test_a_crawl_that_scrapy_started_is_steered_too(slow: Site, workspace: Workspace) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "crawl", "site"],
+        cwd=workspace.directory,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "ultracrawl.settings"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        until(lambda: len(slow.requests) >= 8 or process.poll() is not None)
+        assert workspace.command("pause", "site").code == 0
+        assert workspace.command("resume", "site").code == 0
+        assert workspace.command("stop", "site").code == 0
+        process.communicate(timeout=20)
+    finally:
+        kill_group(process)
+    assert state(workspace) == "unfinished"
+    assert len(slow.requests) < PAGES

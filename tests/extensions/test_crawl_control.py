@@ -1,0 +1,109 @@
+"""How a crawl takes orders: at most one look a second, and paused only when nothing is in flight."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from ultracrawl.extensions.control import LOOK_EVERY, CrawlControl
+from ultracrawl.extensions.session import TICK, CrawlSession
+from ultracrawl.state.control import Command, CrawlPost, Phase
+
+
+class FakePost:
+    """Orders as a list; what was said as another."""
+
+    def __init__(self, *orders: Command) -> None:
+        self.orders = list(orders)
+        self.looks = 0
+        self.said: list[tuple[Phase, int]] = [(Phase.RUNNING, 0)]
+
+    @property
+    def phase(self) -> Phase:
+        return self.said[-1][0]
+
+    def say(self, phase: Phase, in_flight: int = 0) -> None:
+        self.said.append((phase, in_flight))
+
+    def order(self) -> Command | None:
+        self.looks += 1
+        return self.orders.pop(0) if self.orders else None
+
+
+class FakeSession:
+    """A session with requests in flight that a test sets."""
+
+    def __init__(self) -> None:
+        self.source = SimpleNamespace(name="s")
+        self.robots = SimpleNamespace(fetching=0)
+        self.downloading: set[int] = set()
+        slot = SimpleNamespace(active=set(), queue=[], itemproc_size=0)
+        downloader = SimpleNamespace(active=self.downloading)
+        self.crawler = SimpleNamespace(
+            engine=SimpleNamespace(downloader=downloader, scraper=SimpleNamespace(slot=slot))
+        )
+        self.done: list[str] = []
+        self.feed = SimpleNamespace(drain=lambda: self.done.append("drain"))
+
+    def flush(self) -> None:
+        self.done.append("flush")
+
+
+def control_of(session: FakeSession, post: FakePost) -> CrawlControl:
+    control = CrawlControl(cast("CrawlSession", session))
+    control.open(cast("CrawlPost", post))
+    return control
+
+
+def second(control: CrawlControl) -> None:
+    for _ in range(LOOK_EVERY):
+        control.tick()
+
+
+def test_orders_are_looked_for_once_a_second_at_most() -> None:
+    post = FakePost()
+    control = control_of(FakeSession(), post)
+    for _ in range(100):
+        control.tick()
+    assert post.looks <= 100 * TICK
+
+
+def test_paused_is_said_when_nothing_is_in_flight__portal_robot_133() -> None:
+    session, post = FakeSession(), FakePost(Command.PAUSE)
+    session.downloading.update({1, 2})
+    control = control_of(session, post)
+    second(control)
+    assert control.paused
+    assert post.said[-1] == (Phase.PAUSING, 2)
+    session.downloading.clear()
+    session.robots.fetching = 1
+    control.tick()
+    assert post.said[-1] == (Phase.PAUSING, 1)
+    assert session.done == []
+    session.robots.fetching = 0
+    control.tick()
+    assert post.said[-1] == (Phase.PAUSED, 0)
+    assert session.done == ["flush", "drain"], "what was fetched is indexed meanwhile"
+    control.tick()
+    assert session.done == ["flush", "drain"], "once"
+
+
+def test_resume_wakes_whoever_hands_out_requests__portal_robot_133() -> None:
+    session, post = FakeSession(), FakePost(Command.PAUSE, Command.RESUME)
+    control = control_of(session, post)
+    woken: list[int] = []
+    control.on_resume.append(lambda: woken.append(1))
+    second(control)
+    control.tick()
+    assert (control.paused, woken) == (True, [])
+    second(control)
+    assert (control.paused, woken, post.phase) == (False, [1], Phase.RUNNING)
+
+
+def test_without_a_post_nothing_is_looked_for() -> None:
+    control = CrawlControl(cast("CrawlSession", FakeSession()))
+    control.open(None)
+    second(control)
+    control.ending(interrupted=False)
+    control.close()
+    assert not control.paused

@@ -1,0 +1,161 @@
+"""The files by which a crawl is seen and steered: who may use them, and what a dead crawl leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.state.control import (
+    Command,
+    CrawlPost,
+    CrawlSign,
+    Phase,
+    leave_order,
+    order_path,
+    sign_of_crawl,
+    sign_path,
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "s.sqlite"
+
+
+@pytest.fixture
+def post(file: Path) -> Iterator[CrawlPost]:
+    one = CrawlPost(file)
+    yield one
+    one.close()
+
+
+def seen(file: Path) -> CrawlSign:
+    sign = sign_of_crawl(file)
+    assert sign is not None
+    return sign
+
+
+def test_a_source_without_crawl_has_no_sign(file: Path) -> None:
+    assert sign_of_crawl(file) is None
+
+
+def test_a_crawl_shows_what_it_does__portal_robot_133(file: Path, post: CrawlPost) -> None:
+    first = seen(file)
+    assert (first.pid, first.phase, first.in_flight) == (os.getpid(), Phase.RUNNING, 0)
+    post.say(Phase.PAUSING, 7)
+    assert seen(file) == CrawlSign(first.crawl, first.pid, Phase.PAUSING, 7)
+    post.say(Phase.PAUSED)
+    assert seen(file).phase is Phase.PAUSED
+
+
+@pytest.mark.parametrize("command", list(Command))
+def test_an_order_is_taken_once(file: Path, post: CrawlPost, command: Command) -> None:
+    assert post.order() is None
+    leave_order(file, seen(file), command)
+    assert post.order() is command
+    assert post.order() is None
+
+
+def test_of_two_orders_the_later_one_counts(file: Path, post: CrawlPost) -> None:
+    leave_order(file, seen(file), Command.PAUSE)
+    leave_order(file, seen(file), Command.STOP)
+    assert (post.order(), post.order()) == (Command.STOP, None)
+
+
+def test_both_files_belong_to_their_owner_alone(file: Path, post: CrawlPost) -> None:
+    before = os.umask(0)
+    try:
+        leave_order(file, seen(file), Command.PAUSE)
+    finally:
+        os.umask(before)
+    for path in (sign_path(file), order_path(file)):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_sign_that_others_may_write_is_taken_back(file: Path) -> None:
+    sign_path(file).touch()
+    sign_path(file).chmod(0o666)
+    post = CrawlPost(file)
+    assert stat.S_IMODE(sign_path(file).stat().st_mode) == 0o600
+    post.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b'{"command": "stop"}',
+        b'{"crawl": "another", "command": "stop"}',
+        b"x" * 100_000,
+    ],
+    ids=["empty", "torn", "list", "no-text", "for-nobody", "for-another", "long"],
+)
+def test_what_is_no_order_for_this_crawl_is_cleared_away(file: Path, post: CrawlPost, text: bytes) -> None:
+    order_path(file).write_bytes(text)
+    assert post.order() is None
+    assert not order_path(file).exists()
+
+
+def test_an_unknown_command_is_no_order(file: Path, post: CrawlPost) -> None:
+    order_path(file).write_text(json.dumps({"crawl": seen(file).crawl, "command": "fly"}))
+    assert post.order() is None
+
+
+def test_a_link_is_not_followed(file: Path, post: CrawlPost, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text(json.dumps({"crawl": seen(file).crawl, "command": "stop"}))
+    order_path(file).symlink_to(elsewhere)
+    assert post.order() is None
+    assert elsewhere.exists()
+
+
+def test_an_ended_crawl_leaves_nothing(file: Path, tmp_path: Path) -> None:
+    post = CrawlPost(file)
+    leave_order(file, seen(file), Command.PAUSE)
+    post.close()
+    assert list(tmp_path.iterdir()) == []
+    assert sign_of_crawl(file) is None
+
+
+def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
+    code = (
+        "import sys, os, signal; from pathlib import Path\n"
+        "from ultracrawl.state.control import *\n"
+        "file = Path(sys.argv[1]); post = CrawlPost(file); post.say(Phase.PAUSED)\n"
+        "leave_order(file, sign_of_crawl(file), Command.STOP)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(file)], check=False)
+    assert sign_path(file).exists()
+    assert order_path(file).exists()
+    assert sign_of_crawl(file) is None, "its lock died with it"
+    order = order_path(file).read_bytes()
+    post = CrawlPost(file)
+    assert seen(file).phase is Phase.RUNNING
+    assert post.order() is None
+    order_path(file).write_bytes(order)
+    assert post.order() is None, "an order for the dead one that comes late is not for this one"
+    post.close()
+
+
+def test_looking_does_not_keep_a_crawl_from_beginning(file: Path) -> None:
+    with sign_path(file).open("w") as held:
+        code = (
+            "import fcntl, sys, time; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_SH); "
+            "print(flush=True); time.sleep(0.3)"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code, held.name], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        CrawlPost(file).close()
+        process.communicate()

@@ -1,0 +1,120 @@
+"""Documents that wait for an approval: durable with everything else, and known to their records."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state.migrations import MIGRATIONS
+
+NOW = 1_700_000_000.0
+
+
+def entry(number: int, depth: int = 0) -> QueueEntry:
+    return QueueEntry(number, f"http://h/{number}", "h", depth, number)
+
+
+def record(one: QueueEntry, **changes: object) -> UrlRecord:
+    return replace(UrlRecord(one.url, "s", one.depth, first_seen=NOW), **changes)
+
+
+@pytest.fixture(params=["file", "memory"])
+def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteState]:
+    store = SqliteState(tmp_path / "s.sqlite" if request.param == "file" else ":memory:", "s")
+    store.begin_run(NOW, "")
+    yield store
+    store.close()
+
+
+def keep(state: SqliteState, one: QueueEntry, document: bytes) -> None:
+    state.discover(one, NOW)
+    state.pending.put(one.key, document)
+    done = record(one, outcome=UrlOutcome.PENDING, status_code=StatusCode.CRAWLED, pending=True)
+    state.finish(one, done)
+
+
+def test_a_kept_document_comes_back_before_and_after_the_flush(state: SqliteState) -> None:
+    keep(state, entry(1), b"one")
+    assert state.pending.get(1) == b"one"
+    known = state.get(1)
+    assert known is not None
+    assert known.pending
+    state.flush()
+    assert state.pending.get(1) == b"one"
+    assert state.get(1) == known
+    assert state.pending.get(2) is None
+    assert (state.counts().pending, list(state.pending_records())) == (1, [known])
+
+
+def test_a_later_version_replaces_and_discarding_lets_go(state: SqliteState) -> None:
+    keep(state, entry(1), b"one")
+    state.flush()
+    state.pending.put(1, b"two")
+    state.flush()
+    assert state.pending.get(1) == b"two"
+    state.pending.discard(1)
+    assert state.pending.get(1) is None
+    state.flush()
+    assert (state.pending.keys(), state.counts().pending) == ([], 0)
+    known = state.get(1)
+    assert known is not None
+    assert not known.pending
+
+
+def test_keys_come_by_depth_and_url_and_dropped_urls_take_their_documents_along(state: SqliteState) -> None:
+    for number, depth in ((3, 0), (1, 1), (2, 1)):
+        keep(state, entry(number, depth), b"x")
+    state.flush()
+    assert state.pending.keys() == [3, 1, 2]
+    state.drop([1])
+    assert state.pending.keys() == [3, 2]
+
+
+def test_what_was_not_flushed_is_lost_together_with_its_record(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    first = SqliteState(path, "s")
+    first.begin_run(NOW, "")
+    keep(first, entry(1), b"one")
+    first.flush()
+    first.pending.discard(1)
+    first.amend(1, record(entry(1), handed=True))
+    reader = SqliteState(path, "s", read_only=True)
+    assert reader.pending.get(1) == b"one"
+    (known,) = reader.records()
+    assert (known.pending, known.handed) == (True, False)
+    reader.close()
+    first.close()
+
+
+def test_removed_urls_leave_the_queue_and_no_new_run_takes_them_up__ultra_search_117(
+    state: SqliteState,
+) -> None:
+    for number in (1, 2, 3):
+        state.discover(entry(number), NOW)
+    state.amend(1, record(entry(1), outcome=UrlOutcome.REMOVED, status_code=StatusCode.BLACKLISTED))
+    state.dequeue_removed()
+    assert [one.key for one in state.queued("h", 9)] == [2, 3]
+    state.begin_run(NOW + 1, "another")
+    assert [one.key for one in state.queued("h", 9)] == [2, 3]
+    assert state.lookup([1]) == {1: ("http://h/1", 0)}, "it stays known"
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_store_from_before_is_brought_up_to_date(tmp_path: Path, read_only: bool) -> None:
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as db:
+        for step in MIGRATIONS[:3]:
+            db.executescript(step)
+        db.execute("INSERT INTO url (key, url, site, depth) VALUES (1, 'http://h/1', 'h', 0)")
+        db.execute("PRAGMA user_version=3")
+    db.close()
+    state = SqliteState(path, "s", read_only=read_only)
+    assert state.counts().pending == 0
+    assert [one.url for one in state.records()] == ["http://h/1"]
+    state.close()

@@ -1,0 +1,113 @@
+"""`ultracrawl approve`: decide on documents that wait, and take URLs out for good."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.backends import open_state, state_exists
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.approval import Approval, ApprovalReport, Selection, approval_of
+from ultracrawl.model import UrlRecord
+from ultracrawl.sources import DataSource, Project
+
+
+@click.command("approve")
+@click.argument("source")
+@click.argument("urls", nargs=-1, metavar="[URL]...")
+@click.option("--prefix", "prefixes", multiple=True, metavar="TEXT", help="Also URLs that begin with TEXT.")
+@click.option(
+    "--regexp",
+    "expressions",
+    multiple=True,
+    metavar="EXPR",
+    help="Also URLs that EXPR (RE2) covers as a whole.",
+)
+@click.option("--list", "listing", is_flag=True, help="Show what waits, and change nothing.")
+@click.option("--remove", is_flag=True, help="Take the URLs out for good, those in the index too.")
+@click.option("--restore", is_flag=True, help="Let removed URLs come back with the next crawl.")
+@config_option
+@json_option
+def command(
+    source: str,
+    urls: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    expressions: tuple[str, ...],
+    listing: bool,
+    remove: bool,
+    restore: bool,
+    config: str | None,
+    as_json: bool,
+) -> None:
+    """Let the documents of SOURCE that wait into the index: all of them, or only the URLs named.
+
+    Documents wait after a crawl in the mode `examine`. They were kept when they were crawled, and are not fetched
+    again. With --remove URLs leave queue and index, stay known with status 955, and are not crawled again. With --list
+    --json each document that waits is one object a line.
+
+    \b
+    Examples:
+      ultracrawl approve handbook --list
+      ultracrawl approve handbook --remove https://handbook.example.com/draft.html
+      ultracrawl approve handbook --remove --prefix https://handbook.example.com/internal/
+      ultracrawl approve handbook
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    (definition,) = chosen_sources(project, [source])
+    selection = Selection(urls, prefixes, expressions)
+    _check(selection, listing, remove, restore)
+    if not state_exists(project, source):
+        raise UserError(f"the source {source!r} was never crawled; run `ultracrawl crawl {source}` first")
+    if listing:
+        _list(project, definition, selection, as_json)
+        return
+    with approval_of(project, definition) as approval:
+        _decide(approval, selection, remove, restore)
+    if as_json:
+        print_json(approval.report.as_json())
+    else:
+        _print(approval.report, remove, restore)
+
+
+def _check(selection: Selection, listing: bool, remove: bool, restore: bool) -> None:
+    if listing + remove + restore > 1:
+        raise UserError("--list, --remove and --restore exclude each other; write one of them")
+    if (remove or restore) and selection.everything:
+        what = "--remove" if remove else "--restore"
+        raise UserError(f"{what} needs URLs, --prefix or --regexp, so that it does not mean everything")
+
+
+def _decide(approval: Approval, selection: Selection, remove: bool, restore: bool) -> None:
+    if remove:
+        approval.remove(selection)
+    elif restore:
+        approval.restore(selection)
+    else:
+        approval.approve(selection)
+
+
+def _list(project: Project, source: DataSource, selection: Selection, as_json: bool) -> None:
+    is_meant = selection.test()
+    state = open_state(project, source.name, read_only=True)
+    try:
+        for record in filter(is_meant, state.pending_records()):
+            _show(record, as_json)
+    finally:
+        state.close()
+
+
+def _show(record: UrlRecord, as_json: bool) -> None:
+    if as_json:
+        print_json(record.as_json())
+    else:
+        click.echo(f"{record.status_code:>4}  {record.shown_url}")
+
+
+def _print(report: ApprovalReport, remove: bool, restore: bool) -> None:
+    if remove:
+        done = f"{report.removed:,} URLs removed, {report.deleted:,} documents left the index"
+    elif restore:
+        done = f"{report.restored:,} URLs restored; the next crawl fetches them"
+    else:
+        done = f"{report.indexed:,} documents indexed"
+    click.echo(f"{report.source}: {done}; {report.pending:,} documents wait")

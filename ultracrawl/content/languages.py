@@ -1,0 +1,76 @@
+"""Languages by code (ISO 639-1) and by English name, as definitions name them and as pages declare them."""
+
+from __future__ import annotations
+
+from ultracrawl.boundary.focus import UNKNOWN
+
+_NAMES = """
+aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; am Amharic; an Aragonese; ar Arabic; as Assamese;
+av Avaric; ay Aymara; az Azerbaijani; ba Bashkir; be Belarusian; bg Bulgarian; bi Bislama; bm Bambara;
+bn Bengali; bo Tibetan; br Breton; bs Bosnian; ca Catalan, Valencian; ce Chechen; ch Chamorro; co Corsican;
+cr Cree; cs Czech; cu Church Slavic; cv Chuvash; cy Welsh; da Danish; de German; dv Divehi, Maldivian;
+dz Dzongkha; ee Ewe; el Greek; en English; eo Esperanto; es Spanish, Castilian; et Estonian; eu Basque;
+fa Persian, Farsi; ff Fulah; fi Finnish; fj Fijian; fo Faroese; fr French; fy Western Frisian, Frisian;
+ga Irish; gd Scottish Gaelic, Gaelic; gl Galician; gn Guarani; gu Gujarati; gv Manx; ha Hausa; he Hebrew;
+hi Hindi; ho Hiri Motu; hr Croatian; ht Haitian; hu Hungarian; hy Armenian; hz Herero; ia Interlingua;
+id Indonesian; ie Interlingue; ig Igbo; ii Sichuan Yi; ik Inupiaq; io Ido; is Icelandic; it Italian;
+iu Inuktitut; ja Japanese; jv Javanese; ka Georgian; kg Kongo; ki Kikuyu; kj Kuanyama; kk Kazakh;
+kl Kalaallisut, Greenlandic; km Khmer; kn Kannada; ko Korean; kr Kanuri; ks Kashmiri; ku Kurdish; kv Komi;
+kw Cornish; ky Kirghiz, Kyrgyz; la Latin; lb Luxembourgish; lg Ganda; li Limburgish; ln Lingala; lo Lao;
+lt Lithuanian; lu Luba-Katanga; lv Latvian; mg Malagasy; mh Marshallese; mi Maori; mk Macedonian;
+ml Malayalam; mn Mongolian; mr Marathi; ms Malay; mt Maltese; my Burmese; na Nauru;
+nb Norwegian Bokmal, Norwegian Bokmål, Bokmål; nd North Ndebele; ne Nepali; ng Ndonga; nl Dutch, Flemish;
+nn Norwegian Nynorsk, Nynorsk; no Norwegian; nr South Ndebele; nv Navajo; ny Chichewa; oc Occitan; oj Ojibwa;
+om Oromo; or Oriya, Odia; os Ossetian; pa Punjabi, Panjabi; pi Pali; pl Polish; ps Pashto; pt Portuguese;
+qu Quechua; rm Romansh; rn Rundi; ro Romanian, Moldavian; ru Russian; rw Kinyarwanda; sa Sanskrit;
+sc Sardinian; sd Sindhi; se Northern Sami; sg Sango; si Sinhala, Sinhalese; sk Slovak; sl Slovenian, Slovene;
+sm Samoan; sn Shona; so Somali; sq Albanian; sr Serbian; ss Swati; st Southern Sotho; su Sundanese;
+sv Swedish; sw Swahili; ta Tamil; te Telugu; tg Tajik; th Thai; ti Tigrinya; tk Turkmen; tl Tagalog;
+tn Tswana; to Tonga; tr Turkish; ts Tsonga; tt Tatar; tw Twi; ty Tahitian; ug Uighur, Uyghur; uk Ukrainian;
+ur Urdu; uz Uzbek; ve Venda; vi Vietnamese; vo Volapük; wa Walloon; wo Wolof; xh Xhosa; yi Yiddish; yo Yoruba;
+za Zhuang; zh Chinese; zu Zulu
+"""
+
+CODES: dict[str, str] = {
+    name.strip().lower(): code
+    for code, _, names in (entry.strip().partition(" ") for entry in _NAMES.replace("\n", " ").split(";"))
+    for name in (code, *names.split(","))
+}
+"""The code of each language by its code and by its English names, all in lower case."""
+
+_OTHER_CODES = {
+    "iw": "he",
+    "in": "id",
+    "ji": "yi",
+    "mo": "ro",
+    "sh": "sr",
+    "cmn": "zh",
+    "yue": "zh",
+    "wuu": "zh",
+    "arz": "ar",
+    "ary": "ar",
+    "uzs": "uz",
+    "kik": "ki",
+    "gug": "gn",
+}
+"""Codes that mean a language of ISO 639-1 although they are not in it: withdrawn ones, and varieties."""
+
+_GROUPS = {"no": frozenset({"no", "nb", "nn"}), "nb": frozenset({"nb", "no"})}
+"""Norwegian means both of its written forms; what is called just Norwegian is mostly Bokmål."""
+
+
+def language_code(tag: str) -> str:
+    """Return the code of a language tag as pages declare it (`en-GB`, `de_AT`); empty if it says nothing."""
+    primary = tag.strip().lower().replace("_", "-").partition("-")[0]
+    if primary in ("", "und", "zxx", "mul", "mis"):
+        return ""
+    return _OTHER_CODES.get(primary, primary)
+
+
+def languages_meant(name: str) -> frozenset[str] | None:
+    """Return the codes that a code or an English name stands for, without regard to case; None for an unknown one."""
+    word = " ".join(name.lower().split())
+    if word == UNKNOWN:
+        return frozenset({UNKNOWN})
+    code = CODES.get(_OTHER_CODES.get(word, word))
+    return None if code is None else _GROUPS.get(code, frozenset({code}))

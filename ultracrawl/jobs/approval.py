@@ -1,0 +1,156 @@
+"""Decisions on the documents of a source that is not being crawled: into the index, out of it, back again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.boundary.tables import compiled
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.extensions import IndexFeed
+from ultracrawl.extensions.pending import PendingDocuments, restored
+from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.state import QueueEntry, StateStore
+from ultracrawl.urls import UrlPolicy, site_of, url_key
+
+COMMIT_TIMEOUT = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which URLs somebody means: named ones, those with a prefix, those that an expression (RE2) covers as a whole.
+
+    Access URL and display URL both count. Without anything it means all.
+    """
+
+    urls: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    expressions: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing was named, so that all are meant."""
+        return not (self.urls or self.prefixes or self.expressions)
+
+    def test(self) -> Callable[[UrlRecord], bool]:
+        """Return what tells whether a record is meant. Raises `PatternError`."""
+        urls, prefixes = frozenset(self.urls), self.prefixes
+        expressions = [compiled(expression) for expression in self.expressions]
+        everything = self.everything
+
+        def is_meant(record: UrlRecord) -> bool:
+            return everything or any(
+                url in urls or url.startswith(prefixes) or any(one.fullmatch(url) for one in expressions)
+                for url in {record.url, record.shown_url}
+            )
+
+        return is_meant
+
+
+@dataclass(slots=True)
+class ApprovalReport:
+    """What was done with the documents of a source."""
+
+    source: str
+    indexed: int = 0
+    removed: int = 0
+    deleted: int = 0
+    """Documents that left the index because their URLs were removed."""
+    restored: int = 0
+    pending: int = 0
+    """Documents that still wait."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report in the shape of `ultracrawl approve --json`."""
+        return {
+            "source": self.source,
+            "indexed": self.indexed,
+            "removed": self.removed,
+            "deleted": self.deleted,
+            "restored": self.restored,
+            "pending": self.pending,
+        }
+
+
+class Approval:
+    """Decides on the documents of one source; get it from `approval_of`, which holds the lock of the source."""
+
+    def __init__(self, source: DataSource, project: Project, state: StateStore, feed: IndexFeed) -> None:
+        self._policy: UrlPolicy = compile_source(source, project).url_policy
+        self._state = state
+        self._documents = PendingDocuments(state, feed)
+        self.report = ApprovalReport(source.name)
+
+    def pending(self, selection: Selection) -> list[UrlRecord]:
+        """Return what waits and is meant. Raises `UserError` for a named URL that does not wait."""
+        return self._chosen(self._state.pending_records(), selection, "does not wait for an approval")
+
+    def approve(self, selection: Selection) -> None:
+        """Hand over the documents that wait and are meant; they are in the index when `approval_of` has ended."""
+        if selection.everything:
+            self._documents.approve()
+        else:
+            self._documents.approve([url_key(record.url) for record in self.pending(selection)])
+
+    def remove(self, selection: Selection) -> None:
+        """Take known URLs out for good, those in the index too."""
+        known = (record for record in self._state.records() if not record.removed)
+        chosen = self._chosen(known, selection, "is not known")
+        self.report.deleted += self._documents.remove(url_key(record.url) for record in chosen)
+        self.report.removed += len(chosen)
+
+    def restore(self, selection: Selection) -> None:
+        """Let removed URLs come back: the next crawl fetches them."""
+        removed = (record for record in self._state.records() if record.removed)
+        chosen = self._chosen(removed, selection, "was not removed")
+        for record in chosen:
+            key = url_key(record.url)
+            self._state.amend(key, restored(record))
+            self._state.requeue(self._entry(key, record))
+        self._state.flush()
+        self.report.restored += len(chosen)
+
+    def _entry(self, key: int, record: UrlRecord) -> QueueEntry:
+        seq = self._state.next_seq()
+        return QueueEntry(key, record.url, site_of(record.url), record.depth, seq, 0, record.display_url)
+
+    def _chosen(self, records: Iterable[UrlRecord], selection: Selection, problem: str) -> list[UrlRecord]:
+        named = {url: self._policy.canonical(url) or url for url in selection.urls}
+        canonical = Selection(tuple(named.values()), selection.prefixes, selection.expressions)
+        chosen = list(filter(canonical.test(), records))
+        found = {url for record in chosen for url in (record.url, record.shown_url)}
+        missing = [url for url, form in named.items() if form not in found]
+        if missing:
+            raise UserError(f"{', '.join(missing)} {problem}; `ultracrawl urls` lists what is known")
+        return chosen
+
+
+@contextmanager
+def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
+    """Open the documents of a source for decisions; at the end they are in the index, and out of it.
+
+    Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: what
+    was decided then stays in the document cache, and the next crawl or approval goes on with it.
+    """
+    state = open_state(project, source.name)
+    try:
+        numbers = RunReport(source.name, "", "")
+        feed = IndexFeed(source.name, open_cache(project, source.name), open_indexer(project), state, numbers)
+        try:
+            state.lost(feed.recover())
+            approval = Approval(source, project, state, feed)
+            yield approval
+            state.flush()
+            feed.drain()
+        finally:
+            feed.close(COMMIT_TIMEOUT)
+        approval.report.indexed += numbers.indexed
+        approval.report.pending = state.counts().pending
+        if numbers.problems:
+            raise WorkError("; ".join(numbers.problems))
+    finally:
+        state.close()

@@ -1,0 +1,111 @@
+"""Tells a crawl that runs in another process to pause, to go on or to stop, and waits until it has obeyed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ultracrawl.backends import state_file
+from ultracrawl.errors import UserError
+from ultracrawl.sources import Project
+from ultracrawl.state.control import Command, CrawlSign, Phase, leave_order, sign_of_crawl
+
+POLL = 0.1
+_WANTED = {
+    Command.PAUSE: frozenset({Phase.PAUSED}),
+    Command.RESUME: frozenset({Phase.RUNNING}),
+    Command.STOP: frozenset[Phase](),
+}
+_DONE = {Command.PAUSE: "paused", Command.RESUME: "goes on"}
+_ENDING = frozenset({Phase.STOPPING, Phase.FINISHING})
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """What became of an order. `obeyed` is False if the crawl ended otherwise, or the time was not enough."""
+
+    source: str
+    command: Command
+    obeyed: bool
+    state: str
+    """The phase of the crawl, or `idle` when there is none any more."""
+    note: str
+    waited: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `ultracrawl pause --json`."""
+        return {
+            "source": self.source,
+            "command": self.command.value,
+            "obeyed": self.obeyed if self.waited else None,
+            "state": self.state,
+            "note": self.note,
+        }
+
+
+def running_crawl(project: Project, source: str) -> CrawlSign | None:
+    """Return the sign of the crawl of a source, whoever started it; None if the source is not being crawled."""
+    file = state_file(project, source)
+    return sign_of_crawl(file) if file is not None else None
+
+
+def steer(
+    project: Project,
+    source: str,
+    command: Command,
+    *,
+    timeout: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Steered:
+    """Give an order and wait until it is carried out, at most `timeout` seconds; with 0 do not wait at all.
+
+    Raises `UserError` if the source is not being crawled.
+    """
+    sign, file = running_crawl(project, source), state_file(project, source)
+    if sign is None or file is None:
+        raise UserError(f"the source {source!r} is not being crawled, so there is nothing to {command.value}")
+    if sign.phase in _WANTED[command]:
+        note = "was paused already" if command is Command.PAUSE else "is not paused"
+        return Steered(source, command, True, sign.phase.value, note)
+    if sign.phase is Phase.FINISHING or (sign.phase is Phase.STOPPING and command is not Command.STOP):
+        return Steered(source, command, False, sign.phase.value, "is ending already")
+    leave_order(file, sign, command)
+    if not timeout:
+        return Steered(source, command, True, sign.phase.value, f"was told to {command.value}", waited=False)
+    return _wait(project, source, command, sign, timeout, sleep)
+
+
+def _wait(
+    project: Project,
+    source: str,
+    command: Command,
+    first: CrawlSign,
+    timeout: float,
+    sleep: Callable[[float], None],
+) -> Steered:
+    deadline = time.monotonic() + timeout
+    sign: CrawlSign | None = first
+    stopping = False
+    while time.monotonic() < deadline:
+        sign = running_crawl(project, source)
+        if sign is None or sign.crawl != first.crawl:
+            return _ended(source, command, stopping)
+        stopping = stopping or sign.phase is Phase.STOPPING
+        if sign.phase in _WANTED[command]:
+            return Steered(source, command, True, sign.phase.value, _DONE[command])
+        if command is not Command.STOP and sign.phase in _ENDING:
+            return Steered(source, command, False, sign.phase.value, "ends, and cannot be told anything more")
+        sleep(POLL)
+    assert sign is not None
+    waiting = f", {sign.in_flight} requests are in flight" if sign.in_flight else ""
+    note = f"has not done it within {timeout:g} s{waiting}; it will as soon as it can"
+    return Steered(source, command, False, sign.phase.value, note)
+
+
+def _ended(source: str, command: Command, stopping: bool) -> Steered:
+    if command is Command.STOP:
+        note = "stopped; the next crawl goes on with what waits" if stopping else "ended"
+        return Steered(source, command, True, "idle", note)
+    return Steered(source, command, False, "idle", f"ended before it could {command.value}")

@@ -1,0 +1,61 @@
+"""Counts the hops through documents in other languages that lead to a URL (FAST 5.18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.boundary.focus import NO_LINKS
+
+if TYPE_CHECKING:
+    from ultracrawl.extensions import CrawlSession
+    from ultracrawl.model import UrlRecord
+
+Requeue = Callable[[int, "UrlRecord", int], None]
+"""Has a URL (key, record, depth) that was visited in this run fetched once more."""
+
+
+class Detours:
+    """Keeps the smallest number of hops for each URL; a page that turns out to be nearer is scanned again.
+
+    Costs a query for each page of a focused source, and nothing for others.
+    """
+
+    def __init__(self, session: CrawlSession, requeue: Requeue) -> None:
+        self._session = session
+        self._requeue = requeue
+        self.on = session.focus is not None
+
+    def note(self, hops: int, new: Iterable[int], inside: Iterable[int]) -> None:
+        """Take note of links with so many hops: the keys of new URLs, and of all that were let in."""
+        if not self.on or hops == NO_LINKS:
+            return
+        found = set(new)
+        store = self._session.state.detours
+        if hops:
+            for key in found:
+                store.put(key, hops)
+        for key, before in store.hops([key for key in inside if key not in found]).items():
+            if hops < before:
+                store.put(key, hops)
+                self._come_nearer(key)
+
+    def pass_on(self, key: int, target: int, *, new: bool) -> None:
+        """Give the target of a redirect the hops of the URL that leads there."""
+        if self.on:
+            hops = self._session.state.detours.hops([key]).get(key, 0)
+            self.note(hops, [target] if new else [], [target])
+
+    def _come_nearer(self, key: int) -> None:
+        """Have a page scanned again whose links were counted with too many hops; one that is kept needs no scan."""
+        state = self._session.state
+        record = state.get(key)
+        if record is None or record.held or record.removed or not record.last_fetched:
+            return
+        if key in self._session.visits:
+            return
+        unread = replace(record, etag="", last_modified="", checksum=b"")
+        state.amend(key, unread)
+        if record.last_fetched >= self._session.run.started:
+            self._requeue(key, unread, record.depth)
