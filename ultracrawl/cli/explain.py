@@ -147,3 +147,5 @@ def _print(explanation: Explanation) -> None:
             f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
         )
         click.echo(f"  in the index: {'yes' if record.indexed else 'no'}")
+        if record.leaving:
+            click.echo(f"  is to leave the index: {record.leaving}")

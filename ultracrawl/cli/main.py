@@ -13,6 +13,7 @@ from ultracrawl.errors import UserError, WorkError
 
 VERBS = {
     "approve": "approve",
+    "approve-deletions": "approve_deletions",
     "crawl": "crawl",
     "explain": "explain",
     "init": "init",

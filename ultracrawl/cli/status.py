@@ -44,6 +44,7 @@ def _status(project: Project, name: str) -> dict[str, Any]:
         "queued": 0,
         "indexed": 0,
         "pending": 0,
+        "leaving": 0,
         "outcomes": {},
         "last_run": None,
     }
@@ -53,6 +54,7 @@ def _status(project: Project, name: str) -> dict[str, Any]:
     counts, runs = state.counts(), state.runs(1)
     state.close()
     row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
+    row["leaving"] = counts.leaving
     row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
     if not runs:
         return {**row, "state": "never crawled"}
@@ -77,6 +79,9 @@ def _print_status(row: dict[str, Any]) -> None:
     click.echo(f", {row['queued']:,} waiting" if row["queued"] else "")
     if row["pending"]:
         click.echo(f"  {row['pending']:,} documents wait for `ultracrawl approve {row['source']}`")
+    if row["leaving"]:
+        verb = f"`ultracrawl approve-deletions {row['source']}`"
+        click.echo(f"  {row['leaving']:,} documents are to leave the index: {verb}")
     last = row["last_run"]
     if last and last.get("finished"):
         click.echo(

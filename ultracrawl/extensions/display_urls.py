@@ -85,6 +85,7 @@ class DisplayUrls:
                 indexed=False,
                 handed=False,
                 pending=False,
+                leaving="",
             )
             self._state.amend(key, own)
             self._again(own)

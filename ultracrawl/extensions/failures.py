@@ -34,7 +34,7 @@ class Failure(NamedTuple):
     """What an exception means for its URL; `again` tells whether trying again may help."""
 
     outcome: UrlOutcome
-    status: StatusCode
+    status: int
     reason: str
     again: bool = False
 

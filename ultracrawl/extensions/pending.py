@@ -122,5 +122,6 @@ def unread(record: UrlRecord) -> UrlRecord:
         indexed=False,
         handed=False,
         pending=False,
+        leaving="",
         failures=0,
     )

@@ -25,7 +25,7 @@ class Recorder:
 
     What an outcome does to the record: a transient one (network or server error) leaves everything known as it
     is; an unchanged page keeps its document and its links, also one that waits for an approval; all others except NEW,
-    MODIFIED and PENDING take the document out of the index, if there is one.
+    MODIFIED and PENDING have the document leave the index, if there is one: `Deletions` carries that out.
     """
 
     def __init__(
@@ -57,8 +57,10 @@ class Recorder:
         if visit.record.pending and not record.pending:
             self._state.pending.discard(visit.entry.key)
         if self._leaves_index(visit.record, outcome):
-            self._feed.delete(visit.entry.key, visit.record.shown_url)
-            record = replace(record, indexed=False, handed=False)
+            cause = f"{outcome.value}: {record.reason}".rstrip(": ")
+            record = replace(record, indexed=visit.record.indexed, handed=visit.record.handed, leaving=cause)
+        if not outcome.transient:
+            self._state.failures.forget(visit.entry.key)
         if self.names is not None:
             self.names.ended(visit, outcome)
         self._state.finish(visit.entry, record)
@@ -123,7 +125,7 @@ class Recorder:
                 last_modified=visit.last_modified or known.last_modified,
                 links=visit.links or known.links,
             )
-        record = replace(record, pending=outcome is PENDING)
+        record = replace(record, pending=outcome is PENDING, leaving="")
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
             return replace(record, failures=gone, etag="", last_modified="", checksum=b"", links=b"")

@@ -21,7 +21,9 @@ from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.control import STOPPED, CrawlControl
+from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
+from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.focus import focus_of
@@ -37,6 +39,7 @@ from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
@@ -94,10 +97,13 @@ class CrawlSession:
         self.run: RunMark
         self.report: RunReport
         self.redirects = RedirectFollower(self)
+        self.failing = FailureDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.control = CrawlControl(self)
         self.opened = False
+        self._remade = False
+        """The definition makes other documents of the same pages than in the run before."""
         self._failed = False
         self._ticks = 0
         self._ticking = create_looping_call(self._tick)
@@ -171,6 +177,7 @@ class CrawlSession:
         """
         before = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
         change = change_since(before, self.rules)
+        self._remade = change.recipe
         self.force = self.force or change.recipe
         self.rescan = self.force or change.scope
         if change.recipe and not self.report.resumed:
@@ -260,19 +267,7 @@ class CrawlSession:
         """End a visit whose download or processing raised, or let it be tried again."""
         if visit.done:
             return
-        failure = failure_of(error)
-        if failure.again:
-            self.retry_or_finish(visit, failure.outcome, failure.status, failure.reason)
-        else:
-            self.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
-
-    def retry_or_finish(self, visit: Visit, outcome: UrlOutcome, status: int, reason: str) -> None:
-        """Try a visit again after a growing delay, or record its outcome when that was done often enough."""
-        limits = self.source.limits
-        if visit.attempts < limits.retries and not self._failed and not visit.tentative:
-            self.links.retry(visit, limits.retry_delay * 2**visit.attempts)
-        else:
-            self.recorder.finish(visit, outcome, status, reason)
+        self.failing.failure(visit, failure_of(error))
 
     def _item_dropped(self, item: Any, exception: BaseException) -> None:
         """End the visit of an item that a pipeline dropped, ours or somebody else's."""
@@ -312,7 +307,17 @@ class CrawlSession:
             self._release()
         logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
 
+    def _delete(self) -> None:
+        """Let documents leave the index that are to, unless they are suspiciously many."""
+        section = self.source.deletion
+        guard = DeletionGuard(section.percent, section.always)
+        problem = Deletions(self.state, self.feed).apply(guard, by_definition=self._remade)
+        if problem:
+            self.report.problems.append(problem)
+            logger.warning(problem)
+
     async def _finish_indexing(self) -> None:
+        self._delete()
         self.flush()
         self.feed.drain()
         deadline = time.monotonic() + INDEX_TIMEOUT

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-RETRY_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
+PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
+"""Errors that tend to pass: they are tried again unless an error rule says how often."""
+_FIRST_ERROR = 400
 
 
 class StatusMiddleware:
     """Ends visits whose answer is neither a page, a redirect nor 304.
 
-    404 and 410 are GONE and take the document out of the index; every other error leaves it there. Answers
-    that tend to pass (429, most 5xx) are tried again first.
+    What an error means is said by the error rules of the source: by default 404 and 410 are GONE, every other error
+    leaves the document where it is, and those that tend to pass (429, most 5xx) are tried again first.
     """
 
     def __init__(self, session: CrawlSession) -> None:
@@ -40,10 +42,10 @@ class StatusMiddleware:
             return response
         if response.status == 304 and visit.sitemap is not None:
             return response
-        outcome = outcome_of_status(response.status)
         reason = status_text(response.status)
-        if response.status in RETRY_STATUS:
-            self._session.retry_or_finish(visit, outcome, response.status, reason)
-        elif outcome is not UrlOutcome.REDIRECTED:
+        if response.status >= _FIRST_ERROR:
+            passes = response.status in PASSING_STATUS
+            self._session.failing.status(visit, response.status, reason, passes=passes)
+        elif (outcome := outcome_of_status(response.status)) is not UrlOutcome.REDIRECTED:
             self._session.recorder.finish(visit, outcome, response.status, reason)
         return response

@@ -41,6 +41,8 @@ class UrlRecord:
     """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""
     pending: bool = False
     """Its document is kept by the store until it is approved; an older version may be in the index."""
+    leaving: str = ""
+    """Why its document is to leave the index, where it still is; empty if it is not."""
 
     @property
     def shown_url(self) -> str:
@@ -54,8 +56,8 @@ class UrlRecord:
 
     @property
     def held(self) -> bool:
-        """Whether its document is in the index, on the way there, or kept until it is approved."""
-        return self.indexed or self.handed or self.pending
+        """Whether its document is in the index to stay, on the way there, or kept until it is approved."""
+        return (self.indexed or self.handed or self.pending) and not self.leaving
 
     def as_json(self) -> dict[str, Any]:
         """Return the record in the shape of `ultracrawl urls --json`."""
@@ -72,6 +74,7 @@ class UrlRecord:
             "last_modified": self.last_modified or None,
             "checksum": self.checksum.hex() or None,
             "indexed": self.indexed,
+            "leaving": self.leaving or None,
             "first_seen": _iso(self.first_seen),
             "last_fetched": _iso(self.last_fetched),
         }

@@ -82,7 +82,7 @@ class SitemapGate:
         if self._ways.must_ask(entry.key):
             return False
         record = session.state.get(entry.key)
-        if record is None or not record.indexed or record.reason == EXPIRES:
+        if record is None or not record.indexed or record.leaving or record.reason == EXPIRES:
             return False
         rules = session.robots.known(entry.url)
         if session.rules.robots.obey and (rules is None or rules.blocks(entry.url)):

@@ -27,6 +27,7 @@ from ultracrawl.boundary.rules import (
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader
+from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
@@ -53,6 +54,8 @@ class CompiledSource:
     reader: PageReader
     permission: IndexPermission
     """Which wishes of pages about the index are obeyed."""
+    failures: FailurePolicy
+    """What errors mean."""
     limits: LimitsSection
     depth_limit: int | None
     """Most link steps from a seed; None is no limit."""
@@ -97,6 +100,7 @@ def compile_source(
             default_charset=source.default_charset,
         ),
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
+        failures=FailurePolicy(rules_of(source.errors.http)),
         limits=source.limits,
         depth_limit=source.depth,
         headers={
@@ -240,6 +244,8 @@ def _scope(source: DataSource) -> str:
 _NO_RECIPE = {
     "name",
     "crawling_mode",
+    "errors",
+    "deletion",
     "start_urls",
     "boundary",
     "urls",

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
@@ -121,6 +122,16 @@ class SourceOptions(Section):
         default=LinksSection(),
         description="Which kinds of links are followed, and what is a redirect.",
         examples=[{"img": True, "refresh_seconds": 5}],
+    )
+    errors: ErrorsSection = Field(
+        default=ErrorsSection(),
+        description="What errors mean for a URL and its document.",
+        examples=[{"http": {"5xx": "DELETE:10"}}],
+    )
+    deletion: DeletionSection = Field(
+        default=DeletionSection(),
+        description="How many documents may leave the index in one run.",
+        examples=[{"percent": 5}],
     )
     focused: FocusedSection = Field(
         default=FocusedSection(),

@@ -1,12 +1,13 @@
 """The document table and the queue of a source, durable.
 
 `StateStore` (the interface), `SqliteState` (its implementation, also in memory), `QueueEntry` (a waiting
-URL), `RunMark` (a run), `StateCounts` (sizes), `SitemapStore` (the part about sitemaps), `StoredSitemap` (one of
-them), `PendingStore` (documents that wait for an approval), `DetourStore` (hops of
-focused crawling). The module `control` has the files by which a running crawl is seen and steered.
+URL), `RunMark` (a run), `StateCounts` (sizes). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is one),
+`PendingStore` (documents that wait for an approval), `DetourStore` (hops of focused crawling), `FailureStore`
+(errors by URL and rule). The module `control` has the files by which a running crawl is seen and steered.
 """
 
 from ultracrawl.state.detour_table import DetourStore
+from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.sitemap_table import SitemapStore, StoredSitemap
 from ultracrawl.state.sqlite import SqliteState
@@ -14,6 +15,7 @@ from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, StateStore
 
 __all__ = [
     "DetourStore",
+    "FailureStore",
     "PendingStore",
     "QueueEntry",
     "RunMark",

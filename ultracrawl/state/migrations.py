@@ -57,6 +57,17 @@ MIGRATIONS: tuple[str, ...] = (
     "CREATE TABLE pending (key INTEGER PRIMARY KEY, document BLOB NOT NULL);",
     # 5: hops through documents in other languages
     "CREATE TABLE detour (key INTEGER PRIMARY KEY, hops INTEGER NOT NULL);",
+    # 6: documents that are to leave the index, and errors of URLs by rule
+    """
+    ALTER TABLE url ADD COLUMN leaving TEXT NOT NULL DEFAULT '';
+    CREATE INDEX url_leaving ON url (key) WHERE leaving<>'';
+    CREATE TABLE failure (
+        key INTEGER NOT NULL,
+        rule TEXT NOT NULL,
+        errors INTEGER NOT NULL,
+        PRIMARY KEY (key, rule)
+    ) WITHOUT ROWID;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

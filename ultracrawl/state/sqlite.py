@@ -14,6 +14,7 @@ from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.database import MEMORY, connect, lock_file
 from ultracrawl.state.database import translated as _translated
 from ultracrawl.state.detour_table import DetourTable
+from ultracrawl.state.failure_table import FailureTable
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
@@ -24,16 +25,16 @@ GONE_RUNS = 3
 
 _RECORD = (
     "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
-    "first_seen, last_fetched, failures, links"
+    "first_seen, last_fetched, failures, links, leaving"
 )
 _READ = f"{_RECORD}, key IN (SELECT key FROM pending)"  # noqa: S608 - constant column names
 _UPSERT = f"""
-    INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 16})
+    INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 17})
     ON CONFLICT (key) DO UPDATE SET depth=excluded.depth, display_url=excluded.display_url,
     status=excluded.status, outcome=excluded.outcome, reason=excluded.reason, etag=excluded.etag,
     last_modified=excluded.last_modified, checksum=excluded.checksum, indexed=excluded.indexed,
     handed=excluded.handed, first_seen=excluded.first_seen, last_fetched=excluded.last_fetched,
-    failures=excluded.failures, links=excluded.links"""  # noqa: S608 - constant column names
+    failures=excluded.failures, links=excluded.links, leaving=excluded.leaving"""  # noqa: S608 - constant column names
 _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
@@ -77,7 +78,8 @@ class SqliteState:
         self.sitemaps = SitemapTable(self._db, self._all)
         self.pending = PendingTable(self._db, self._all)
         self.detours = DetourTable(self._db, self._all)
-        self._parts = (self.sitemaps, self.pending, self.detours)
+        self.failures = FailureTable(self._db, self._all)
+        self._parts = (self.sitemaps, self.pending, self.detours, self.failures)
 
     # ---- runs
 
@@ -111,7 +113,10 @@ class SqliteState:
     def orphans(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
         gone = {
-            key for (key,) in self._all("SELECT key FROM url WHERE outcome='GONE' AND failures>=?", GONE_RUNS)
+            key
+            for (key,) in self._all(
+                "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND leaving=''", GONE_RUNS
+            )
         }
         if gone:
             for (links,) in self._db.execute("SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"):
@@ -318,6 +323,10 @@ class SqliteState:
         """Yield the records whose documents wait for an approval."""
         return self._records("key IN (SELECT key FROM pending)")
 
+    def leaving_records(self) -> Iterator[UrlRecord]:
+        """Yield the records whose documents are to leave the index."""
+        return self._records("leaving<>''")
+
     def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
         query = f"SELECT {_READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
         with _translated():
@@ -331,7 +340,8 @@ class SqliteState:
         (pending,) = self._one("SELECT count(*) FROM pending")
         rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
         outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
-        return StateCounts(known, queued, indexed, outcomes, pending)
+        (leaving,) = self._one("SELECT count(*) FROM url WHERE leaving<>''")
+        return StateCounts(known, queued, indexed, outcomes, pending, leaving)
 
     def close(self) -> None:
         """Flush and release."""
@@ -356,11 +366,12 @@ class SqliteState:
             indexed,
             handed,
             *rest,
+            leaving,
             pending,
         ) = row
         return UrlRecord(  # the columns are typed by the schema
             url, self.source, depth, display, status, UrlOutcome(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
-            bool(indexed), bool(handed), *rest, pending=bool(pending),  # type: ignore[arg-type, misc]
+            bool(indexed), bool(handed), *rest, pending=bool(pending), leaving=leaving,  # type: ignore[arg-type, misc]
         )  # fmt: skip
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -375,4 +386,5 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     return (
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
+        r.leaving,
     )  # fmt: skip

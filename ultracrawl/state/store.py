@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state.detour_table import DetourStore
+from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
@@ -126,6 +127,13 @@ class StateStore(Protocol):
     def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
         """Yield all records in order of their URL, of one outcome if it is named."""
 
+    @property
+    def failures(self) -> FailureStore:
+        """How often URLs failed."""
+
+    def leaving_records(self) -> Iterator[UrlRecord]:
+        """Yield the records whose documents are to leave the index, in order of their URL; sees what was flushed."""
+
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for an approval, in order of their URL."""
 
@@ -146,3 +154,5 @@ class StateCounts:
     outcomes: dict[UrlOutcome, int]
     pending: int = 0
     """Documents that wait for an approval."""
+    leaving: int = 0
+    """Documents that are to leave the index and are still in it."""

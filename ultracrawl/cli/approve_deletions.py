@@ -1,0 +1,59 @@
+"""`ultracrawl approve-deletions`: let documents leave the index that a crawl held back."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.backends import state_exists
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.jobs.deletions import deletions_of
+from ultracrawl.model import UrlRecord
+
+SHOWN = 20
+
+
+@click.command("approve-deletions")
+@click.argument("source")
+@config_option
+@click.option("--list", "only_list", is_flag=True, help="List the documents, and change nothing.")
+@click.option("--discard", is_flag=True, help="Keep the documents, until a later crawl finds the same again.")
+@json_option
+def command(source: str, config: str | None, only_list: bool, discard: bool, as_json: bool) -> None:
+    """Let the documents of SOURCE leave the index that a crawl held back because they were too many at once.
+
+    A crawl deletes nothing when more than `deletion.percent` of the documents of its source are to go: a broken
+    server looks like one whose pages are gone.
+
+    \b
+    Examples:
+      ultracrawl approve-deletions handbook --list
+      ultracrawl approve-deletions handbook
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    (chosen,) = chosen_sources(project, [source])
+    if not state_exists(project, chosen.name):
+        return _tell(chosen.name, [], "deleted", as_json=as_json)
+    with deletions_of(project, chosen) as deletions:
+        leaving = deletions.candidates()
+        if only_list:
+            done = "leaving"
+        elif discard:
+            deletions.discard(leaving)
+            done = "kept"
+        else:
+            deletions.carry_out(leaving)
+            done = "deleted"
+    return _tell(chosen.name, leaving, done, as_json=as_json)
+
+
+def _tell(source: str, leaving: list[UrlRecord], done: str, *, as_json: bool) -> None:
+    if as_json:
+        documents = [{"url": record.shown_url, "cause": record.leaving} for record in leaving]
+        print_json({"source": source, "done": done, "documents": documents})
+        return
+    told = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
+    click.echo(f"{source}: {len(leaving):,} documents {told}")
+    for record in leaving[:SHOWN]:
+        click.echo(f"  {record.shown_url}  ({record.leaving})")
+    if len(leaving) > SHOWN:
+        click.echo(f"  and {len(leaving) - SHOWN:,} more (--json shows all)")

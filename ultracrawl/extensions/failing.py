@@ -1,0 +1,56 @@
+"""What follows an error: another try, a count towards deletion, the end of the visit, by the source's error rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.extensions.failures import Failure
+from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
+
+if TYPE_CHECKING:
+    from ultracrawl.extensions.session import CrawlSession
+    from ultracrawl.extensions.visit import Visit
+
+_BY_OUTCOME = {UrlOutcome.NETWORK_ERROR: NET, UrlOutcome.FAILED: INTERNAL}
+
+
+def error_of(failure: Failure) -> str:
+    """Return the name by which error rules know a failed download; empty for what is no error."""
+    return TIMEOUT if failure.status == StatusCode.READ_TIMEOUT else _BY_OUTCOME.get(failure.outcome, "")
+
+
+class FailureDesk:
+    """Decides over the errors of one crawl. Every try that fails counts, those of one visit too."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+
+    def status(self, visit: Visit, status: int, reason: str, *, passes: bool) -> None:
+        """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
+        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, status, reason, passes))
+
+    def failure(self, visit: Visit, failure: Failure) -> None:
+        """Act on a download, or its processing, that failed."""
+        error = error_of(failure)
+        if error:
+            self._act(visit, error, failure)
+        else:
+            self._session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
+
+    def _act(self, visit: Visit, error: str, failure: Failure) -> None:
+        session = self._session
+        limits = session.source.limits
+        policy = session.rules.failures
+        rule = policy.rule_for(error)
+        errors = 0
+        if rule.delete_after is not None and not visit.tentative:
+            errors = session.state.failures.count(visit.entry.key, rule.pattern)
+        verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
+        if verdict.delete:
+            reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
+            session.recorder.finish(visit, UrlOutcome.GONE, failure.status, reason)
+        elif verdict.again and not session.failed and not visit.tentative:
+            session.links.retry(visit, limits.retry_delay * 2**visit.attempts)
+        else:
+            session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)

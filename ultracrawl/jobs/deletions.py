@@ -1,0 +1,39 @@
+"""Decisions on documents that were held back from leaving the index, while their source is not being crawled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions import IndexFeed
+from ultracrawl.extensions.deletions import Deletions
+from ultracrawl.model import RunReport
+from ultracrawl.sources import DataSource, Project
+
+COMMIT_TIMEOUT = 3600.0
+
+
+@contextmanager
+def deletions_of(project: Project, source: DataSource) -> Iterator[Deletions]:
+    """Open what is to leave the index; at the end, what was let go has left it.
+
+    Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: what
+    was decided then stays in the document cache, and the next crawl goes on with it.
+    """
+    state = open_state(project, source.name)
+    try:
+        numbers = RunReport(source.name, "", "")
+        feed = IndexFeed(source.name, open_cache(project, source.name), open_indexer(project), state, numbers)
+        try:
+            state.lost(feed.recover())
+            yield Deletions(state, feed)
+            state.flush()
+            feed.drain()
+        finally:
+            feed.close(COMMIT_TIMEOUT)
+        if numbers.problems:
+            raise WorkError("; ".join(numbers.problems))
+    finally:
+        state.close()
