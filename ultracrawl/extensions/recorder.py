@@ -38,6 +38,8 @@ class Recorder:
         """Told how visits end, so that a URL that redirects no more gets its name back."""
         self.on_finish: list[Callable[[Visit], None]] = []
         """Called with each visit that reached its outcome."""
+        self.on_vouched: list[Callable[[UrlRecord], None]] = []
+        """Called with each known URL that is not asked for, because a sitemap says that it is as it was."""
 
     def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
         """End a visit; a visit that already ended is left as it is."""
@@ -79,6 +81,9 @@ class Recorder:
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
         self._report.not_asked += 1
+        self._state.revisits.saw((entry.key,))
+        for callback in self.on_vouched:
+            callback(known)
 
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
@@ -88,6 +93,7 @@ class Recorder:
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
         self._report.rejected_by[rule] += 1
+        self._state.revisits.saw((entry.key,))
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
@@ -127,7 +133,7 @@ class Recorder:
             etag=visit.etag,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            links=visit.links,
+            links=known.links if outcome is UrlOutcome.ROBOTS else visit.links,
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
         )

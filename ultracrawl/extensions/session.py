@@ -24,6 +24,7 @@ from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
@@ -118,7 +119,8 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
-        self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
+        mark = definition_mark(self.rules)
+        self.run, resumed = self.state.begin_run(now, mark, self.source.refresh.rule)
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
@@ -129,6 +131,8 @@ class CrawlSession:
             path = screened_path(self.project, self.source.name)
             self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
+        observer = VisitObserver(self.state, self.rules)
+        self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
         self.names = self.recorder.names = DisplayUrls(
             self.state,
             self.feed,

@@ -101,7 +101,7 @@ class SitemapDesk:
                 session.state.drop(self._known)
             return
         session.recorder.on_finish.append(self._finished)
-        self._holds = self.trusts_dates and session.report.scheduled > 0
+        self._holds = self.trusts_dates and (session.report.scheduled > 0 or session.run.number > 1)
         for url in self._section.urls:
             self.announce(url, None, SitemapTask(None))
 

@@ -1,25 +1,24 @@
-"""The state store on SQLite in WAL mode: the one module that knows sqlite3."""
+"""The state store on SQLite in WAL mode."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.recrawl import ON_DEMAND, CycleRule
+from ultracrawl.state.connection import MEMORY, connect, lock_file, translated
+from ultracrawl.state.cycle_start import Choose, fill_queue
+from ultracrawl.state.revisit_table import RevisitTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
-MEMORY = ":memory:"
 GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
@@ -38,9 +37,9 @@ _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
 _ENQUEUE = "INSERT OR REPLACE INTO queue (site, depth, seq, key, hops) VALUES (?,?,?,?,?)"
-_DEQUEUE = "DELETE FROM queue WHERE site=? AND depth=? AND seq=?"
+_DEQUEUE = "DELETE FROM queue WHERE site=? AND rank=? AND depth=? AND seq=?"
 _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
-_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url FROM queue q JOIN url u ON u.key=q.key"
+_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank FROM queue q JOIN url u ON u.key=q.key"
 
 
 class SqliteState:
@@ -56,9 +55,9 @@ class SqliteState:
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
-            self._lock = _lock_file(Path(path), source)
+            self._lock = lock_file(Path(path), source)
         try:
-            self._db = _connect(self._path, read_only)
+            self._db = connect(self._path, read_only)
         except BaseException:
             if self._lock:
                 self._lock.close()
@@ -75,30 +74,38 @@ class SqliteState:
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
         self.sitemaps = SitemapTable(self._db, self._all)
+        self.revisits = RevisitTable(self._db, self._all)
 
     # ---- runs
 
-    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+    def begin_run(
+        self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
+    ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end; see `StateStore`."""
         latest = next(iter(self.runs(1)), None)
-        if latest and not latest.finished and latest.scope == scope:
+        if (
+            latest
+            and not latest.finished
+            and latest.scope == scope
+            and not rule.is_over(latest.place, started)
+        ):
             self.sitemaps.resume_run()
+            self.revisits.cycle = latest.cycle
             return latest, True
-        number = latest.number + 1 if latest else 1
-        with _translated(), self._transaction():
+        nothing = not self._one("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")[0]
+        place = rule.following(latest.place if latest else None, started, nothing_stored=nothing)
+        run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
+        with translated(), self._transaction():
             self._db.execute(
-                "INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope)
+                "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)",
+                (run.number, started, scope, run.cycle, run.minor, run.due, run.mode),
             )
             self._forget_orphans()
-            self.sitemaps.begin_run(number - 1)
-            self._db.execute("DELETE FROM queue")
-            self._db.execute(
-                "INSERT INTO queue (site, depth, seq, key) "
-                "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url "
-                "WHERE key NOT IN (SELECT key FROM sitemap)"
-            )
+            self.sitemaps.begin_run(run.number - 1)
+            fill_queue(self._db, place, choose)
         self._seq = self._last_seq()
-        return RunMark(number, started, scope=scope), False
+        self.revisits.cycle = run.cycle
+        return run, False
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
@@ -116,7 +123,7 @@ class SqliteState:
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
         self.flush()
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.execute(
                 "UPDATE run SET finished=?, report=?, scope=? WHERE number=?",
                 (run.finished, run.report, run.scope, run.number),
@@ -125,7 +132,9 @@ class SqliteState:
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
         rows = self._all(
-            "SELECT number, started, finished, scope, report FROM run ORDER BY number DESC LIMIT ?", limit
+            "SELECT number, started, finished, scope, report, cycle, minor, due, mode FROM run "
+            "ORDER BY number DESC LIMIT ?",
+            limit,
         )
         return [RunMark(*row) for row in rows]
 
@@ -202,7 +211,7 @@ class SqliteState:
         """Forget URLs: they leave table and queue."""
         self.flush()
         rows = [(key,) for key in keys]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
             self.sitemaps.forget_dropped()
@@ -214,7 +223,7 @@ class SqliteState:
     def lost(self, waiting: frozenset[int]) -> int:
         """Make documents that were handed over but got lost be fetched anew."""
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.executemany(
                 "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
                 lost,
@@ -226,7 +235,9 @@ class SqliteState:
     def queued(self, site: str, limit: int) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site, in order."""
         self.flush()
-        rows = self._all(f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.depth, q.seq LIMIT ?", site, limit)
+        rows = self._all(
+            f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.rank, q.depth, q.seq LIMIT ?", site, limit
+        )
         return [QueueEntry(*row) for row in rows]
 
     def queued_sites(self) -> list[tuple[str, int]]:
@@ -235,6 +246,10 @@ class SqliteState:
         return [
             (site, number) for site, number in self._all("SELECT site, count(*) FROM queue GROUP BY site")
         ]
+
+    def left_over_sites(self) -> list[str]:
+        """Return the sites that go on with entries which the cycle before left over."""
+        return [site for (site,) in self._all("SELECT DISTINCT site FROM queue WHERE rank<0")]
 
     def next_seq(self) -> int:
         """Return a number higher than that of every entry so far."""
@@ -250,14 +265,15 @@ class SqliteState:
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
         waiting = (self._found, self._again, self._done, self._amended, self._marks)
-        return sum(map(len, waiting)) + self.sitemaps.unwritten
+        return sum(map(len, waiting)) + self.sitemaps.unwritten + self.revisits.unwritten
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
         if not self.unflushed:
             return
         new = [entry for entry, _ in self._found.values()]
-        with _translated(), self._transaction():
+        self.revisits.saw(self._found)
+        with translated(), self._transaction():
             run = self._db.executemany
             run(
                 _DISCOVER,
@@ -265,12 +281,14 @@ class SqliteState:
             )
             run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             gone = (*self._left, *(entry for entry, _ in self._done.values()))
-            run(_DEQUEUE, [(e.site, e.depth, e.seq) for e in gone])
+            run(_DEQUEUE, [(e.site, e.rank, e.depth, e.seq) for e in gone])
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
             self.sitemaps.write()
+            self.revisits.write()
         self.sitemaps.written()
+        self.revisits.written()
         self._found.clear()
         self._again.clear()
         self._done.clear()
@@ -297,7 +315,7 @@ class SqliteState:
         """Yield all records in order of their URL, of one outcome if it is named."""
         where = "WHERE outcome=?" if outcome else ""
         query = f"SELECT {_RECORD} FROM url {where} ORDER BY url"  # noqa: S608 - constant column names
-        with _translated():
+        with translated():
             for row in self._db.execute(query, (outcome.value,) if outcome else ()):
                 yield self._from_row(row)
 
@@ -325,7 +343,7 @@ class SqliteState:
         )  # fmt: skip
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with _translated():
+        with translated():
             return self._db.execute(query, values).fetchall()
 
     def _one(self, query: str) -> tuple[Any, ...]:
@@ -337,57 +355,3 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
     )  # fmt: skip
-
-
-def _lock_file(path: Path, source: str) -> IO[str]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock").open("w")
-    except OSError as error:
-        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise UserError(
-            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
-            "wait for it or stop it"
-        ) from error
-    return lock
-
-
-def _connect(path: str, read_only: bool) -> sqlite3.Connection:
-    if read_only and path != MEMORY and not os.path.exists(path):
-        raise UserError(
-            f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
-        )
-    with _translated(), contextlib.ExitStack() as on_error:
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-        on_error.callback(db.close)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute("PRAGMA cache_size=-16384")
-        if read_only:
-            db.execute("PRAGMA query_only=1")
-        else:
-            _migrate(db)
-        on_error.pop_all()
-        return db
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise StateError(
-            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
-        )
-    for number in range(version, SCHEMA_VERSION):
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StateError(f"the state store failed: {error}") from error

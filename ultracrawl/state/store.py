@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
+from ultracrawl.state.cycle_start import Choose
+from ultracrawl.state.revisit_table import RevisitStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
 
 class QueueEntry(NamedTuple):
-    """A URL that waits for its turn; a site's entries are taken by depth, then in order of discovery."""
+    """A URL that waits for its turn; a site's entries are taken by rank, depth, then in order of discovery."""
 
     key: int
     """`urls.url_key` of the URL: identifies it within its source."""
@@ -22,6 +25,8 @@ class QueueEntry(NamedTuple):
     hops: int = 0
     """Redirects that led here, one after the other."""
     display_url: str = ""
+    rank: int = 0
+    """Lower ranks go first within a site; 0 but for what stood in the queue when the cycle began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,28 @@ class RunMark:
     """Fingerprint of the definition: what decides which URLs belong to the source, and how documents are made."""
     report: str = ""
     """The run report as JSON, empty until the end."""
+    cycle: int = 0
+    minor: int = 0
+    due: float = 0.0
+    mode: str = RefreshMode.KNOWN
+
+    @classmethod
+    def at(cls, number: int, started: float, scope: str, place: CyclePlace) -> RunMark:
+        """Return the mark of a run that begins at a place in the sequence of cycles."""
+        return cls(
+            number,
+            started,
+            scope=scope,
+            cycle=place.cycle,
+            minor=place.minor,
+            due=place.due,
+            mode=place.mode.value,
+        )
+
+    @property
+    def place(self) -> CyclePlace:
+        """Where in the sequence of cycles the run stands."""
+        return CyclePlace(self.cycle, self.minor, self.due, RefreshMode(self.mode))
 
 
 class StateStore(Protocol):
@@ -48,11 +75,19 @@ class StateStore(Protocol):
     def sitemaps(self) -> SitemapStore:
         """Which URLs are sitemaps, and what they say."""
 
-    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+    @property
+    def revisits(self) -> RevisitStore:
+        """When URLs were seen, and how often they change."""
+
+    def begin_run(
+        self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
+    ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
-        A new run puts every known URL into the queue, sitemaps apart. URLs that were gone several times in a row,
-        and that no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
+        One whose time is over by `rule` is not resumed. A new run begins with the queue that the mode of the rule
+        asks for (see `fill_queue`); by default with every known URL, sitemaps apart. URLs that were gone several
+        times in a row, and that no known page links to, are forgotten, as are sitemaps that are gone or were not
+        asked for.
         """
 
     def orphans(self) -> set[int]:
@@ -102,6 +137,9 @@ class StateStore(Protocol):
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
+
+    def left_over_sites(self) -> list[str]:
+        """Return the sites that go on with entries which the cycle before left over."""
 
     def next_seq(self) -> int:
         """Return a number higher than that of every entry so far."""
