@@ -23,6 +23,8 @@ def print_report(report: RunReport) -> None:
     click.echo(
         f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted"
     )
+    if report.orphans:
+        click.echo(f"  {report.orphans:>9,}  of them orphans: nothing led to them any more")
     _print_errors(report)
     _print_rejected(report)
     for problem in report.problems:

@@ -23,6 +23,7 @@ from ultracrawl.robots import RobotsRules
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
+from ultracrawl.scheduler.cycle_end import CycleEnd
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.scheduler.waking import Waking
 from ultracrawl.state import QueueEntry
@@ -99,6 +100,7 @@ class UltracrawlScheduler(BaseScheduler):
             self.admission.meet = self._waking.meet
             session.recorder.on_finish.append(self._waking.finished)
             session.recorder.on_vouched.append(self._waking.vouched)
+        self._ending = CycleEnd(session, self._waking, self._alarm.set)
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
         ways = Ways(self._take, self._alarm.set, self._must_ask, self._budget.is_spent)

@@ -10,7 +10,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.recrawl import RefreshMode
 from ultracrawl.scheduler.admission import SeenUrls
 from ultracrawl.state import KnownUrl, QueueEntry
-from ultracrawl.urls import url_key
+from ultracrawl.urls import site_of, url_key
 
 
 class Waking:
@@ -60,12 +60,24 @@ class Waking:
         for one in fresh:
             if one.site in self._held or session.sitemaps.task(one.key) is not None:
                 continue
-            seq = session.state.next_seq()
-            entry = QueueEntry(one.key, one.url, one.site, one.depth, seq, display_url=one.display_url)
-            session.state.requeue(entry)
-            self._enqueue(entry)
+            self._queue(one)
             woken = True
         return woken
+
+    def _queue(self, one: KnownUrl) -> None:
+        seq = self._session.state.next_seq()
+        entry = QueueEntry(one.key, one.url, one.site, one.depth, seq, display_url=one.display_url)
+        self._session.state.requeue(entry)
+        self._enqueue(entry)
+
+    def ask(self, key: int) -> None:
+        """Queue a known URL to which nothing led."""
+        record = self._session.state.get(key)
+        if record is None:
+            return
+        self._session.state.revisits.saw((key,))
+        site = site_of(record.url)
+        self._queue(KnownUrl(key, record.url, site, record.depth, record.display_url))
 
     def finished(self, visit: Visit) -> None:
         """Let a page that was found unchanged lead to what it led to before."""
