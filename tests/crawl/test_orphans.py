@@ -7,7 +7,9 @@ from support.project import Workspace
 from support.site import Site
 
 
-def define(workspace: Workspace, url: str, after: int = 2, *, delete: bool = False, mode: str = "scratch") -> None:
+def define(
+    workspace: Workspace, url: str, after: int = 2, *, delete: bool = False, mode: str = "scratch"
+) -> None:
     workspace.define(
         f"{url}/",
         refresh={"mode": mode},

@@ -107,7 +107,9 @@ def live(delete: bool, after: int, cycles: list) -> Iterator[tuple[Life, dict[in
 
 @settings(max_examples=80, deadline=None)
 @given(after=st.integers(1, 3), cycles=lives)
-def test_fast_64_no_document_leaves_while_a_page_that_led_to_it_was_not_read(after: int, cycles: list) -> None:
+def test_fast_64_no_document_leaves_while_a_page_that_led_to_it_was_not_read(
+    after: int, cycles: list
+) -> None:
     for life, led in live(True, after, cycles):
         for gone in life.removed:
             assert gone not in life.fetched
@@ -134,7 +136,9 @@ def test_fast_64_the_simulated_life_does_delete_orphans() -> None:
     before = (frozenset({1}), frozenset({2}), frozenset({3}), none, none, none, none)
     after = (frozenset({1}), none, *before[2:])
     ok, failing = ("ok",) * PAGES, ("ok", "error", *["ok"] * (PAGES - 2))
-    removed = [set(life.removed) for life, _ in live(True, 2, [(before, ok), (after, failing), *[(after, ok)] * 2])]
+    removed = [
+        set(life.removed) for life, _ in live(True, 2, [(before, ok), (after, failing), *[(after, ok)] * 2])
+    ]
     assert removed == [set(), set(), {2, 3}, set()]
     removed = [set(life.removed) for life, _ in live(True, 2, [(before, ok), *[(after, failing)] * 3])]
     assert removed == [set()] * 4, "the hub was never read again"
@@ -150,7 +154,9 @@ def stored(*numbers: int) -> bytes:
         pytest.param({2}, [(1, stored(3))], {2}, id="nothing links to it"),
         pytest.param({2}, [(1, stored(2))], set(), id="a page that was not read still links to it"),
         pytest.param({2, 3}, [(2, stored(3)), (3, stored(2))], {2, 3}, id="two that link to each other only"),
-        pytest.param({2, 3}, [(2, stored(3)), (3, stored(2)), (1, stored(2))], set(), id="one of them is held"),
+        pytest.param(
+            {2, 3}, [(2, stored(3)), (3, stored(2)), (1, stored(2))], set(), id="one of them is held"
+        ),
         pytest.param({2, 3}, [(2, stored(3)), (1, stored(3))], {2}, id="only what is below the failed hub"),
         pytest.param({2}, [(2, stored(2))], {2}, id="a link to itself is none"),
         pytest.param({2}, [], {2}, id="no page has links"),

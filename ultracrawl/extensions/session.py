@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
@@ -86,6 +87,8 @@ class CrawlSession:
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
         self.run: RunMark
+        self.chooser: AdaptiveChooser | None = None
+        """Says which new URLs may be fetched, in an adaptive cycle."""
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.robots = RobotsBook(self)
@@ -120,7 +123,12 @@ class CrawlSession:
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
         mark = definition_mark(self.rules)
-        self.run, resumed = self.state.begin_run(now, mark, self.source.refresh.rule)
+        chooser = AdaptiveChooser(self.state, self.source, self.clock)
+        self.run, resumed = self.state.begin_run(now, mark, self.source.refresh.rule, chooser.choose)
+        if is_adaptive(self.run.mode):
+            self.chooser = chooser
+            if resumed:
+                chooser.resume()
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )

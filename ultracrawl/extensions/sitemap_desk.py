@@ -108,7 +108,8 @@ class SitemapDesk:
     @property
     def trusts_dates(self) -> bool:
         """Whether pages are skipped in this run by the word of sitemaps."""
-        return self._section.trust_lastmod and not self._session.rescan
+        adaptive = self._session.chooser is not None  # there its sitemap has had its say in the score
+        return self._section.trust_lastmod and not self._session.rescan and not adaptive
 
     # ---- finding
 

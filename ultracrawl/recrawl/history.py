@@ -37,11 +37,28 @@ class ChangeHistory:
     modified: float = 0.0
     """The latest Last-Modified date, 0 without one."""
 
+    def after(self, seen: Observation) -> ChangeHistory:
+        """Return the history with one more observation; a state store does the same to what it holds."""
+        modified = self.modified if seen.modified is None else seen.modified
+        if not self.first:
+            return ChangeHistory(seen.at, seen.at, modified=modified)
+        passed = seen.at - self.last
+        still = min(passed, seen.at - modified) if modified > 0 else passed
+        return ChangeHistory(
+            self.first,
+            seen.at,
+            self.checks + 1,
+            self.changes + seen.changed,
+            self.quiet + max(still, 0.0),
+            modified,
+        )
+
     def interval(self, usual: float) -> float:
         """Return the estimated seconds between two changes; `usual` for a page of which nothing is known.
 
         * After one visit: the time since its Last-Modified date, or `usual` without one.
-        * No change in any check: the time for which it did not change, by the visits or, if longer, by its date.
+        * No change in any check: the time for which it did not change, by the visits or, if longer, by its date, and
+          `usual`: as if it had changed once in the time before. One quiet visit is little evidence.
         * Otherwise 1 / frequency, with the frequency as in Cho and Garcia-Molina, "Estimating frequency of change"
           (ACM TOIT 3(3), 2003): without dates, the bias-reduced estimator for regular visits,
           -ln((n - X + 0.5) / (n + 0.5)) for X changes in n checks a mean distance apart, because visits see at
@@ -54,7 +71,8 @@ class ChangeHistory:
         if not self.checks or self.last <= self.first:
             return max(self.first - self.modified, 1.0) if self._dated else usual
         if not self.changes:
-            return max(self.last - (min(self.modified, self.first) if self._dated else self.first), 1.0)
+            since = min(self.modified, self.first) if self._dated else self.first
+            return usual + self.last - since
         return max(1.0 / self._frequency(), 1.0)
 
     @property

@@ -85,6 +85,8 @@ class Admission:
         self.seen = SeenUrls()
         self.meet: Callable[[Iterable[int]], None] | None = None
         """Told the keys of known URLs that were not met lately."""
+        self.admits: Callable[[str], bool] | None = None
+        """Asked for each new URL, by its site, whether it may be fetched in this cycle; if not, it is known only."""
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
         """(key, depth) of known URLs to which a shorter route was found; the scheduler takes them."""
@@ -178,8 +180,16 @@ class Admission:
                     self._shorter_route(key, depth)
             elif self._inside(key, url, parent, depth):
                 inside.append(key)
+                if self.admits is not None and not self.admits(site_of(url)):
+                    self._put_off(key, url, depth, shown.get(url, ""))
+                    continue
                 entries.append(self.enter(key, url, depth, shown.get(url, "")))
         return entries
+
+    def _put_off(self, key: int, url: str, depth: int, display_url: str) -> None:
+        entry = QueueEntry(key, url, site_of(url), depth, 0, display_url=display_url)
+        self._state.discover(entry, self._clock(), queued=False)
+        self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
         rule = self._boundary.rejects(url, depth, parent=parent)

@@ -100,6 +100,8 @@ class UltracrawlScheduler(BaseScheduler):
             self.admission.meet = self._waking.meet
             session.recorder.on_finish.append(self._waking.finished)
             session.recorder.on_vouched.append(self._waking.vouched)
+        if session.chooser is not None:
+            self.admission.admits = session.chooser.admits
         self._ending = CycleEnd(session, self._waking, self._alarm.set)
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ultracrawl.recrawl import CycleRule, RefreshMode
+from ultracrawl.recrawl import DEFAULT_CYCLE, AdaptiveRule, CycleRule, RefreshMode, Scorer
+from ultracrawl.sources.adaptive_section import AdaptiveSection
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.section import Section
 
@@ -28,10 +29,30 @@ class RefreshSection(Section):
         examples=[True],
     )
 
+    adaptive: AdaptiveSection = Field(
+        default=AdaptiveSection(),
+        description="How `mode: adaptive` chooses.",
+        examples=[{"refresh_count": 6}],
+    )
+
     @property
     def rule(self) -> CycleRule:
         """When cycles begin."""
-        return CycleRule(self.mode, self.interval)
+        return CycleRule(self.mode, self.interval, self.adaptive.refresh_count)
+
+    def adaptive_rule(self, *, uses_sitemaps: bool) -> AdaptiveRule:
+        """Return how minor cycles choose."""
+        own = self.adaptive
+        frequencies = own.sitemap_weights.model_dump()
+        return AdaptiveRule(
+            Scorer(self.interval or DEFAULT_CYCLE, own.weights.parts, frequencies, uses_sitemaps),
+            own.refresh_count,
+            own.refresh_quota,
+            own.coverage_min,
+            own.coverage_max_pct,
+            own.aim,
+            own.longest,
+        )
 
 
 class OrphansSection(Section):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ultracrawl.recrawl import ChangeHistory, Observation
+from ultracrawl.recrawl import ChangeHistory, KnownPage, Observation, SiteSize
 
 if TYPE_CHECKING:
     import sqlite3
@@ -57,13 +57,24 @@ class RevisitStore(Protocol):
     def links(self) -> Iterator[tuple[int, bytes]]:
         """Yield every page that has links: its key and their keys; sees what was flushed."""
 
+    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
+        """Note `changefreq` and priority of URLs (by key), as a sitemap gives them."""
+
+    def site_sizes(self) -> dict[str, SiteSize]:
+        """Return how many URLs of each site are known, sitemaps apart; sees what was flushed."""
+
+    def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
+        """Yield all known URLs, sitemaps apart, or those of some keys; sees what was flushed."""
+
 
 _UNKNOWN = "INSERT OR IGNORE INTO revisit (key) SELECT key FROM url WHERE key=?"
 _SAW = "UPDATE revisit SET seen=? WHERE key=? AND seen<>?"
 _OBSERVE = """
     UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND :changed),
     quiet=quiet+CASE WHEN first>0
-        THEN max(0, min(:at-last, CASE WHEN :modified>0 THEN :at-:modified ELSE :at-last END)) ELSE 0 END,
+        THEN max(0, min(:at-last,
+            CASE WHEN coalesce(:modified, modified)>0 THEN :at-coalesce(:modified, modified) ELSE :at-last END))
+        ELSE 0 END,
     first=CASE WHEN first>0 THEN first ELSE :at END, last=:at,
     modified=coalesce(:modified, modified), markup=coalesce(:markup, markup)
     WHERE key=:key"""
@@ -77,6 +88,18 @@ _UNSEEN = """
     WHERE r.seen<=? AND u.key NOT IN (SELECT key FROM sitemap) ORDER BY u.url"""
 
 
+_SIZES = """
+    SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
+    WHERE key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
+_PAGES = """
+    SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
+    r.priority, coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
+    coalesce(r.quiet, 0), coalesce(r.modified, 0)
+    FROM url u LEFT JOIN revisit r ON r.key=u.key WHERE u.key NOT IN (SELECT key FROM sitemap)"""
+_SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
+_ADVISE = "UPDATE revisit SET changefreq=?, priority=? WHERE key=?"
+
+
 class RevisitTable:
     """The table `revisit` of a SQLite store; `read` runs a query of it and returns the rows."""
 
@@ -85,12 +108,13 @@ class RevisitTable:
         self._read = read
         self._saw: set[int] = set()
         self._observed: list[Observation] = []
+        self._advice: dict[int, tuple[str, float | None]] = {}
         self.cycle = 0
 
     @property
     def unwritten(self) -> int:
         """The number of writes that wait for the next flush."""
-        return len(self._saw) + len(self._observed)
+        return len(self._saw) + len(self._observed) + len(self._advice)
 
     def saw(self, keys: Iterable[int]) -> None:
         """Note that URLs were seen in this cycle."""
@@ -122,10 +146,28 @@ class RevisitTable:
         """Yield every page that has links, with them."""
         yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
 
+    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
+        """Note what a sitemap says about URLs."""
+        self._advice.update((key, (changefreq, priority)) for key, changefreq, priority in advice)
+
+    def site_sizes(self) -> dict[str, SiteSize]:
+        """Return how many URLs of each site are known."""
+        return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_SIZES)}
+
+    def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
+        """Yield all known URLs, or those of some keys."""
+        some = (_PAGES, ()) if keys is None else (_SOME_PAGES, (json.dumps(keys),))
+        rows = self._db.execute(*some)
+        for key, url, site, depth, fetched, markup, changefreq, priority, *history in rows:
+            yield KnownPage(
+                key, url, site, depth, fetched, bool(markup), changefreq, priority, ChangeHistory(*history)
+            )
+
     def write(self) -> None:
         """Write what waits; called inside a transaction of the store, when the URLs are in its table."""
         run = self._db.executemany
-        run(_UNKNOWN, [(key,) for key in self._saw.union(one.key for one in self._observed)])
+        run(_UNKNOWN, [(key,) for key in self._saw.union(self._advice, (one.key for one in self._observed))])
+        run(_ADVISE, [(changefreq, priority, key) for key, (changefreq, priority) in self._advice.items()])
         run(_SAW, [(self.cycle, key, self.cycle) for key in self._saw])
         run(
             _OBSERVE,
@@ -139,3 +181,4 @@ class RevisitTable:
         """Take note that the transaction of `write` went well."""
         self._saw.clear()
         self._observed.clear()
+        self._advice.clear()

@@ -63,6 +63,8 @@ class SqliteState:
                 self._lock.close()
             raise
         self._found: dict[int, tuple[QueueEntry, float]] = {}
+        self._put_off: set[int] = set()
+        """Keys among those found that do not enter the queue."""
         self._again: list[QueueEntry] = []
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._left: list[QueueEntry] = []
@@ -168,9 +170,11 @@ class SqliteState:
             entry.url, self.source, depth=entry.depth, display_url=entry.display_url, first_seen=now
         )
 
-    def discover(self, entry: QueueEntry, now: float) -> None:
-        """Add a URL that is not known yet to table and queue."""
+    def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
+        """Add a URL that is not known yet to table and queue, or to the table alone."""
         self._found[entry.key] = (entry, now)
+        if not queued:
+            self._put_off.add(entry.key)
         self._note_name(entry.key, entry.display_url)
 
     def requeue(self, entry: QueueEntry) -> None:
@@ -271,7 +275,7 @@ class SqliteState:
         """Make everything said so far durable, in one transaction."""
         if not self.unflushed:
             return
-        new = [entry for entry, _ in self._found.values()]
+        new = [entry for key, (entry, _) in self._found.items() if key not in self._put_off]
         self.revisits.saw(self._found)
         with translated(), self._transaction():
             run = self._db.executemany
@@ -290,6 +294,7 @@ class SqliteState:
         self.sitemaps.written()
         self.revisits.written()
         self._found.clear()
+        self._put_off.clear()
         self._again.clear()
         self._done.clear()
         self._left.clear()

@@ -105,8 +105,8 @@ class StateStore(Protocol):
     def get(self, key: int) -> UrlRecord | None:
         """Return the record of a key."""
 
-    def discover(self, entry: QueueEntry, now: float) -> None:
-        """Add a URL that is not known yet to table and queue."""
+    def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
+        """Add a URL that is not known yet to table and queue, or to the table alone."""
 
     def requeue(self, entry: QueueEntry) -> None:
         """Put a known URL, that does not wait, into the queue again, with the depth of the entry."""
