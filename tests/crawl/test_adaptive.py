@@ -76,6 +76,22 @@ def test_fast_182_new_urls_have_their_share_and_the_others_wait(
     assert sum(path.startswith("/new/") for path in asked(forty)) == found
 
 
+def test_after_a_change_of_the_definition_and_by_force_every_known_url_is_asked_for(
+    forty: Site, url: str, workspace: Workspace
+) -> None:
+    define(workspace, url)
+    workspace.crawl()
+    asked(forty)
+    workspace.crawl("--force")
+    assert len(asked(forty)) == 41, "ultra_search_23"
+    refresh = {"mode": "adaptive", "interval": "24 h", "adaptive": {"coverage_min": 5}}
+    workspace.define(f"{url}/", refresh=refresh, sitemaps={"use": False}, default_language="de")
+    assert workspace.crawl().run["outcomes"] == {"MODIFIED": 41}
+    asked(forty)
+    workspace.crawl()
+    assert len(asked(forty)) in (5, 6)
+
+
 def test_fast_190_changefreq_of_a_sitemap_decides_who_is_fetched(
     site: Site, url: str, workspace: Workspace
 ) -> None:

@@ -17,6 +17,7 @@ VERBS = {
     "init": "init",
     "lint": "lint",
     "plan": "plan",
+    "queue": "queue",
     "schema": "schema",
     "screened": "screened",
     "search": "search",

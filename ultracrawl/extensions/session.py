@@ -124,7 +124,9 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         mark = definition_mark(self.rules)
         chooser = AdaptiveChooser(self.state, self.source, self.clock)
-        self.run, resumed = self.state.begin_run(now, mark, self.source.refresh.rule, chooser.choose)
+        rule = self.source.refresh.rule
+        rule = rule.for_everything if self.force else rule
+        self.run, resumed = self.state.begin_run(now, mark, rule, chooser.choose)
         if is_adaptive(self.run.mode):
             self.chooser = chooser
             if resumed:

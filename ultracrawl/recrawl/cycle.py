@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -50,6 +50,11 @@ class CycleRule:
     """Between the starts of two cycles; None: a cycle begins when it is asked for."""
     minors: int = 1
     """Minor cycles of an adaptive cycle, all of equal length (FAST 5.23, 181)."""
+
+    @property
+    def for_everything(self) -> CycleRule:
+        """The same rule for a cycle that has to ask for every known URL, because the definition changed."""
+        return replace(self, mode=RefreshMode.KNOWN)
 
     def length(self, mode: RefreshMode) -> float | None:
         """Return how long a run in this mode may last until the next one is due."""

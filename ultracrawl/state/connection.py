@@ -35,7 +35,7 @@ def lock_file(path: Path, source: str) -> IO[str]:
 
 
 def connect(path: str, read_only: bool) -> sqlite3.Connection:
-    """Open a state file, or one in memory, and bring it up to date unless it is only read."""
+    """Open a state file, or one in memory, and bring it up to date; what reads it knows one version only."""
     if read_only and path != MEMORY and not os.path.exists(path):
         raise UserError(
             f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
@@ -46,10 +46,9 @@ def connect(path: str, read_only: bool) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute("PRAGMA cache_size=-16384")
+        _migrate(db)
         if read_only:
             db.execute("PRAGMA query_only=1")
-        else:
-            _migrate(db)
         on_error.pop_all()
         return db
 

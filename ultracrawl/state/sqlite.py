@@ -14,6 +14,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import ON_DEMAND, CycleRule
 from ultracrawl.state.connection import MEMORY, connect, lock_file, translated
 from ultracrawl.state.cycle_start import Choose, fill_queue
+from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.revisit_table import RevisitTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
@@ -77,6 +78,7 @@ class SqliteState:
         self._seq = self._last_seq()
         self.sitemaps = SitemapTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
+        self.outlook = SqliteOutlook(self._all)
 
     # ---- runs
 
@@ -94,6 +96,8 @@ class SqliteState:
             self.sitemaps.resume_run()
             self.revisits.cycle = latest.cycle
             return latest, True
+        if latest and latest.scope != scope:
+            rule = rule.for_everything
         nothing = not self._one("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")[0]
         place = rule.following(latest.place if latest else None, started, nothing_stored=nothing)
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)

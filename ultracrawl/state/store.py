@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
 from ultracrawl.state.cycle_start import Choose
+from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.revisit_table import RevisitStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
@@ -79,12 +80,17 @@ class StateStore(Protocol):
     def revisits(self) -> RevisitStore:
         """When URLs were seen, and how often they change."""
 
+    @property
+    def outlook(self) -> QueueOutlook:
+        """What waits in the queue, for people who look at it."""
+
     def begin_run(
         self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
     ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
-        One whose time is over by `rule` is not resumed. A new run begins with the queue that the mode of the rule
+        One whose time is over by `rule` is not resumed. After another scope every known URL is asked for, whatever
+        the mode. A new run begins with the queue that the mode of the rule
         asks for (see `fill_queue`); by default with every known URL, sitemaps apart. URLs that were gone several
         times in a row, and that no known page links to, are forgotten, as are sitemaps that are gone or were not
         asked for.
