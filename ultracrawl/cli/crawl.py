@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from ultracrawl.cli.options import chosen_sources, config_option, json_option, o
 from ultracrawl.cli.progress import ProgressLine
 from ultracrawl.cli.report import print_report
 from ultracrawl.errors import UserError
-from ultracrawl.jobs import run_sources
-from ultracrawl.sources import DataSource
+from ultracrawl.jobs import run_continuously, run_sources
+from ultracrawl.model import RunReport
+from ultracrawl.sources import DataSource, Project
 
 
 @click.command("crawl")
@@ -26,6 +28,7 @@ from ultracrawl.sources import DataSource
 @click.option(
     "--delay", type=click.FloatRange(min=0), help="Seconds between requests to a site, for this run."
 )
+@click.option("--continuous", is_flag=True, help="Stay, and begin each cycle when it is due, until Ctrl-C.")
 @click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
 @json_option
@@ -34,6 +37,7 @@ def command(
     config: str | None,
     urls: tuple[str, ...],
     delay: float | None,
+    continuous: bool,
     force: bool,
     verbose: bool,
     as_json: bool,
@@ -41,13 +45,15 @@ def command(
     """Crawl SOURCES (all of the definition file if none is named) and bring the index up to date.
 
     A later run asks only for what may have changed, and takes out of the index what is gone. A run that was
-    stopped or killed is resumed.
+    stopped or killed is resumed. With --continuous the command stays and begins the next cycle of each source when
+    `refresh` of its definition says so; --json then prints one object for each run.
 
     \b
     Examples:
       ultracrawl crawl --url https://docs.example.com/
       ultracrawl crawl handbook intranet
       ultracrawl crawl -c conf/ultracrawl.yaml --force --json
+      ultracrawl crawl --continuous handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if urls and (config or sources):
         raise UserError("--url needs no definition file and no source names; leave out one or the other")
@@ -64,6 +70,9 @@ def command(
     settings: dict[str, Any] = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
+    if continuous:
+        _stay(project, chosen, force, settings, as_json)
+        return
     with ProgressLine(enabled=not verbose) as progress:
         reports = run_sources(project, chosen, force=force, settings=settings, watcher=progress.update)
     if as_json:
@@ -73,6 +82,19 @@ def command(
             print_report(report)
     complete = len(reports) == len(chosen) and not any(report.failed for report in reports)
     raise SystemExit(0 if complete else 1)
+
+
+def _stay(
+    project: Project, chosen: list[DataSource], force: bool, settings: dict[str, Any], as_json: bool
+) -> None:
+    def told(report: RunReport) -> None:
+        if as_json:
+            print_json({"runs": [report.as_json()]})
+        else:
+            print_report(report)
+        sys.stdout.flush()
+
+    run_continuously(project, chosen, told=told, force=force, settings=settings)
 
 
 def _with_delay(source: DataSource, delay: float) -> DataSource:

@@ -21,6 +21,7 @@ VERBS = {
     "pause": "pause",
     "plan": "plan",
     "resume": "resume",
+    "queue": "queue",
     "schema": "schema",
     "screened": "screened",
     "search": "search",

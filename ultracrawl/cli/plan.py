@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from ultracrawl.backends import open_state, state_exists
@@ -45,7 +47,7 @@ def _forecast(project: Project, source: DataSource) -> Forecast:
     state = open_state(project, source.name, read_only=True) if state_exists(project, source.name) else None
     try:
         with opened_rewriter(source) as rewriter:
-            return forecast(state, rules, rewriter)
+            return forecast(state, rules, rewriter, source, time.time())
     finally:
         hosts.close()
         if state is not None:

@@ -33,6 +33,8 @@ def print_report(report: RunReport) -> None:
         click.echo(
             f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages were not asked for by their word"
         )
+    if report.orphans:
+        click.echo(f"  {report.orphans:>9,}  of them orphans: nothing led to them any more")
     _print_errors(report)
     _print_rejected(report)
     for problem in report.problems:

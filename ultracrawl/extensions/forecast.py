@@ -10,7 +10,8 @@ from typing import Any
 from ultracrawl.boundary import UrlRewriter
 from ultracrawl.extensions.scope import NO_CHANGE, Change, ScopeCheck, change_since, definition_mark
 from ultracrawl.model import UrlOutcome
-from ultracrawl.sources import CompiledSource
+from ultracrawl.recrawl import RefreshMode
+from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import StateStore
 from ultracrawl.urls import url_key
 
@@ -63,10 +64,16 @@ class Forecast:
         }
 
 
-def forecast(state: StateStore | None, rules: CompiledSource, rewriter: UrlRewriter | None) -> Forecast:
-    """Work out how the next run would begin; `state` is None for a source that was never crawled."""
+def forecast(
+    state: StateStore | None,
+    rules: CompiledSource,
+    rewriter: UrlRewriter | None,
+    source: DataSource,
+    now: float,
+) -> Forecast:
+    """Work out how a run that begins now would begin; `state` is None for a source that was never crawled."""
     result = Forecast(rules.name)
-    leaving = _known(result, state, rules, rewriter) if state is not None else set[int]()
+    leaving = _known(result, state, rules, rewriter, source, now) if state is not None else set[int]()
     for url in rules.seeds:
         key = url_key(url)
         if state is not None and key not in leaving and state.lookup([key]):
@@ -81,13 +88,19 @@ def forecast(state: StateStore | None, rules: CompiledSource, rewriter: UrlRewri
 
 
 def _known(
-    result: Forecast, state: StateStore, rules: CompiledSource, rewriter: UrlRewriter | None
+    result: Forecast,
+    state: StateStore,
+    rules: CompiledSource,
+    rewriter: UrlRewriter | None,
+    source: DataSource,
+    now: float,
 ) -> set[int]:
     """Fill in what becomes of the known URLs; returns the keys of those that would leave."""
     latest, *earlier = [*state.runs(2), None]
     if latest is None:
         return set()
-    result.resumes = not latest.finished and latest.scope == definition_mark(rules)
+    is_over = source.refresh.rule.is_over(latest.place, now)
+    result.resumes = not latest.finished and latest.scope == definition_mark(rules) and not is_over
     result.change = change_since(earlier[0] if result.resumes else latest, rules)
     result.known = state.counts().known
     leaving = set[int]() if result.resumes else state.orphans()
@@ -99,9 +112,24 @@ def _known(
                 leaving.add(key)
                 result.dropped[rule] += 1
                 result.deleted += record.indexed or record.handed
-    stays = result.stays - len(state.sitemaps.keys()) - state.counts().outcomes.get(UrlOutcome.REMOVED, 0)
-    result.scheduled = sum(key not in leaving for key in _waiting(state)) if result.resumes else stays
+    waiting = {key for key in _waiting(state) if key not in leaving}
+    result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)
     return leaving
+
+
+def _begins_with(
+    result: Forecast, state: StateStore, rules: CompiledSource, source: DataSource, left_over: set[int]
+) -> int:
+    """Return with how many known URLs the queue of a new cycle begins; see `state.cycle_start`."""
+    mode = source.refresh.mode
+    if mode is RefreshMode.KNOWN or result.change.rescan:
+        removed = state.counts().outcomes.get(UrlOutcome.REMOVED, 0)
+        return result.stays - len(state.sitemaps.keys()) - removed
+    if mode is RefreshMode.ADAPTIVE:
+        rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
+        return sum(map(sum, map(rule.split, state.revisits.site_sizes().values())))
+    starts = set(state.lookup(list(map(url_key, rules.seeds))))
+    return len(starts if mode is RefreshMode.SCRATCH else starts | left_over)
 
 
 def _waiting(state: StateStore) -> Iterator[int]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.orphans import is_orphan
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state import QueueEntry, StateStore
@@ -39,6 +40,8 @@ class Recorder:
         """Told how visits end, so that a URL that redirects no more gets its name back."""
         self.on_finish: list[Callable[[Visit], None]] = []
         """Called with each visit that reached its outcome."""
+        self.on_vouched: list[Callable[[UrlRecord], None]] = []
+        """Called with each known URL that is not asked for, because a sitemap says that it is as it was."""
 
     def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
         """End a visit; a visit that already ended is left as it is."""
@@ -87,6 +90,9 @@ class Recorder:
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
         self._report.not_asked += 1
+        self._state.revisits.saw((entry.key,))
+        for callback in self.on_vouched:
+            callback(known)
 
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
@@ -96,6 +102,7 @@ class Recorder:
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
         self._report.rejected_by[rule] += 1
+        self._state.revisits.saw((entry.key,))
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
@@ -121,6 +128,7 @@ class Recorder:
             return replace(
                 record,
                 failures=0,
+                leaving="" if is_orphan(known) else known.leaving,
                 etag=visit.etag or known.etag,
                 last_modified=visit.last_modified or known.last_modified,
                 links=visit.links or known.links,
@@ -138,7 +146,7 @@ class Recorder:
             etag=visit.etag,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            links=visit.links,
+            links=known.links if outcome is UrlOutcome.ROBOTS else visit.links,
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
         )

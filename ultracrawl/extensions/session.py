@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
@@ -28,6 +29,7 @@ from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -95,6 +97,8 @@ class CrawlSession:
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
         self.run: RunMark
+        self.chooser: AdaptiveChooser | None = None
+        """Says which new URLs may be fetched, in an adaptive cycle."""
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
@@ -134,7 +138,15 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
-        self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
+        mark = definition_mark(self.rules)
+        chooser = AdaptiveChooser(self.state, self.source, self.clock)
+        rule = self.source.refresh.rule
+        rule = rule.for_everything if self.force else rule
+        self.run, resumed = self.state.begin_run(now, mark, rule, chooser.choose)
+        if is_adaptive(self.run.mode):
+            self.chooser = chooser
+            if resumed:
+                chooser.resume()
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
@@ -146,6 +158,8 @@ class CrawlSession:
             path = screened_path(self.project, self.source.name)
             self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
+        observer = VisitObserver(self.state, self.rules)
+        self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
         self.names = self.recorder.names = DisplayUrls(
             self.state,
             self.feed,

@@ -101,14 +101,15 @@ class SitemapDesk:
                 session.state.drop(self._known)
             return
         session.recorder.on_finish.append(self._finished)
-        self._holds = self.trusts_dates and session.report.scheduled > 0
+        self._holds = self.trusts_dates and (session.report.scheduled > 0 or session.run.number > 1)
         for url in self._section.urls:
             self.announce(url, None, SitemapTask(None))
 
     @property
     def trusts_dates(self) -> bool:
         """Whether pages are skipped in this run by the word of sitemaps."""
-        return self._section.trust_lastmod and not self._session.rescan
+        adaptive = self._session.chooser is not None  # there its sitemap has had its say in the score
+        return self._section.trust_lastmod and not self._session.rescan and not adaptive
 
     # ---- finding
 

@@ -103,18 +103,25 @@ class SitemapReader:
         now = self._session.clock()
         for start in range(0, len(entries), CHUNK):
             chunk = entries[start : start + CHUNK]
-            self._enter({entry.loc: _date(entry, now) for entry in chunk})
+            found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
+            if any(entry.changefreq or entry.priority is not None for entry in chunk):
+                self._session.state.revisits.advise(
+                    (found[entry.loc], entry.changefreq, entry.priority)
+                    for entry in chunk
+                    if entry.loc in found
+                )
             alternates = {href: 0 for entry in chunk for _, href in entry.alternates}
             if alternates:
                 self._enter(alternates, anywhere=True)
             await self._breathe(start + CHUNK)
 
-    def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> None:
+    def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._task.sites
         found, new = self._session.sitemaps.queue.enter(self._visit.url, dates, sites)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
         self._say((key, dates[href]) for href, key in found.items() if key not in new)
+        return found
 
     def _say(self, dates: Iterable[tuple[int, int]]) -> None:
         if self._session.sitemaps.trusts_dates:

@@ -1,8 +1,11 @@
-"""Running crawls: `run_sources` crawls sources one after the other and returns their reports.
+"""Running crawls of sources, and what is decided about them meanwhile.
 
-`approval.approval_of` decides on documents that wait; `control.steer` tells a crawl in another process what to do.
+`run_sources` (one after the other, returns their reports), `run_continuously` (whenever a cycle is due).
+`approval.approval_of` decides on documents that wait, `deletions.deletions_of` on those that are to leave;
+`control.steer` tells a crawl in another process what to do.
 """
 
+from ultracrawl.jobs.continuous import run_continuously
 from ultracrawl.jobs.run import run_sources
 
-__all__ = ["run_sources"]
+__all__ = ["run_continuously", "run_sources"]

@@ -45,7 +45,7 @@ class _Runner:
     ) -> None:
         self._project = project
         self._watcher = watcher
-        self._process = AsyncCrawlerProcess(_scrapy_settings(force, settings))
+        self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
         self._waiting: list[DataSource] = []
         self._reports: list[RunReport] = []
         self._errors: list[BaseException] = []
@@ -90,7 +90,8 @@ class _Runner:
                 self._watcher(session)
 
 
-def _scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
+def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
+    """Return the Scrapy settings of a process that crawls sources; `overrides` yield to those of a definition."""
     settings = get_project_settings()
     settings.setmodule("ultracrawl.settings", priority="default")
     # A Scrapy project around us may have add-ons of its own, or none.

@@ -35,6 +35,13 @@ class UrlOutcome(StrEnum):
         """Whether the document behind the URL, if one is indexed, stays as it is: nothing was learnt about it."""
         return self in _TRANSIENT
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the content was found to be as it was at the visit before."""
+        return self in _UNCHANGED
+
+
+_UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 
 _TRANSIENT = frozenset(
     {UrlOutcome.QUEUED, UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED}

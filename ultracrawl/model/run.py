@@ -28,6 +28,8 @@ class RunReport:
     """Sitemaps that were read, or that were as before."""
     not_asked: int = 0
     """URLs that were not asked for, because a sitemap says that they have not changed."""
+    orphans: int = 0
+    """Documents that were deleted without being asked for, because nothing had led to them for several cycles."""
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
@@ -75,6 +77,7 @@ class RunReport:
             "bytes": self.bytes,
             "sitemaps": self.sitemaps,
             "not_asked": self.not_asked,
+            "orphans": self.orphans,
             "outcomes": {outcome.value: n for outcome, n in sorted(self.outcomes.items())},
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),

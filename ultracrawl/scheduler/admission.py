@@ -88,7 +88,11 @@ class Admission:
         self._screened = screened
         self._closed = closed
         self._closed_always = closed
-        self._seen = SeenUrls()
+        self.seen = SeenUrls()
+        self.meet: Callable[[Iterable[int]], None] | None = None
+        """Told the keys of known URLs that were not met lately."""
+        self.admits: Callable[[str], bool] | None = None
+        """Asked for each new URL, by its site, whether it may be fetched in this cycle; if not, it is known only."""
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
         """(key, depth) of known URLs to which a shorter route was found; the scheduler takes them."""
@@ -150,7 +154,7 @@ class Admission:
     def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
         inside = array("q")
         unmet: dict[int, str] = {}
-        seen_depth = self._seen.get
+        seen_depth = self.seen.get
         for url in urls:
             key = url_key(url)
             seen = seen_depth(key)
@@ -163,7 +167,7 @@ class Admission:
         return (self._unmet(unmet, parent, depth, inside) if unmet else []), inside
 
     def _shorter_route(self, key: int, depth: int) -> None:
-        self._seen.put(key, depth)
+        self.seen.put(key, depth)
         self.shorter.append((key, depth))
 
     def _unmet(self, unmet: dict[int, str], parent: str, depth: int, inside: array[int]) -> list[QueueEntry]:
@@ -171,17 +175,27 @@ class Admission:
         if self._look_up is not None:
             self._look_up(host_of(url) for key, url in unmet.items() if key not in known)
         shown = self._rewriting.shown if self._rewriting else {}
+        if known and self.meet is not None:
+            self.meet(key for key in unmet if key in known)
         entries: list[QueueEntry] = []
         for key, url in unmet.items():
             if key in known:
-                self._seen.put(key, known[key][1])
+                self.seen.put(key, known[key][1])
                 inside.append(key)
                 if known[key][1] > depth:
                     self._shorter_route(key, depth)
             elif self._inside(key, url, parent, depth):
                 inside.append(key)
+                if self.admits is not None and not self.admits(site_of(url)):
+                    self._put_off(key, url, depth, shown.get(url, ""))
+                    continue
                 entries.append(self.enter(key, url, depth, shown.get(url, "")))
         return entries
+
+    def _put_off(self, key: int, url: str, depth: int, display_url: str) -> None:
+        entry = QueueEntry(key, url, site_of(url), depth, 0, display_url=display_url)
+        self._state.discover(entry, self._clock(), queued=False)
+        self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
         rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or None
@@ -193,7 +207,7 @@ class Admission:
         if logger.isEnabledFor(logging.INFO):
             logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
         if rule != FOCUSED and not self._boundary.depends_on_route(rule):
-            self._seen.put(key, REJECTED)
+            self.seen.put(key, REJECTED)
         return False
 
     @contextmanager
@@ -207,11 +221,11 @@ class Admission:
 
     def note(self, key: int) -> None:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""
-        self._seen.put(key, 0)
+        self.seen.put(key, 0)
 
     def enter(self, key: int, url: str, depth: int, display_url: str = "", hops: int = 0) -> QueueEntry:
         """Make a URL known and queue it."""
         entry = QueueEntry(key, url, site_of(url), depth, self._state.next_seq(), hops, display_url)
         self._state.discover(entry, self._clock())
-        self._seen.put(key, depth)
+        self.seen.put(key, depth)
         return entry

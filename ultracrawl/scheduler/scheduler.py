@@ -24,8 +24,10 @@ from ultracrawl.robots import RobotsRules
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
+from ultracrawl.scheduler.cycle_end import CycleEnd
 from ultracrawl.scheduler.detours import Detours
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
+from ultracrawl.scheduler.waking import Waking
 from ultracrawl.state import QueueEntry
 from ultracrawl.urls import site_of, url_key
 
@@ -99,6 +101,14 @@ class UltracrawlScheduler(BaseScheduler):
             session.screened.add if session.screened is not None else None,
             "" if rules.follows_links else INDEX_ONLY,
         )
+        self._waking = Waking(session, self.admission.seen, self._enqueue_stored)
+        if self._waking.on:
+            self.admission.meet = self._waking.meet
+            session.recorder.on_finish.append(self._waking.finished)
+            session.recorder.on_vouched.append(self._waking.vouched)
+        if session.chooser is not None:
+            self.admission.admits = session.chooser.admits
+        self._ending = CycleEnd(session, self._waking, self._alarm.set)
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
         self._detours = Detours(session, self._requeue)
@@ -198,6 +208,7 @@ class UltracrawlScheduler(BaseScheduler):
             waiting = [entry for entry in stored if entry.key not in self._session.visits]
             asked = self._sitemaps.asked(waiting)
             self._frontier.refill(site, asked, more=len(stored) == REFILL)
+            self._waking.catch_up()
             if len(stored) == REFILL and not asked:
                 # A pause: one batch after the other would hold up everything else.
                 self._frontier.leave_stored(site)
@@ -311,7 +322,7 @@ class UltracrawlScheduler(BaseScheduler):
             return False
         key = url_key(canonical)
         if self._session.state.lookup([key]):
-            return False
+            return self._waking.start(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
         if rule is None:
             self._enqueue(self.admission.enter(key, canonical, 0))
@@ -344,6 +355,8 @@ class UltracrawlScheduler(BaseScheduler):
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""
         key = url_key(target)
         known = self._session.state.lookup([key])
+        if known and self._waking.on:
+            self._waking.meet(known)
         if not known:
             entry = visit.entry
             self._enqueue(
@@ -358,6 +371,14 @@ class UltracrawlScheduler(BaseScheduler):
         elif entry.site not in self._session.sitemaps.held:
             self._frontier.add(entry)
 
+    def _enqueue_stored(self, entry: QueueEntry) -> None:
+        """Have an entry taken from the store in its turn, by its rank and past the word of sitemaps."""
+        self._session.report.scheduled += 1
+        if self._budget.is_spent(entry.site):
+            self._turn_away(entry)
+        elif entry.site not in self._session.sitemaps.held:
+            self._frontier.leave_stored(entry.site)
+
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
         if record.removed:
@@ -368,7 +389,7 @@ class UltracrawlScheduler(BaseScheduler):
             visit.record = record
             visit.entry = visit.entry._replace(display_url=record.display_url)
             self._once_more.add(key)
-        elif self._was_visited(record):
+        elif self._was_visited(record) or self._waking.is_fresh(key):
             self._requeue(key, record, record.depth)
 
     def _was_visited(self, record: UrlRecord) -> bool:

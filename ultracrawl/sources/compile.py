@@ -252,6 +252,8 @@ _NO_RECIPE = {
     "depth",
     "redirects",
     "sitemaps",
+    "refresh",
+    "orphans",
     "politeness",
     "limits",
     "user_agent",

@@ -15,6 +15,7 @@ from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
+from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, PolitenessSection, RobotsSection
 from ultracrawl.sources.sitemaps_section import SitemapsSection
@@ -77,6 +78,16 @@ class SourceOptions(Section):
     )
     limits: LimitsSection = Field(
         default=LimitsSection(), description="Bounds for one page and one run.", examples=[{"timeout": 30}]
+    )
+    refresh: RefreshSection = Field(
+        default=RefreshSection(),
+        description="What is fetched again, and when.",
+        examples=[{"mode": "scratch", "interval": "36 h"}],
+    )
+    orphans: OrphansSection = Field(
+        default=OrphansSection(),
+        description="What becomes of documents that nothing leads to any more.",
+        examples=[{"after": 5}],
     )
     redirects: Literal["follow-temporary", "strict"] = Field(
         default="follow-temporary",

@@ -1,14 +1,18 @@
 """The document table and the queue of a source, durable.
 
 `StateStore` (the interface), `SqliteState` (its implementation, also in memory), `QueueEntry` (a waiting
-URL), `RunMark` (a run), `StateCounts` (sizes). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is one),
-`PendingStore` (documents that wait for an approval), `DetourStore` (hops of focused crawling), `FailureStore`
-(errors by URL and rule). The module `control` has the files by which a running crawl is seen and steered.
+URL), `RunMark` (a run), `StateCounts` (sizes), `QueueOutlook` with `OutlookUrl` (the queue for people who look at
+it). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is one), `PendingStore` (documents that wait for an
+approval), `DetourStore` (hops of focused crawling), `FailureStore` (errors by URL and rule), `RevisitStore` (visits
+over time; `KnownUrl` and `UnseenUrl` are its answers). The module `control` has the files by which a running crawl is
+seen and steered.
 """
 
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
+from ultracrawl.state.outlook import OutlookUrl, QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
+from ultracrawl.state.revisit_table import KnownUrl, RevisitStore, UnseenUrl
 from ultracrawl.state.sitemap_table import SitemapStore, StoredSitemap
 from ultracrawl.state.sqlite import SqliteState
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, StateStore
@@ -16,12 +20,17 @@ from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, StateStore
 __all__ = [
     "DetourStore",
     "FailureStore",
+    "KnownUrl",
+    "OutlookUrl",
     "PendingStore",
     "QueueEntry",
+    "QueueOutlook",
+    "RevisitStore",
     "RunMark",
     "SitemapStore",
     "SqliteState",
     "StateCounts",
     "StateStore",
     "StoredSitemap",
+    "UnseenUrl",
 ]

@@ -68,6 +68,42 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (key, rule)
     ) WITHOUT ROWID;
     """,
+    # 7: refresh cycles: where a run stands among them, ranks in the queue, when URLs were seen and changed
+    """
+    ALTER TABLE run ADD COLUMN cycle INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE run ADD COLUMN minor INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE run ADD COLUMN due REAL NOT NULL DEFAULT 0;
+    ALTER TABLE run ADD COLUMN mode TEXT NOT NULL DEFAULT 'known';
+    UPDATE run SET cycle=number, due=started;
+    ALTER TABLE queue RENAME TO queue_before;
+    CREATE TABLE queue (
+        site TEXT NOT NULL,
+        rank INTEGER NOT NULL DEFAULT 0,
+        depth INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        hops INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (site, rank, depth, seq)
+    ) WITHOUT ROWID;
+    INSERT INTO queue (site, depth, seq, key, hops) SELECT site, depth, seq, key, hops FROM queue_before;
+    DROP TABLE queue_before;
+    CREATE TABLE revisit (
+        key INTEGER PRIMARY KEY,
+        seen INTEGER NOT NULL DEFAULT 0,
+        first REAL NOT NULL DEFAULT 0,
+        last REAL NOT NULL DEFAULT 0,
+        checks INTEGER NOT NULL DEFAULT 0,
+        changes INTEGER NOT NULL DEFAULT 0,
+        quiet REAL NOT NULL DEFAULT 0,
+        modified REAL NOT NULL DEFAULT 0,
+        markup INTEGER NOT NULL DEFAULT 0,
+        changefreq TEXT NOT NULL DEFAULT '',
+        priority REAL
+    );
+    INSERT INTO revisit (key, seen, first, last)
+        SELECT key, (SELECT coalesce(max(cycle), 0) FROM run), last_fetched, last_fetched FROM url;
+    CREATE TRIGGER url_gone AFTER DELETE ON url BEGIN DELETE FROM revisit WHERE key=old.key; END;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

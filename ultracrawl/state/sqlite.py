@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.state.database import MEMORY, connect, lock_file
-from ultracrawl.state.database import translated as _translated
+from ultracrawl.recrawl import ON_DEMAND, CycleRule
+from ultracrawl.state.cycle_start import Choose, fill_queue
+from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.failure_table import FailureTable
+from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
+from ultracrawl.state.revisit_table import RevisitTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
@@ -39,9 +42,10 @@ _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
 _ENQUEUE = "INSERT OR REPLACE INTO queue (site, depth, seq, key, hops) VALUES (?,?,?,?,?)"
-_DEQUEUE = "DELETE FROM queue WHERE site=? AND depth=? AND seq=?"
+_DEQUEUE = "DELETE FROM queue WHERE site=? AND rank=? AND depth=? AND seq=?"
+_DEQUEUE_REMOVED = "DELETE FROM queue WHERE key IN (SELECT key FROM url WHERE status=?)"
 _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
-_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url FROM queue q JOIN url u ON u.key=q.key"
+_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank FROM queue q JOIN url u ON u.key=q.key"
 
 
 class SqliteState:
@@ -65,6 +69,8 @@ class SqliteState:
                 self._lock.close()
             raise
         self._found: dict[int, tuple[QueueEntry, float]] = {}
+        self._put_off: set[int] = set()
+        """Keys among those found that do not enter the queue."""
         self._again: list[QueueEntry] = []
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._left: list[QueueEntry] = []
@@ -79,36 +85,49 @@ class SqliteState:
         self.pending = PendingTable(self._db, self._all)
         self.detours = DetourTable(self._db, self._all)
         self.failures = FailureTable(self._db, self._all)
-        self._parts = (self.sitemaps, self.pending, self.detours, self.failures)
+        self.revisits = RevisitTable(self._db, self._all)
+        self.outlook = SqliteOutlook(self._all)
+        self._parts = (self.sitemaps, self.pending, self.detours, self.failures, self.revisits)
 
     # ---- runs
 
-    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+    def begin_run(
+        self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
+    ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end; see `StateStore`."""
         latest = next(iter(self.runs(1)), None)
-        if latest and not latest.finished and latest.scope == scope:
+        if (
+            latest
+            and not latest.finished
+            and latest.scope == scope
+            and not rule.is_over(latest.place, started)
+        ):
             self.sitemaps.resume_run()
             self.dequeue_removed()
+            self.revisits.cycle = latest.cycle
             return latest, True
-        number = latest.number + 1 if latest else 1
-        with _translated(), self._transaction():
+        if latest and latest.scope != scope:
+            rule = rule.for_everything
+        nothing = not self._one("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")[0]
+        place = rule.following(latest.place if latest else None, started, nothing_stored=nothing)
+        run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
+        with translated(), self._transaction():
             self._db.execute(
-                "INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope)
+                "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)",
+                (run.number, started, scope, run.cycle, run.minor, run.due, run.mode),
             )
             self._forget_orphans()
-            self.sitemaps.begin_run(number - 1)
-            self._db.execute("DELETE FROM queue")
-            self._db.execute(
-                "INSERT INTO queue (site, depth, seq, key) "
-                "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url "
-                "WHERE key NOT IN (SELECT key FROM sitemap) AND status<>?",
-                (StatusCode.BLACKLISTED.value,),
-            )
+            self.sitemaps.begin_run(run.number - 1)
+            fill_queue(self._db, place, choose)
+            self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
         self._seq = self._last_seq()
-        return RunMark(number, started, scope=scope), False
+        self.revisits.cycle = run.cycle
+        return run, False
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
+        for part in (self.pending, self.detours, self.failures):
+            part.forget_dropped()
 
     def orphans(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
@@ -126,7 +145,7 @@ class SqliteState:
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
         self.flush()
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.execute(
                 "UPDATE run SET finished=?, report=?, scope=? WHERE number=?",
                 (run.finished, run.report, run.scope, run.number),
@@ -135,7 +154,9 @@ class SqliteState:
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
         rows = self._all(
-            "SELECT number, started, finished, scope, report FROM run ORDER BY number DESC LIMIT ?", limit
+            "SELECT number, started, finished, scope, report, cycle, minor, due, mode FROM run "
+            "ORDER BY number DESC LIMIT ?",
+            limit,
         )
         return [RunMark(*row) for row in rows]
 
@@ -169,9 +190,11 @@ class SqliteState:
             entry.url, self.source, depth=entry.depth, display_url=entry.display_url, first_seen=now
         )
 
-    def discover(self, entry: QueueEntry, now: float) -> None:
-        """Add a URL that is not known yet to table and queue."""
+    def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
+        """Add a URL that is not known yet to table and queue, or to the table alone."""
         self._found[entry.key] = (entry, now)
+        if not queued:
+            self._put_off.add(entry.key)
         self._note_name(entry.key, entry.display_url)
 
     def requeue(self, entry: QueueEntry) -> None:
@@ -212,18 +235,17 @@ class SqliteState:
         """Forget URLs: they leave table and queue."""
         self.flush()
         rows = [(key,) for key in keys]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            for part in self._parts:
+            for part in (self.sitemaps, self.pending, self.detours, self.failures):
                 part.forget_dropped()
 
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed out of the queue."""
         self.flush()
-        query = "DELETE FROM queue WHERE key IN (SELECT key FROM url WHERE status=?)"
-        with _translated(), self._transaction():
-            self._db.execute(query, (StatusCode.BLACKLISTED.value,))
+        with translated(), self._transaction():
+            self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""
@@ -232,7 +254,7 @@ class SqliteState:
     def lost(self, waiting: frozenset[int]) -> int:
         """Make documents that were handed over but got lost be fetched anew."""
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.executemany(
                 "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
                 lost,
@@ -244,7 +266,9 @@ class SqliteState:
     def queued(self, site: str, limit: int) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site, in order."""
         self.flush()
-        rows = self._all(f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.depth, q.seq LIMIT ?", site, limit)
+        rows = self._all(
+            f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.rank, q.depth, q.seq LIMIT ?", site, limit
+        )
         return [QueueEntry(*row) for row in rows]
 
     def queued_sites(self) -> list[tuple[str, int]]:
@@ -253,6 +277,10 @@ class SqliteState:
         return [
             (site, number) for site, number in self._all("SELECT site, count(*) FROM queue GROUP BY site")
         ]
+
+    def left_over_sites(self) -> list[str]:
+        """Return the sites that go on with entries which the cycle before left over."""
+        return [site for (site,) in self._all("SELECT DISTINCT site FROM queue WHERE rank<0")]
 
     def next_seq(self) -> int:
         """Return a number higher than that of every entry so far."""
@@ -274,8 +302,9 @@ class SqliteState:
         """Make everything said so far durable, in one transaction."""
         if not self.unflushed:
             return
-        new = [entry for entry, _ in self._found.values()]
-        with _translated(), self._transaction():
+        new = [entry for key, (entry, _) in self._found.items() if key not in self._put_off]
+        self.revisits.saw(self._found)
+        with translated(), self._transaction():
             run = self._db.executemany
             run(
                 _DISCOVER,
@@ -283,7 +312,7 @@ class SqliteState:
             )
             run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             gone = (*self._left, *(entry for entry, _ in self._done.values()))
-            run(_DEQUEUE, [(e.site, e.depth, e.seq) for e in gone])
+            run(_DEQUEUE, [(e.site, e.rank, e.depth, e.seq) for e in gone])
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
@@ -292,6 +321,7 @@ class SqliteState:
         for part in self._parts:
             part.written()
         self._found.clear()
+        self._put_off.clear()
         self._again.clear()
         self._done.clear()
         self._left.clear()
@@ -329,7 +359,7 @@ class SqliteState:
 
     def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
         query = f"SELECT {_READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
-        with _translated():
+        with translated():
             for row in self._db.execute(query, values):
                 yield self._from_row(row)
 
@@ -375,7 +405,7 @@ class SqliteState:
         )  # fmt: skip
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with _translated():
+        with translated():
             return self._db.execute(query, values).fetchall()
 
     def _one(self, query: str) -> tuple[Any, ...]:

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
+from ultracrawl.state.cycle_start import Choose
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
+from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
+from ultracrawl.state.revisit_table import RevisitStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
 
 class QueueEntry(NamedTuple):
-    """A URL that waits for its turn; a site's entries are taken by depth, then in order of discovery."""
+    """A URL that waits for its turn; a site's entries are taken by rank, depth, then in order of discovery."""
 
     key: int
     """`urls.url_key` of the URL: identifies it within its source."""
@@ -25,6 +29,8 @@ class QueueEntry(NamedTuple):
     hops: int = 0
     """Redirects that led here, one after the other."""
     display_url: str = ""
+    rank: int = 0
+    """Lower ranks go first within a site; 0 but for what stood in the queue when the cycle began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,28 @@ class RunMark:
     """Fingerprint of the definition: what decides which URLs belong to the source, and how documents are made."""
     report: str = ""
     """The run report as JSON, empty until the end."""
+    cycle: int = 0
+    minor: int = 0
+    due: float = 0.0
+    mode: str = RefreshMode.KNOWN
+
+    @classmethod
+    def at(cls, number: int, started: float, scope: str, place: CyclePlace) -> RunMark:
+        """Return the mark of a run that begins at a place in the sequence of cycles."""
+        return cls(
+            number,
+            started,
+            scope=scope,
+            cycle=place.cycle,
+            minor=place.minor,
+            due=place.due,
+            mode=place.mode.value,
+        )
+
+    @property
+    def place(self) -> CyclePlace:
+        """Where in the sequence of cycles the run stands."""
+        return CyclePlace(self.cycle, self.minor, self.due, RefreshMode(self.mode))
 
 
 class StateStore(Protocol):
@@ -59,12 +87,23 @@ class StateStore(Protocol):
     def detours(self) -> DetourStore:
         """How many documents in other languages lead to a URL."""
 
-    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+    @property
+    def revisits(self) -> RevisitStore:
+        """When URLs were seen, and how often they change."""
+
+    @property
+    def outlook(self) -> QueueOutlook:
+        """What waits in the queue, for people who look at it."""
+
+    def begin_run(
+        self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
+    ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
-        A new run puts every known URL into the queue, sitemaps and removed ones apart. URLs that were gone several
-        times in a row, and that no known page links to, are forgotten, as are sitemaps that are gone or were not
-        asked for.
+        One whose time is over by `rule` is not resumed. After another scope every known URL is asked for, whatever
+        the mode. A new run begins with the queue that the mode of the rule asks for (see `fill_queue`); by default
+        with every known URL, sitemaps and removed ones apart. URLs that were gone several times in a row, and that
+        no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
         """
 
     def orphans(self) -> set[int]:
@@ -82,8 +121,8 @@ class StateStore(Protocol):
     def get(self, key: int) -> UrlRecord | None:
         """Return the record of a key."""
 
-    def discover(self, entry: QueueEntry, now: float) -> None:
-        """Add a URL that is not known yet to table and queue."""
+    def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
+        """Add a URL that is not known yet to table and queue, or to the table alone."""
 
     def requeue(self, entry: QueueEntry) -> None:
         """Put a known URL, that does not wait, into the queue again, with the depth of the entry."""
@@ -117,6 +156,9 @@ class StateStore(Protocol):
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
+
+    def left_over_sites(self) -> list[str]:
+        """Return the sites that go on with entries which the cycle before left over."""
 
     def next_seq(self) -> int:
         """Return a number higher than that of every entry so far."""

@@ -1,0 +1,58 @@
+"""The sections `refresh` and `orphans`: values, short forms, mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.recrawl import RefreshMode
+from ultracrawl.sources import load_project
+
+
+def load(tmp_path: Path, text: str):
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text("sources:\n  s:\n    start_urls: [https://a.example/]\n" + text)
+    return load_project(file)
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        pytest.param("1500", 90_000.0, id="fast_60 minutes"),
+        pytest.param("0.5", 30.0, id="fast_60 parts of a minute"),
+        pytest.param("90 s", 90.0, id="seconds"),
+        pytest.param("36 h", 129_600.0, id="hours"),
+        pytest.param("2days", 172_800.0, id="days"),
+        pytest.param("1 w", 604_800.0, id="week"),
+        pytest.param("null", None, id="none"),
+    ],
+)
+def test_lengths_of_time(tmp_path: Path, written: str, seconds: float | None) -> None:
+    loaded = load(tmp_path, f"    refresh: {{interval: {written}}}\n")
+    assert loaded.findings == ()
+    assert loaded.project.sources["s"].refresh.interval == seconds
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("refresh: {interval: soon}", "is not a length of time; write minutes, or a number with s, min, h"),
+        ("refresh: {interval: 0}", "out of range"),
+        ("refresh: {interval: 2 years}", "is not a length of time"),
+        ("refresh: {interval: true}", "is not a length of time"),
+        ("refresh: {mode: scratchy}", "scratch"),
+        ("orphans: {after: 0}", "orphans.after"),
+    ],
+)
+def test_mistakes_are_findings(tmp_path: Path, line: str, told: str) -> None:
+    (finding,) = load(tmp_path, f"    {line}\n").findings
+    assert told in str(finding)
+    assert "ultracrawl.yaml:4" in str(finding)
+
+
+def test_the_defaults_ask_for_every_known_url(tmp_path: Path) -> None:
+    source = load(tmp_path, "").project.sources["s"]
+    assert source.refresh.mode is RefreshMode.KNOWN
+    assert (source.refresh.interval, source.refresh.when_idle) == (None, False)
+    assert (source.orphans.after, source.orphans.delete) == (5, False), "fast_63, fast_64"

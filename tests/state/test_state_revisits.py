@@ -1,0 +1,170 @@
+"""When URLs were seen and how often they changed, as the store keeps it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state.migrations import MIGRATIONS
+
+NOW = 1_700_000_000.0
+SCRATCH = CycleRule(RefreshMode.SCRATCH)
+
+
+def entry(number: int, site: str = "h", depth: int = 0) -> QueueEntry:
+    return QueueEntry(number, f"http://{site}/{number}", site, depth, number)
+
+
+@pytest.fixture
+def state() -> Iterator[SqliteState]:
+    store = SqliteState(":memory:", "s")
+    store.begin_run(NOW, "s", SCRATCH)
+    for number in (1, 2, 3):
+        fetch(store, entry(number))
+    yield store
+    store.close()
+
+
+def fetch(store: SqliteState, one: QueueEntry) -> None:
+    store.discover(one, NOW)
+    store.finish(one, UrlRecord(one.url, "s", outcome=UrlOutcome.NEW, last_fetched=NOW, indexed=True))
+    store.flush()
+
+
+def next_cycle(store: SqliteState, rule: CycleRule = SCRATCH) -> None:
+    store.end_run(replace(store.runs(1)[0], finished=NOW))
+    store.begin_run(NOW + 1, "s", rule)
+
+
+def test_a_known_url_is_met_for_the_first_time_once_a_cycle_in_the_order_of_the_links(
+    state: SqliteState,
+) -> None:
+    assert state.revisits.first_met([3, 1]) == [], "they were fetched in this cycle"
+    next_cycle(state)
+    assert [one.key for one in state.revisits.first_met([3, 1, 99])] == [3, 1]
+    assert state.revisits.first_met([1]) == []
+    state.flush()
+    assert [one.key for one in state.revisits.first_met([1, 2])] == [2]
+
+
+def test_what_was_seen_survives_a_resumed_run(tmp_path: Path) -> None:
+    store = SqliteState(tmp_path / "s.sqlite", "s")
+    store.begin_run(NOW, "s", SCRATCH)
+    fetch(store, entry(1))
+    fetch(store, entry(2))
+    next_cycle(store)
+    store.revisits.first_met([1])
+    store.requeue(entry(1)._replace(seq=9))
+    store.close()
+    store = SqliteState(tmp_path / "s.sqlite", "s")
+    assert store.begin_run(NOW + 2, "s", SCRATCH)[1]
+    assert [one.key for one in store.revisits.first_met([1, 2])] == [2]
+    store.close()
+
+
+def test_fast_63_unseen_urls_are_those_of_earlier_cycles(state: SqliteState) -> None:
+    for _ in range(2):
+        next_cycle(state)
+        state.revisits.saw([2])
+        state.flush()
+    assert [one.key for one in state.revisits.unseen(2)] == [1, 3]
+    assert [one.key for one in state.revisits.unseen(1)] == [1, 3]
+    assert state.revisits.unseen(3) == []
+
+
+observations = st.lists(
+    st.tuples(
+        st.floats(1, 1e6),
+        st.booleans(),
+        st.one_of(st.none(), st.just(0.0), st.floats(1, 1e6)),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(observations)
+def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) -> None:
+    store = SqliteState(":memory:", "s")
+    store.begin_run(NOW, "s")
+    fetch(store, entry(1))
+    expected, at = ChangeHistory(), NOW
+    for passed, changed, before in seen:
+        at += passed
+        modified = before if not before else at - before
+        observation = Observation(1, at, changed, modified, True)
+        store.revisits.observe(observation)
+        expected = expected.after(observation)
+        store.flush()
+    found = store.revisits.history(1)
+    assert (found.first, found.last, found.checks, found.changes) == (
+        expected.first, expected.last, expected.checks, expected.changes,
+    )  # fmt: skip
+    assert found.quiet == pytest.approx(expected.quiet, abs=1e-6)
+    assert found.modified == expected.modified
+    store.close()
+
+
+def test_advice_of_sitemaps_and_types_are_known_of_pages(state: SqliteState) -> None:
+    state.revisits.advise([(1, "daily", 0.8)])
+    state.revisits.observe(Observation(1, NOW, markup=True))
+    state.flush()
+    (page,) = state.revisits.known_pages([1])
+    assert (page.changefreq, page.priority, page.markup, page.last_fetched) == ("daily", 0.8, True, NOW)
+    assert len(list(state.revisits.known_pages())) == 3
+
+
+def test_new_urls_that_are_put_off_are_known_and_not_queued(state: SqliteState) -> None:
+    state.discover(entry(7), NOW, queued=False)
+    state.discover(entry(8), NOW)
+    state.flush()
+    assert [one.key for one in state.queued("h", 9)] == [8]
+    assert state.revisits.site_sizes() == {"h": SiteSize(3, 2)}
+
+
+def test_an_adaptive_cycle_begins_with_what_was_chosen_in_its_order(state: SqliteState) -> None:
+    state.end_run(replace(state.runs(1)[0], finished=NOW))
+    run, _ = state.begin_run(NOW + 1, "s", CycleRule(RefreshMode.ADAPTIVE, minors=4), lambda place: [3, 1])
+    assert run.mode == RefreshMode.ADAPTIVE
+    assert [one.key for one in state.queued("h", 9)] == [3, 1]
+
+
+def test_urls_that_leave_the_table_leave_no_history(state: SqliteState) -> None:
+    state.revisits.observe(Observation(1, NOW))
+    state.flush()
+    state.drop([1])
+    assert state.revisits.history(1) == ChangeHistory()
+    state.revisits.saw([1])
+    state.flush()
+    assert state._all("SELECT count(*) FROM revisit") == [(2,)]
+
+
+def test_a_file_of_an_earlier_version_keeps_queue_and_times(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    db = sqlite3.connect(file)
+    before = next(number for number, step in enumerate(MIGRATIONS) if "CREATE TABLE revisit" in step)
+    for step in MIGRATIONS[:before]:
+        db.executescript(step)
+    db.execute("INSERT INTO url (key, url, site, depth, last_fetched) VALUES (1, 'http://h/1', 'h', 2, 7.0)")
+    db.execute("INSERT INTO queue (site, depth, seq, key, hops) VALUES ('h', 2, 5, 1, 1)")
+    db.execute("INSERT INTO run (number, started, scope) VALUES (3, 6.0, 's')")
+    db.execute(f"PRAGMA user_version={before}")
+    db.commit()
+    db.close()
+    store = SqliteState(file, "s")
+    run, resumed = store.begin_run(NOW, "s")
+    assert (resumed, run.number, run.cycle, run.due, run.mode) == (True, 3, 3, 6.0, "known")
+    assert store.queued("h", 9) == [QueueEntry(1, "http://h/1", "h", 2, 5, 1)]
+    assert store.revisits.history(1) == ChangeHistory(7.0, 7.0)
+    assert store.revisits.first_met([1]) == [], "it waits in the queue of this cycle"
+    store.close()

@@ -1,0 +1,86 @@
+"""`ultracrawl queue`: what is due, in which order and why."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from ultracrawl.backends import open_state, state_exists
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.extensions.queue_view import DueUrl, QueueView, QueueViewer, iso
+from ultracrawl.sources import DataSource, Project, compile_source
+
+
+@click.command("queue")
+@click.argument("source", required=False)
+@config_option
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="URLs of a source.",
+)
+@json_option
+def command(source: str | None, config: str | None, limit: int, as_json: bool) -> None:
+    """Show what is due for SOURCE, or for all sources: in which order, and why.
+
+    If a run did not end, this is what waits in its queue. Otherwise it is what the next cycle would begin with if it
+    began now; URLs that pages lead to then follow. In mode `adaptive` every URL comes with its score and its
+    parts. Nothing is fetched or changed.
+
+    \b
+    Examples:
+      ultracrawl queue handbook
+      ultracrawl queue --limit 100 --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    views = [_view(project, one, limit) for one in chosen_sources(project, [source] if source else [])]
+    if as_json:
+        print_json({"sources": [view.as_json() for view in views]})
+        return
+    for view in views:
+        _print(view)
+
+
+def _view(project: Project, source: DataSource, limit: int) -> QueueView:
+    rules = compile_source(source, project)
+    if not state_exists(project, source.name):
+        return QueueView(source.name, source.refresh.mode, urls=[_first(url) for url in rules.seeds[:limit]])
+    state = open_state(project, source.name, read_only=True)
+    try:
+        return QueueViewer(state, source, rules, time.time()).view(limit)
+    finally:
+        state.close()
+
+
+def _first(url: str) -> DueUrl:
+    return DueUrl(url, "", 0, "start URL", 0.0, 0)
+
+
+def _print(view: QueueView) -> None:
+    minor = f".{view.minor + 1}" if view.mode == "adaptive" and view.cycle else ""
+    click.echo(
+        f"{view.source}: mode {view.mode.value}, cycle {view.cycle}{minor}, {view.waiting:,} URLs wait"
+    )
+    due = f"; the next cycle is due {iso(view.due)}" if view.due else ""
+    goes_on = "the next crawl goes on with them" if view.resumes else "the next crawl begins a cycle, with"
+    click.echo(f"  {goes_on}{due}")
+    for one in view.urls:
+        _print_url(one)
+    if view.orphans:
+        click.echo(f"  orphans, which are {view.orphans_are}:")
+    for one in view.orphans:
+        _print_url(one)
+
+
+def _print_url(one: DueUrl) -> None:
+    rank = "" if one.rank is None else f"{one.rank:>12,.2f}  "
+    fetched = iso(one.last_fetched) or "never"
+    click.echo(f"  {rank}{one.url}  ({one.why}; fetched {fetched})")
+    if one.score is not None:
+        names = [name for name in one.score.__slots__ if getattr(one.score, name)]
+        parts = ", ".join(f"{name} {getattr(one.score, name):.2f}" for name in names)
+        click.echo(f"      score {one.score.total:.2f}: {parts}")

@@ -1,0 +1,144 @@
+"""Stays alive and begins the cycles of sources when they are due."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+
+from ultracrawl.backends import open_state, state_exists
+from ultracrawl.errors import UserError
+from ultracrawl.extensions import CrawlSession
+from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
+from ultracrawl.model import RunReport
+from ultracrawl.recrawl import CyclePlace
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.spiders.loader import spider_class
+
+REST = 1.0
+"""Seconds between a cycle that ended and the next one of a source that is refreshed when idle."""
+REST_AFTER_FAILURE = 60.0
+LONGEST_SLEEP = 30.0
+"""Seconds after which the clock is looked at again: it may have been set, or the machine suspended."""
+CYCLE_OVER = "cycle over"
+"""The reason with which a crawl ends whose cycle is over; what it leaves in its queue is up to the mode."""
+
+
+def run_continuously(
+    project: Project,
+    sources: Iterable[DataSource],
+    *,
+    told: Callable[[RunReport], None],
+    force: bool = False,
+    settings: dict[str, Any] | None = None,
+    watcher: Watcher | None = None,
+) -> None:
+    """Crawl the sources whenever a cycle of one is due, until SIGINT; `told` gets the report of each run.
+
+    Cycle k begins k intervals after the first, which may have been held by an earlier process; those that were
+    missed are not made up for (FAST 5.1 J60). With `refresh.when_idle` a cycle follows the one before at once (J62).
+    Sources take turns, the one that is due first goes first. A crawl that is still going on when its
+    cycle is over is ended. Raises `UserError` for a source that says neither, or that is being crawled elsewhere.
+    """
+    chosen = list(sources)
+    for source in chosen:
+        if source.refresh.interval is None and not source.refresh.when_idle:
+            raise UserError(
+                f"nothing says when the next cycle of {source.name!r} begins; "
+                "write for example `refresh: {interval: 24 h}`, or `refresh: {when_idle: true}`"
+            )
+    _Continuous(project, chosen, told, force, settings or {}, watcher).run()
+
+
+def first_due(project: Project, source: DataSource, now: float) -> float:
+    """Return when the first cycle of a source is due, or what is left of one: from what earlier processes did."""
+    refresh = source.refresh
+    if refresh.when_idle or not state_exists(project, source.name):
+        return now
+    state = open_state(project, source.name, read_only=True)
+    latest = next(iter(state.runs(1)), None)
+    state.close()
+    if latest is None or not latest.finished:
+        return now
+    return refresh.rule.next_due(latest.place) or now
+
+
+class _Continuous:
+    def __init__(
+        self,
+        project: Project,
+        sources: list[DataSource],
+        told: Callable[[RunReport], None],
+        force: bool,
+        settings: dict[str, Any],
+        watcher: Watcher | None,
+    ) -> None:
+        self._project = project
+        self._sources = {source.name: source for source in sources}
+        self._told = told
+        self._watcher = watcher
+        self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
+        self._due = {source.name: first_due(project, source, time.time()) for source in sources}
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        task = asyncio.get_event_loop().create_task(self._live())
+        task.add_done_callback(self._ended)
+        self._process.start(stop_after_crawl=False)
+        task.cancel()
+        if self._error is not None:
+            raise self._error
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._error = None if task.cancelled() else task.exception()
+        self._process._stop_reactor()
+
+    async def _live(self) -> None:
+        interrupted = False
+        while not interrupted:
+            name = min(self._due, key=lambda one: self._due[one])
+            while (rest := self._due[name] - time.time()) > 0:
+                await asyncio.sleep(min(rest, LONGEST_SLEEP))
+            session = await self._crawl(self._sources[name])
+            self._told(session.report)
+            interrupted = session.report.interrupted
+            self._due[name] = self._next_due(self._sources[name], session)
+
+    async def _crawl(self, source: DataSource) -> CrawlSession:
+        crawler = self._process.create_crawler(spider_class(self._project, source))
+        watch = asyncio.ensure_future(self._watch(crawler, source))
+        try:
+            await self._process.crawl(crawler)
+        finally:
+            watch.cancel()
+        session = CrawlSession.of(crawler)
+        if self._watcher:
+            self._watcher(session)
+        return session
+
+    async def _watch(self, crawler: Crawler, source: DataSource) -> None:
+        """Show progress, and end the crawl when its cycle is over."""
+        while True:
+            await asyncio.sleep(WATCH_EVERY)
+            session = crawler.get_extension(CrawlSession) if crawler.crawling else None
+            if session is None or not session.opened:
+                continue
+            if self._watcher:
+                self._watcher(session)
+            if source.refresh.rule.is_over(_place(session), time.time()) and crawler.engine is not None:
+                await crawler.engine.close_spider_async(reason=CYCLE_OVER)
+                return
+
+    @staticmethod
+    def _next_due(source: DataSource, session: CrawlSession) -> float:
+        if source.refresh.when_idle:
+            rest = REST_AFTER_FAILURE if session.report.failed else REST
+            return time.time() + rest
+        return source.refresh.rule.next_due(_place(session)) or time.time()
+
+
+def _place(session: CrawlSession) -> CyclePlace:
+    return session.run.place

@@ -1,0 +1,51 @@
+"""What is done once a cycle has nothing left to do: orphans."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from scrapy import signals
+
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions import CrawlSession
+from ultracrawl.extensions.orphans import OrphanKeeper, remove_orphans
+from ultracrawl.scheduler.waking import Waking
+
+logger = logging.getLogger(__name__)
+
+
+class CycleEnd:
+    """Called when nothing is queued or in flight (Scrapy's `spider_idle`); what it queues keeps the crawl going.
+
+    Nothing is done if URLs are left over, because of a limit for example: their pages were not read.
+    """
+
+    def __init__(self, session: CrawlSession, waking: Waking, wake: Callable[[float], None]) -> None:
+        self._session = session
+        self._waking = waking
+        self._wake = wake
+        self._keeper = OrphanKeeper(session.state, session.source, session.rules.seeds)
+        if waking.on:
+            session.crawler.signals.connect(self.idle, signals.spider_idle)
+
+    def idle(self) -> None:
+        """Deal with orphans, wave by wave: what one led to may be one after it left."""
+        session = self._session
+        try:
+            if not session.failed and not session.state.queued_sites():
+                self._deal_with_orphans()
+        except WorkError as error:
+            session.fail(str(error))
+
+    def _deal_with_orphans(self) -> None:
+        session = self._session
+        sweep = self._keeper.sweep()
+        if sweep.remove or sweep.forget:
+            remove_orphans(session.state, sweep, session.source.orphans.after)
+            session.report.orphans += len(sweep.remove)
+            logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))
+        for one in sweep.ask:
+            self._waking.ask(one.key)
+        if sweep.ask:
+            self._wake(0.0)

@@ -1,0 +1,110 @@
+"""Known URLs that something leads to: asked for again once a cycle, where the mode of the source says so."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+
+from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.model import UrlRecord
+from ultracrawl.recrawl import RefreshMode
+from ultracrawl.scheduler.admission import SeenUrls
+from ultracrawl.state import KnownUrl, QueueEntry
+from ultracrawl.urls import site_of, url_key
+
+
+class Waking:
+    """Puts known URLs into the queue when a page, a redirect or a sitemap of this cycle leads to them.
+
+    A page that was found unchanged leads to what its stored links lead to, so that its targets are asked for and
+    stay seen although the page was not read again (a 304 keeps its children alive). In mode `known` there is
+    nothing to do: all known URLs are in the queue. In mode `adaptive` URLs are only seen; start URLs are asked for
+    with the first minor cycle. `enqueue` takes an entry that is in the store only.
+    """
+
+    def __init__(self, session: CrawlSession, seen: SeenUrls, enqueue: Callable[[QueueEntry], None]) -> None:
+        self._session = session
+        self._seen = seen
+        self._enqueue = enqueue
+        self._mode = RefreshMode(session.run.mode)
+        self._held = frozenset[str]()
+        """Sites that go on with the queue of the cycle before."""
+        self._later: list[bytes] = []
+        if self._mode is RefreshMode.SOFT:
+            self._held = frozenset(session.state.left_over_sites())
+
+    @property
+    def on(self) -> bool:
+        """Whether known URLs have to be told when something leads to them."""
+        return self._mode is not RefreshMode.KNOWN
+
+    def meet(self, keys: Iterable[int]) -> None:
+        """Take known URLs that something leads to; those met for the first time in this cycle are queued."""
+        fresh = self._session.state.revisits.first_met(keys)
+        if self._mode.asks_known:
+            self._wake(fresh)
+
+    def is_fresh(self, key: int) -> bool:
+        """Return whether a known URL neither waits nor was fetched in this cycle; from now on it counts as seen."""
+        return self.on and bool(self._session.state.revisits.first_met((key,)))
+
+    def start(self, url: str) -> bool:
+        """Queue a known start URL for this cycle; returns whether it was."""
+        fresh = self._session.state.revisits.first_met((url_key(url),)) if self.on else []
+        if self._mode is RefreshMode.ADAPTIVE and self._session.run.minor:
+            return False
+        return self._wake(fresh)
+
+    def _wake(self, fresh: Iterable[KnownUrl]) -> bool:
+        session, woken = self._session, False
+        for one in fresh:
+            if one.site in self._held or session.sitemaps.task(one.key) is not None:
+                continue
+            self._queue(one)
+            woken = True
+        return woken
+
+    def _queue(self, one: KnownUrl) -> None:
+        seq = self._session.state.next_seq()
+        entry = QueueEntry(one.key, one.url, one.site, one.depth, seq, display_url=one.display_url)
+        self._session.state.requeue(entry)
+        self._enqueue(entry)
+
+    def ask(self, key: int) -> None:
+        """Queue a known URL to which nothing led."""
+        record = self._session.state.get(key)
+        if record is None:
+            return
+        self._session.state.revisits.saw((key,))
+        site = site_of(record.url)
+        self._queue(KnownUrl(key, record.url, site, record.depth, record.display_url))
+
+    def finished(self, visit: Visit) -> None:
+        """Let a page that was found unchanged lead to what it led to before."""
+        if not self.on or visit.outcome is None or not visit.outcome.unchanged:
+            return
+        if visit.sitemap is None or not self._is_index(visit.entry.key):
+            self._reassert(visit.links or visit.record.links)
+
+    def vouched(self, record: UrlRecord) -> None:
+        """Do the same for a page that a sitemap says is unchanged, at the next `catch_up`."""
+        if self.on and record.links and not self._is_index(url_key(record.url)):
+            self._later.append(record.links)
+
+    def catch_up(self) -> None:
+        """Take what `vouched` put off; it must not queue anything while a site is being refilled."""
+        while self._later:
+            self._reassert(self._later.pop())
+
+    def _is_index(self, key: int) -> bool:
+        stored = self._session.state.sitemaps.get(key)
+        return stored is not None and stored.is_index
+
+    def _reassert(self, links: bytes) -> None:
+        unmet = [key for key in array("q", links) if self._seen.get(key) is None]
+        if not unmet:
+            return
+        known = self._session.state.lookup(unmet)
+        for key, (_, depth) in known.items():
+            self._seen.put(key, depth)
+        self.meet(key for key in unmet if key in known)

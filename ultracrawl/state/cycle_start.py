@@ -1,0 +1,52 @@
+"""What the queue of a new cycle begins with: the SQL behind the refresh modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from ultracrawl.recrawl import CyclePlace, RefreshMode
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Choose = Callable[[CyclePlace], Iterable[int]]
+"""Returns the keys that an adaptive cycle begins with, best first; asked while the cycle begins."""
+
+_LEFT_FIRST = "UPDATE queue SET rank=rank-1-(SELECT max(rank) FROM queue)"
+_LEFT_LAST = "UPDATE queue SET rank=rank+1-(SELECT min(rank) FROM queue)"
+_EMPTY = "DELETE FROM queue"
+_LEFT_OVER = {
+    RefreshMode.KNOWN: _LEFT_FIRST,
+    RefreshMode.APPEND: _LEFT_FIRST,
+    RefreshMode.PREPEND: _LEFT_LAST,
+    RefreshMode.SCRATCH: _EMPTY,
+    RefreshMode.SOFT: _LEFT_FIRST,
+    RefreshMode.ADAPTIVE: _EMPTY,
+}
+"""What becomes of the queue that the cycle before left over; what comes later has rank 0."""
+
+_ALL_KNOWN = """
+    INSERT INTO queue (site, depth, seq, key)
+    SELECT site, depth, ? + row_number() OVER (ORDER BY depth, first_seen, url), key FROM url
+    WHERE key NOT IN (SELECT key FROM sitemap) AND key NOT IN (SELECT key FROM queue)"""
+_CHOSEN = "INSERT INTO queue (site, rank, depth, seq, key) SELECT site, ?, depth, ?, key FROM url WHERE key=?"
+_WAITING_IS_SEEN = """
+    INSERT INTO revisit (key, seen) SELECT key, ? FROM queue WHERE true
+    ON CONFLICT (key) DO UPDATE SET seen=excluded.seen"""
+
+
+def fill_queue(db: sqlite3.Connection, place: CyclePlace, choose: Choose | None) -> None:
+    """Make the queue that a new cycle begins with; called inside a transaction, start URLs come later.
+
+    Within a site, entries of a lower rank go first, then those of a lower depth, then the older ones.
+    """
+    db.execute(_LEFT_OVER[place.mode])
+    (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM queue").fetchone()
+    if place.mode is RefreshMode.KNOWN:
+        db.execute(_ALL_KNOWN, (last,))
+    elif place.mode is RefreshMode.ADAPTIVE and choose is not None:
+        keys = enumerate(choose(place), 1)
+        db.executemany(_CHOSEN, [(rank, last + rank, key) for rank, key in keys])
+    if place.mode is not RefreshMode.KNOWN:
+        db.execute(_WAITING_IS_SEEN, (place.cycle,))

@@ -1,0 +1,185 @@
+"""When each URL was seen last and how often it changed, durable: the table `revisit` of a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ultracrawl.recrawl import ChangeHistory, KnownPage, Observation, SiteSize
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class KnownUrl(NamedTuple):
+    """A known URL that something led to for the first time in a cycle."""
+
+    key: int
+    url: str
+    site: str
+    depth: int
+    display_url: str
+
+
+class UnseenUrl(NamedTuple):
+    """A known URL that nothing led to for a while, and that was not fetched either."""
+
+    key: int
+    url: str
+    shown_url: str
+    has_document: bool
+    is_gone: bool
+
+
+class RevisitStore(Protocol):
+    """The part of a `StateStore` about visits over time. Writes become durable with its `flush`."""
+
+    @property
+    def cycle(self) -> int:
+        """The number of the present cycle."""
+
+    def saw(self, keys: Iterable[int]) -> None:
+        """Note that URLs were seen in this cycle: fetched, or led to."""
+
+    def first_met(self, keys: Iterable[int]) -> list[KnownUrl]:
+        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle; no sitemaps."""
+
+    def observe(self, observation: Observation) -> None:
+        """Note what a visit says about the life of a page."""
+
+    def history(self, key: int) -> ChangeHistory:
+        """Return what the visits to a page say together; sees what was flushed."""
+
+    def unseen(self, cycles: int) -> list[UnseenUrl]:
+        """Return the known URLs, sitemaps apart, not seen for at least so many cycles; sees what was flushed."""
+
+    def links(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every page that has links: its key and their keys; sees what was flushed."""
+
+    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
+        """Note `changefreq` and priority of URLs (by key), as a sitemap gives them."""
+
+    def site_sizes(self) -> dict[str, SiteSize]:
+        """Return how many URLs of each site are known, sitemaps apart; sees what was flushed."""
+
+    def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
+        """Yield all known URLs, sitemaps apart, or those of some keys; sees what was flushed."""
+
+
+_UNKNOWN = "INSERT OR IGNORE INTO revisit (key) SELECT key FROM url WHERE key=?"
+_SAW = "UPDATE revisit SET seen=? WHERE key=? AND seen<>?"
+_OBSERVE = """
+    UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND :changed),
+    quiet=quiet+CASE WHEN first>0
+        THEN max(0, min(:at-last,
+            CASE WHEN coalesce(:modified, modified)>0 THEN :at-coalesce(:modified, modified) ELSE :at-last END))
+        ELSE 0 END,
+    first=CASE WHEN first>0 THEN first ELSE :at END, last=:at,
+    modified=coalesce(:modified, modified), markup=coalesce(:markup, markup)
+    WHERE key=:key"""
+_FIRST_MET = """
+    SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.key=u.key
+    WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
+    AND u.key NOT IN (SELECT key FROM sitemap)"""
+_UNSEEN = """
+    SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
+    u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.key=u.key
+    WHERE r.seen<=? AND u.leaving='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
+    AND u.key NOT IN (SELECT key FROM pending) ORDER BY u.url"""
+
+
+_SIZES = """
+    SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
+    WHERE key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
+_PAGES = """
+    SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
+    r.priority, coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
+    coalesce(r.quiet, 0), coalesce(r.modified, 0)
+    FROM url u LEFT JOIN revisit r ON r.key=u.key WHERE u.key NOT IN (SELECT key FROM sitemap)"""
+_SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
+_ADVISE = "UPDATE revisit SET changefreq=?, priority=? WHERE key=?"
+
+
+class RevisitTable:
+    """The table `revisit` of a SQLite store; `read` runs a query of it and returns the rows."""
+
+    def __init__(self, db: sqlite3.Connection, read: Callable[..., list[tuple[Any, ...]]]) -> None:
+        self._db = db
+        self._read = read
+        self._saw: set[int] = set()
+        self._observed: list[Observation] = []
+        self._advice: dict[int, tuple[str, float | None]] = {}
+        self.cycle = 0
+
+    @property
+    def unwritten(self) -> int:
+        """The number of writes that wait for the next flush."""
+        return len(self._saw) + len(self._observed) + len(self._advice)
+
+    def saw(self, keys: Iterable[int]) -> None:
+        """Note that URLs were seen in this cycle."""
+        self._saw.update(keys)
+
+    def first_met(self, keys: Iterable[int]) -> list[KnownUrl]:
+        """Note that URLs were seen; returns the known ones that were not, yet."""
+        unmet = [key for key in keys if key not in self._saw]
+        self._saw.update(unmet)
+        rows = self._read(_FIRST_MET, json.dumps(unmet), self.cycle) if unmet else []
+        found = {row[0]: KnownUrl(*row) for row in rows}
+        return [found[key] for key in unmet if key in found]
+
+    def observe(self, observation: Observation) -> None:
+        """Note what a visit says."""
+        self._observed.append(observation)
+
+    def history(self, key: int) -> ChangeHistory:
+        """Return what the visits to a page say together."""
+        query = "SELECT first, last, checks, changes, quiet, modified FROM revisit WHERE key=?"
+        return next((ChangeHistory(*row) for row in self._read(query, key)), ChangeHistory())
+
+    def unseen(self, cycles: int) -> list[UnseenUrl]:
+        """Return the known URLs that were last seen at least so many cycles ago."""
+        rows = self._read(_UNSEEN, self.cycle - cycles)
+        return [UnseenUrl(key, url, shown, bool(has), bool(gone)) for key, url, shown, has, gone in rows]
+
+    def links(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every page that has links, with them."""
+        yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
+
+    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
+        """Note what a sitemap says about URLs."""
+        self._advice.update((key, (changefreq, priority)) for key, changefreq, priority in advice)
+
+    def site_sizes(self) -> dict[str, SiteSize]:
+        """Return how many URLs of each site are known."""
+        return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_SIZES)}
+
+    def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
+        """Yield all known URLs, or those of some keys."""
+        some = (_PAGES, ()) if keys is None else (_SOME_PAGES, (json.dumps(keys),))
+        rows = self._db.execute(*some)
+        for key, url, site, depth, fetched, markup, changefreq, priority, *history in rows:
+            yield KnownPage(
+                key, url, site, depth, fetched, bool(markup), changefreq, priority, ChangeHistory(*history)
+            )
+
+    def write(self) -> None:
+        """Write what waits; called inside a transaction of the store, when the URLs are in its table."""
+        run = self._db.executemany
+        run(_UNKNOWN, [(key,) for key in self._saw.union(self._advice, (one.key for one in self._observed))])
+        run(_ADVISE, [(changefreq, priority, key) for key, (changefreq, priority) in self._advice.items()])
+        run(_SAW, [(self.cycle, key, self.cycle) for key in self._saw])
+        run(
+            _OBSERVE,
+            [
+                {"key": o.key, "at": o.at, "changed": o.changed, "modified": o.modified, "markup": o.markup}
+                for o in self._observed
+            ],
+        )
+
+    def written(self) -> None:
+        """Take note that the transaction of `write` went well."""
+        self._saw.clear()
+        self._observed.clear()
+        self._advice.clear()
