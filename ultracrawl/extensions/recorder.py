@@ -54,6 +54,7 @@ class Recorder:
         visit.outcome = outcome
         reason = reason or (EXPIRES if visit.expires else "")
         record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
+        visit.code, visit.reason = record.status_code, record.reason
         if visit.record.pending and not record.pending:
             self._state.pending.discard(visit.entry.key)
         if self._leaves_index(visit.record, outcome):
@@ -93,7 +94,7 @@ class Recorder:
         self._state.finish(entry, record)
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
-        self._report.rejected_by[rule] += 1
+        self._report.turn_away(rule)
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
