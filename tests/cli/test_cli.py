@@ -41,7 +41,7 @@ def test_shape_of_crawl_json(crawled: Workspace) -> None:
     run = crawled.crawl().run
     assert set(run) >= {
         "source", "run_id", "started", "finished", "seconds", "fetched", "indexed", "deleted", "bytes",
-        "outcomes", "status_codes", "rejected_by",
+        "outcomes", "status_codes", "rejected_by", "statistics",
     }  # fmt: skip
     assert run["source"] == "site"
     assert run["run_id"] == "2"
@@ -53,7 +53,8 @@ def test_shape_of_urls_json(crawled: Workspace) -> None:
     rows = crawled.command("urls", "--json").lines
     assert len(rows) == 3
     assert list(rows[0]) == [
-        "url", "access_url", "display_url", "source", "depth", "status_code", "outcome", "reason", "etag",
+        "url", "access_url", "display_url", "source", "depth", "status_code", "status_text",
+        "outcome", "reason", "etag",
         "last_modified", "checksum", "indexed", "first_seen", "last_fetched",
     ]  # fmt: skip
     (gone,) = crawled.command("urls", "--json", "--outcome", "GONE").lines

@@ -57,6 +57,7 @@ class Recorder:
         visit.outcome = outcome
         reason = reason or (EXPIRES if visit.expires else "")
         record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
+        visit.code, visit.reason = record.status_code, record.reason
         if visit.record.pending and not record.pending:
             self._state.pending.discard(visit.entry.key)
         if self._leaves_index(visit.record, outcome):
@@ -101,7 +102,7 @@ class Recorder:
         self._state.finish(entry, record)
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
-        self._report.rejected_by[rule] += 1
+        self._report.turn_away(rule)
         self._state.revisits.saw((entry.key,))
 
     @staticmethod

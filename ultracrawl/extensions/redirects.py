@@ -56,7 +56,7 @@ class RedirectFollower:
         rule = answer.decision.rule
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
-        self._session.report.rejected_by[rule] += 1
+        self._session.report.turn_away(rule)
         if self._session.screened is not None:
             self._session.screened.add(redirect.target or "", rule, visit.url)
         reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))

@@ -35,6 +35,7 @@ from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
+from ultracrawl.extensions.run_log import RunLog
 from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside
 from ultracrawl.extensions.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.seed_addresses import seed_addresses
@@ -96,6 +97,8 @@ class CrawlSession:
         self.names: DisplayUrls
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
+        self.run_log: RunLog | None = None
+        """The log of this run, if the source keeps any."""
         self.run: RunMark
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
@@ -174,11 +177,31 @@ class CrawlSession:
             if self.source.crawling_mode != "examine":
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
+        self._open_log()
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
         gc.collect()
         gc.freeze()
+
+    def _open_log(self) -> None:
+        """Begin the log of this run; if that cannot be, the crawl goes on and says so."""
+        if not self.source.log.runs:
+            return
+        try:
+            self.run_log = RunLog(self.project, self.source.name, self.source.log.runs, self.clock)
+        except WorkError as error:
+            self._note(error)
+            return
+        self.run_log.started(self.report)
+        self.recorder.on_finish.append(self.run_log.ended)
+
+    def _close_log(self, reason: str) -> None:
+        if self.run_log is not None:
+            self.run_log.results(self.report, reason)
+            self._flush_log()
+        if self.run_log is not None:
+            self.run_log.close()
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
@@ -248,12 +271,21 @@ class CrawlSession:
         self._flush_log()
 
     def _flush_log(self) -> None:
-        """Write the log of links; one that cannot be written is given up, and the crawl goes on."""
+        """Write the logs; one that cannot be written is given up, and the crawl goes on."""
         try:
             if self.screened is not None:
                 self.screened.flush()
         except WorkError as error:
             self.screened = None
+            self._note(error)
+        log = self.run_log
+        try:
+            if log is not None:
+                log.flush()
+        except WorkError as error:
+            if log is not None:
+                log.close()
+            self.run_log = None
             self._note(error)
 
     def _tick(self) -> None:
@@ -319,6 +351,7 @@ class CrawlSession:
         finally:
             self.feed.close(timeout=10.0)
             self._release()
+            self._close_log(reason)
         logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
 
     def _delete(self) -> None:

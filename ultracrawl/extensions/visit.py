@@ -58,6 +58,11 @@ class Visit:
     outcome: UrlOutcome | None = None
     """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
 
+    code: int = 0
+    """The status code that was recorded for it, HTTP's or one of ours; 0 as long as none was."""
+    reason: str = ""
+    """Why it ended as it did, where more than the code is known."""
+
     @property
     def tentative(self) -> bool:
         """Whether its URL is a guess of ours, of which nothing is recorded unless it turns out to be right."""

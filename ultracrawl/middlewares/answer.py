@@ -62,5 +62,5 @@ class AnswerMiddleware:
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
         visit.etag = visit.last_modified = ""
-        self._session.report.rejected_by[refusal.rule] += 1
+        self._session.report.turn_away(refusal.rule)
         self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, refusal.status, refusal.reason)

@@ -58,7 +58,7 @@ class RobotsMiddleware:
         else:
             outcome = UrlOutcome.ROBOTS
             reason = f"30031 excluded by robots.txt: {decision.rule} ({decision.reason})"
-            self._session.report.rejected_by[f"robots.txt {decision.rule}"] += 1
+            self._session.report.turn_away(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
         self._session.recorder.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)
         raise IgnoreRequest(reason)

@@ -3,7 +3,7 @@
 `Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition; `DefinitionError` carries
 several), `UrlOutcome` and `StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page`
 (what one parse of a response gives), `Document` (what goes through the item pipelines), `RunReport` (one crawl of
-one source).
+one source), `CrawlStatistics` (its few numbers).
 """
 
 from ultracrawl.model.decision import Decision
@@ -13,10 +13,12 @@ from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.page import Link, LinkKind, Page, RobotsDirectives
 from ultracrawl.model.record import UrlRecord
 from ultracrawl.model.run import RunReport
+from ultracrawl.model.statistics import CrawlStatistics
 from ultracrawl.model.status import StatusCode, status_text
 
 __all__ = [
     "AttributeValue",
+    "CrawlStatistics",
     "Decision",
     "DefinitionError",
     "Document",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ultracrawl.model.outcome import UrlOutcome
-from ultracrawl.model.status import StatusCode
+from ultracrawl.model.status import StatusCode, status_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class UrlRecord:
             "source": self.source,
             "depth": self.depth,
             "status_code": self.status_code,
+            "status_text": status_text(self.status_code),
             "outcome": self.outcome.value,
             "reason": self.reason,
             "etag": self.etag or None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl.model.outcome import UrlOutcome
+from ultracrawl.model.statistics import CrawlStatistics
 
 
 @dataclass(slots=True)
@@ -33,6 +34,8 @@ class RunReport:
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
+    turned_away: int = 0
+    """URLs that had been let in and were turned away later; they have an outcome and count in `rejected_by` too."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
@@ -40,6 +43,11 @@ class RunReport:
     resumed: bool = False
     interrupted: bool = False
     """Stopped by the user before the queue was empty; the next run goes on."""
+
+    def turn_away(self, rule: str) -> None:
+        """Count a URL that had been let in and is turned away by a rule."""
+        self.rejected_by[rule] += 1
+        self.turned_away += 1
 
     @property
     def queued(self) -> int:
@@ -81,6 +89,7 @@ class RunReport:
             "outcomes": {outcome.value: n for outcome, n in sorted(self.outcomes.items())},
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),
+            "statistics": dict(CrawlStatistics.of(self).items()),
             "scheduled": self.scheduled,
             "dropped_values": self.dropped_values,
             "resumed": self.resumed,

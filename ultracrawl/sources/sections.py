@@ -82,6 +82,13 @@ class LogSection(Section):
         description="Keep a log of links that were turned away: URL, rule, page and time of each.",
         examples=[True],
     )
+    runs: int = Field(
+        default=7,
+        ge=0,
+        le=10_000,
+        description="Logs of single runs that are kept, the current one included; 0 writes none.",
+        examples=[30],
+    )
 
 
 class PolitenessSection(Section):

@@ -51,7 +51,7 @@ class StateSection(StorageSection):
 
 
 class LogsSection(StorageSection):
-    """The logs that sources ask for with their own `log` section."""
+    """Where the logs lie that the `log` section of each source describes."""
 
     path: Path = Field(
         default=Path("var/log"), description="Folder with the logs of each source.", examples=["var/log"]

@@ -1,0 +1,89 @@
+"""Logs of runs as a crawl leaves them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+
+def logs(workspace: Workspace) -> list[Path]:
+    return sorted((workspace.directory / "var/log").glob("i1dssite.*.log"))
+
+
+@pytest.fixture
+def crooked(site: Site, url: str) -> str:
+    site.page(
+        "/", title="Home", links=["/a", "/missing", "/broken", "/private", "/image.bin", "http://other/"]
+    )
+    site.page("/a", title="Alpha", text="aardvark")
+    site.respond("/broken", status=500)
+    site.file("/image.bin", b"\x00\x01\x02", "application/octet-stream")
+    site.robots("User-agent: *\nDisallow: /private\n")
+    return f"{url}/"
+
+
+def test_a_run_leaves_a_log_that_ends_with_its_results__ultra_search_125_126_127(
+    crooked: str, workspace: Workspace
+) -> None:
+    workspace.define(crooked)
+    run = workspace.crawl().run
+    (log,) = logs(workspace)
+    body, _, block = log.read_text().partition("\nCrawling results\n")
+    assert "run 1 of site begins" in body
+    assert f"GONE 404 not found: {crooked}missing" in body
+    assert f"HTTP_ERROR 500 internal server error: {crooked}broken" in body
+    assert "30031 excluded by robots.txt" in body
+    assert "30041 excluded by type" in body
+    assert "run 1 of site ends: finished" in body
+    assert run["statistics"] == {
+        "to_fetch": 0,
+        "fetched": 2,
+        "failures": 2,
+        "rejected": 3,
+        "discovered": 7,
+        "indexed": 2,
+        "not_indexable": 0,
+        "conversion_failures": 0,
+    }
+    assert [int(line.split()[0]) for line in block.splitlines()[:8]] == [0, 2, 2, 3, 7, 2, 0, 0]
+    assert workspace.urls()["/missing"]["status_text"] == "not found"
+
+
+def test_a_refused_connection_is_906_with_message_30025__ultra_search_122(
+    site: Site, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="welcome")
+    site.robots("")
+    with site.serve() as url:
+        workspace.define(f"{url}/", robots={"obey": False})
+    workspace.crawl(code=1)
+    row = workspace.urls()["/"]
+    assert (row["status_code"], row["status_text"]) == (906, "connection refused")
+    assert row["reason"].startswith("30025")
+    assert "NETWORK_ERROR 906 connection refused" in logs(workspace)[0].read_text()
+
+
+@pytest.mark.parametrize(("runs", "left"), [(0, 0), (2, 2)])
+def test_log_runs_says_how_many_are_kept(
+    site: Site, url: str, workspace: Workspace, runs: int, left: int
+) -> None:
+    site.page("/", title="Home", text="welcome")
+    workspace.define(f"{url}/", log={"runs": runs})
+    for _ in range(3):
+        workspace.crawl()
+    assert len(logs(workspace)) == left
+
+
+def test_without_room_for_the_log_the_crawl_goes_on_and_says_so(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="welcome")
+    workspace.define(f"{url}/")
+    (workspace.directory / "var").mkdir()
+    (workspace.directory / "var/log").write_text("no folder")
+    run = workspace.crawl(code=1).run
+    assert run["outcomes"] == {"NEW": 1}
+    assert "log cannot be written" in run["problems"][0]

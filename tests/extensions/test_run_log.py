@@ -1,0 +1,156 @@
+"""The log of one run: its name, what is in it, how many are kept, and what it does when there is no room."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions.run_log import RunLog, run_logs
+from ultracrawl.extensions.visit import Visit
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.sources import Project
+from ultracrawl.sources.definition import DefinitionHead, make_project
+from ultracrawl.state import QueueEntry
+
+LAUNCH = 1_783_454_400.0  # 2026-07-07 20:00 UTC
+
+
+def project_in(folder: Path, size: int = 100_000) -> Project:
+    return make_project(DefinitionHead.model_validate({"logs": {"path": "log", "size": size}}), {}, folder)
+
+
+def log_in(
+    folder: Path, *, name: str = "docs", keep: int = 7, at: float = LAUNCH, size: int = 100_000
+) -> RunLog:
+    return RunLog(project_in(folder, size), name, keep, lambda: at)
+
+
+def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
+    visit = Visit(QueueEntry(1, url, "h", 0, 1), UrlRecord(url, "docs"))
+    visit.outcome, visit.code, visit.reason = outcome, code, reason
+    return visit
+
+
+def test_every_launch_has_a_file_of_its_own_named_by_its_time__ultra_search_125(tmp_path: Path) -> None:
+    names = [log_in(tmp_path, at=LAUNCH + seconds).path.name for seconds in (0, 1, 2, 60)]
+    assert names == [
+        "i1dsdocs.07072000.log",
+        "i1dsdocs.07072000-2.log",
+        "i1dsdocs.07072000-3.log",
+        "i1dsdocs.07072001.log",
+    ]
+
+
+@pytest.mark.parametrize("keep", [1, 7])
+def test_so_many_are_kept_of_each_source_the_latest_ones__ultra_search_14_3(
+    tmp_path: Path, keep: int
+) -> None:
+    others = [log_in(tmp_path, name=name).path for name in ("docs.12345678", "doc", "other")]
+    made = []
+    for launch in range(9):
+        log = log_in(tmp_path, keep=keep, at=LAUNCH + 60 * launch)
+        os.utime(log.path, (launch, launch))
+        made.append(log.path)
+    assert run_logs(project_in(tmp_path), "docs") == made[-keep:]
+    assert all(path.exists() for path in others), "a name that begins alike is another source"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "reason", "line"),
+    [
+        pytest.param(
+            UrlOutcome.NETWORK_ERROR,
+            906,
+            "30025 connection refused",
+            "WARNING NETWORK_ERROR 906 connection refused: http://h/x (30025 connection refused)",
+            id="ultra_search_122",
+        ),
+        pytest.param(
+            UrlOutcome.GONE, 404, "", "INFO    GONE 404 not found: http://h/x", id="gone-without-a-reason"
+        ),
+        pytest.param(UrlOutcome.NEW, 200, "", "", id="a-new-page-has-no-line"),
+        pytest.param(UrlOutcome.NOT_MODIFIED, 304, "", "", id="an-unchanged-page-has-no-line"),
+    ],
+)
+def test_urls_that_did_not_go_as_they_should_have_a_line(
+    tmp_path: Path, outcome: UrlOutcome, code: int, reason: str, line: str
+) -> None:
+    log = log_in(tmp_path)
+    log.ended(ended("http://h/x", outcome, code, reason))
+    log.flush()
+    assert log.path.read_text() == (f"2026-07-07T20:00:00Z {line}\n" if line else "")
+
+
+def test_nothing_that_a_site_sends_begins_a_line_or_steers_a_terminal(tmp_path: Path) -> None:
+    log = log_in(tmp_path)
+    log.note("INFO", "http://h/\nERROR forged\x1b[31m\ud800" + "x" * 10_000)
+    log.flush()
+    (line,) = log.path.read_text().splitlines()
+    assert "\\u000aERROR forged\\u001b[31m" in line
+    assert len(line) < 4200
+
+
+def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path: Path) -> None:
+    log = log_in(tmp_path, size=500)
+    for number in range(100):
+        log.ended(ended(f"http://h/{number}", UrlOutcome.GONE, 404))
+    log.results(RunReport("docs", "7", "", scheduled=1), "finished")
+    log.flush()
+    text = log.path.read_text()
+    assert 5 < text.count("not found") < 12
+    assert f"{100 - text.count('not found')} lines were left out" in text
+    assert "Crawling results" in text
+
+
+def test_warnings_of_the_program_are_in_it_until_it_is_closed(tmp_path: Path) -> None:
+    log, logger = log_in(tmp_path), logging.getLogger("ultracrawl.extensions.anything")
+    log.started(RunReport("docs", "7", "", scheduled=3))
+    logger.warning("a %s", "warning")
+    logger.debug("a detail")
+    try:
+        raise ValueError("bad")
+    except ValueError:
+        logger.exception("it failed")
+    log.close()
+    logger.warning("later")
+    log.flush()
+    lines = [line.split("Z ", 1)[1] for line in log.path.read_text().splitlines()]
+    assert lines == [
+        "INFO    run 7 of docs begins; 3 URLs wait",
+        "WARNING a warning",
+        "ERROR   it failed: ValueError: bad",
+    ]
+
+
+def test_the_results_have_every_number_of_the_statistics__ultra_search_126(tmp_path: Path) -> None:
+    report = RunReport("docs", "7", "", scheduled=3, fetched=2, indexed=1)
+    report.outcomes.update({UrlOutcome.NEW: 1, UrlOutcome.HTTP_ERROR: 1})
+    report.status_codes.update({200: 1, 503: 1})
+    report.problems.append("something broke")
+    log = log_in(tmp_path)
+    log.results(report, "finished")
+    log.flush()
+    before, _, block = log.path.read_text().partition("\nCrawling results\n")
+    assert "ERROR   something broke" in before
+    assert [line.strip().split("  ") for line in block.splitlines()] == [
+        ["1", "to fetch"],
+        ["1", "fetched"],
+        ["1", "failures"],
+        ["0", "rejected"],
+        ["3", "discovered"],
+        ["1", "indexed"],
+        ["0", "not indexable"],
+        ["0", "conversion failures"],
+        ["1", "200 URL OK"],
+        ["1", "503 service unavailable"],
+    ]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_one_line(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("a file")
+    with pytest.raises(WorkError, match="log cannot be written"):
+        log_in(tmp_path)
