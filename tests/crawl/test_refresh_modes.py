@@ -42,7 +42,7 @@ def test_fast_61_links_of_unchanged_pages_wake_their_known_targets(
 
 
 @pytest.mark.parametrize("mode", WAKING)
-def test_fast_61_equal_bodies_wake_their_known_targets(
+def test_fast_61_ultra_search_17_equal_bodies_are_not_scanned_and_wake_their_known_targets(
     chain: Site, url: str, workspace: Workspace, mode: str
 ) -> None:
     for path in ("/", "/hub"):
@@ -182,3 +182,42 @@ def test_fast_60_a_run_is_resumed_until_its_interval_is_over(
     define(workspace, url, "scratch", refresh={"interval": interval})
     assert workspace.crawl().run["resumed"] is resumed
     assert sorted(asked(site)) == (LEFT[2:] if resumed else ["/", *LEFT])
+
+
+def test_fast_61_a_304_whose_headers_turn_noindex_keeps_its_children_alive(
+    chain: Site, url: str, workspace: Workspace
+) -> None:
+    define(workspace, url, "scratch")
+    workspace.crawl()
+    chain.page(
+        "/hub", title="Hub", links=["/leaf", "/lonely"], text="hub", headers={"X-Robots-Tag": "noindex"}
+    )
+    chain.change("/leaf", text="leaf two")
+    chain.reset()
+    run = workspace.crawl().run
+    assert chain.statuses("/hub") == [304]
+    assert run["outcomes"] == {"MODIFIED": 1, "NOT_INDEXED": 1, "NOT_MODIFIED": 2}
+    assert workspace.search("two") == ["/leaf"]
+    assert workspace.search("title:hub") == []
+
+
+def test_fast_61_pages_that_robots_forbids_now_protect_what_they_led_to(
+    chain: Site, url: str, workspace: Workspace
+) -> None:
+    define(workspace, url, "scratch", orphans={"after": 1, "delete": True}, robots={"ttl": 0})
+    workspace.crawl()
+    chain.robots("User-agent: *\nDisallow: /hub\n")
+    for _ in range(3):
+        assert workspace.crawl().run["orphans"] == 0
+    assert set(workspace.search("one")) == {"/leaf", "/lonely"}
+
+
+def test_ultra_search_19_20_a_vanished_url_is_found_until_the_next_crawl(
+    chain: Site, url: str, workspace: Workspace
+) -> None:
+    define(workspace, url, "known")
+    workspace.crawl()
+    chain.remove("/lonely")
+    assert workspace.search('"lonely one"') == ["/lonely"]
+    workspace.crawl()
+    assert workspace.search('"lonely one"') == []

@@ -147,7 +147,8 @@ class Recorder:
             etag=visit.etag,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            links=known.links if outcome is UrlOutcome.ROBOTS else visit.links,
+            # A page that was not read, or that is as it was, still leads to what it led to.
+            links=known.links if outcome is UrlOutcome.ROBOTS or visit.status == 304 else visit.links,
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
         )

@@ -136,7 +136,7 @@ class _Continuous:
     def _next_due(source: DataSource, session: CrawlSession) -> float:
         if source.refresh.when_idle:
             rest = REST_AFTER_FAILURE if session.report.failed else REST
-            return time.time() + rest
+            return time.time() + max(rest, source.politeness.delay)
         return source.refresh.rule.next_due(_place(session)) or time.time()
 
 

@@ -81,7 +81,7 @@ class Waking:
 
     def finished(self, visit: Visit) -> None:
         """Let a page that was found unchanged lead to what it led to before."""
-        if not self.on or visit.outcome is None or not visit.outcome.unchanged:
+        if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.status == 304):
             return
         if visit.sitemap is None or not self._is_index(visit.entry.key):
             self._reassert(visit.links or visit.record.links)
