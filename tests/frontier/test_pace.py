@@ -78,7 +78,7 @@ def test_fast_180_week_end_wrap_and_overlap(
     ["Mon:08", "Mon:25-Tue:01", "Mon:08.60-Mon:09", "Foo:08-Mon:09", "Mon:08-Mon:08", "Mon:24.30-Tue:03"],
 )
 def test_fast_180_a_malformed_span_is_an_error(text: str) -> None:
-    with pytest.raises(ValueError, match="time of day|it "):
+    with pytest.raises(ValueError, match=r"time of day|it "):
         Span.parse(text, 1.0)
 
 
@@ -181,7 +181,7 @@ def test_a_failing_site_is_asked_more_slowly_and_others_are_not() -> None:
     frontier.failed("a")
     assert frontier.pop(1.0) == Entry("b", 1)
     assert frontier.pop(1.9) is None
-    assert {frontier.pop(2.0), frontier.pop(2.0)} == {Entry("a", 1), Entry("b", 2)}
+    assert frontier.pop(2.0) == Entry("a", 1)
 
 
 # ---- Retry-After

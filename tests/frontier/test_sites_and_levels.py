@@ -242,7 +242,8 @@ def test_a_site_is_forgotten_when_its_delay_is_over() -> None:
     assert frontier.remembered == 1000
     assert frontier.pop(10.0) is None
     assert frontier.remembered == 0
-    assert not (frontier._roster._parting or frontier._order._turns._heap)
+    assert frontier._roster._parting == []
+    assert frontier._order._turns._heap == []
 
 
 def test_what_was_known_before_a_restart_counts() -> None:
