@@ -6,6 +6,8 @@
 
 from ultracrawl.frontier.backoff import BackOff
 from ultracrawl.frontier.frontier import Frontier
+from ultracrawl.frontier.grouping import Grouping
+from ultracrawl.frontier.level_rules import LevelRule, LevelRules
 from ultracrawl.frontier.levels import PopScheme, Rota
 from ultracrawl.frontier.pace import Delay, Pace
 from ultracrawl.frontier.retry_after import retry_after
@@ -16,6 +18,9 @@ __all__ = [
     "BackOff",
     "Delay",
     "Frontier",
+    "Grouping",
+    "LevelRule",
+    "LevelRules",
     "Pace",
     "PopScheme",
     "Rota",

@@ -13,8 +13,9 @@ from ultracrawl.sources.compile import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.loaded import Loaded, render_findings, require
 from ultracrawl.sources.locations import PROJECT_FILE
+from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.schema import json_schema
-from ultracrawl.sources.sections import LimitsSection, PolitenessSection, RobotsSection
+from ultracrawl.sources.sections import LimitsSection, RobotsSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
 from ultracrawl.sources.yaml_loader import load_project
 
