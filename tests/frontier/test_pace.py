@@ -151,6 +151,8 @@ def test_fast_17_three_errors_in_a_row_give_the_site_up() -> None:
         while (entry := frontier.pop(now)) is None or entry.site == "b":
             now += 1
         given_up.append(frontier.failed("a"))
+        if given_up[-1]:
+            assert len(frontier.give_up("a")) == 6
         frontier.done("a")
     assert given_up == [False, False, True]
     assert frontier.given_up == {"a"}

@@ -90,6 +90,8 @@ class CrawlSession:
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.opened = False
+        self.before_flush: list[Callable[[], None]] = []
+        """Called before each flush, for what else is to become durable with it."""
         self._failed = False
         self._ticks = 0
         self._ticking = create_looping_call(self._tick)
@@ -118,7 +120,10 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
-        self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
+        levels = self.rules.levels
+        self.run, resumed = self.state.begin_run(
+            now, definition_mark(self.rules), levels.of if levels.levels > 1 else None
+        )
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
@@ -201,6 +206,8 @@ class CrawlSession:
 
     def flush(self) -> None:
         """Make documents and records durable, in that order."""
+        for prepare in self.before_flush:
+            prepare()
         self.feed.sync()
         self.state.flush()
         self._flush_log()
@@ -239,6 +246,7 @@ class CrawlSession:
         if visit.done:
             return
         failure = failure_of(error)
+        visit.error = failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else ""
         if failure.again:
             self.retry_or_finish(visit, failure.outcome, failure.status, failure.reason)
         else:
@@ -304,7 +312,8 @@ class CrawlSession:
         self.report.seconds = time.monotonic() - self._started
         now = self.clock()
         self.report.finished = _iso(now)
-        finished = now if not self.state.counts().queued else 0.0
+        kept = self.report.given_up.total()
+        finished = now if self.state.counts().queued <= kept else 0.0
         self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
         self.state.end_run(self.run)
 

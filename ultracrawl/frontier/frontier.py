@@ -263,13 +263,11 @@ class Frontier(Generic[E]):
         return at
 
     def failed(self, name: str) -> bool:
-        """Note that the latest request to a site failed on the network; True if the site is given up for that."""
+        """Note that the latest request to a site failed on the network; True if it is to be given up for that."""
         site = self._roster.site(name)
-        if self.pace.backoff.fail(site.clock, self.pace.base(site.clock, self._now)):
-            self.give_up(name)
-            return True
+        hopeless = self.pace.backoff.fail(site.clock, self.pace.base(site.clock, self._now))
         self._recount(site)
-        return False
+        return hopeless
 
     def answered(self, name: str, latency: float = 0.0, *, well: bool = True) -> None:
         """Note that a site answered, after `latency` seconds; `well` is False for error answers."""
@@ -281,10 +279,10 @@ class Frontier(Generic[E]):
         self.pace.learn(site.clock, latency, well=well)
         self._recount(site)
 
-    def give_up(self, name: str) -> None:
-        """Let nothing more of a site out in this run; what waits stays in the store."""
+    def give_up(self, name: str) -> list[E]:
+        """Let nothing more of a site out in this run; what waits stays in the store. Returns what was in memory."""
         self.given_up.add(name)
-        self.withdraw(name)
+        return self.withdraw(name)
 
     # ---- delays and places of single sites
 
@@ -337,7 +335,9 @@ class Frontier(Generic[E]):
         site = self._roster.site(name)
         site.clock.errors = errors
         site.clock.slowed = slowed
-        self.hold(name, until)
+        site.clock.due = max(site.clock.due, until)
+        self._order.relist(site)
+        self._roster.settle(site)
 
     def locate(self, name: str, address: str) -> None:
         """Tell the network address of a site; empty if it has none, or shares it with nobody."""

@@ -114,6 +114,7 @@ class Order(Generic[E]):
             address = self._addresses[name] = Address(name, Turns(self._rota.levels))
         site.address = address
         address.sites += 1
+        address.clock.due = max(address.clock.due, site.clock.due)
 
     def forget(self, address: Address[E]) -> None:
         """Forget an address that no site has."""

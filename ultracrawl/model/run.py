@@ -11,7 +11,7 @@ from ultracrawl.model.outcome import UrlOutcome
 
 @dataclass(slots=True)
 class RunReport:
-    """The counts of one run; `scheduled` equals the sum of `outcomes` when the run ended normally."""
+    """The counts of one run; `scheduled` equals the sums of `outcomes` and `given_up` when it ended normally."""
 
     source: str
     run_id: str
@@ -31,6 +31,8 @@ class RunReport:
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
+    given_up: Counter[str] = field(default_factory=Counter)
+    """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
@@ -79,6 +81,7 @@ class RunReport:
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),
             "scheduled": self.scheduled,
+            "given_up": dict(self.given_up),
             "dropped_values": self.dropped_values,
             "resumed": self.resumed,
             "interrupted": self.interrupted,

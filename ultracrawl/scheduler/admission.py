@@ -71,6 +71,7 @@ class Admission:
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
         screened: Callable[[str, str, str], None] | None = None,
+        level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
         self._policy = policy
         self._rewriting = LinkRewriting(policy, rewriter, rejected_by, screened) if rewriter else None
@@ -82,6 +83,7 @@ class Admission:
         self._clock = clock
         self._rejected_by = rejected_by
         self._screened = screened
+        self._level_of = level_of
         self._seen = SeenUrls()
         self._unusable: set[str] = set()
         self.shorter: list[tuple[int, int]] = []
@@ -194,9 +196,18 @@ class Admission:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""
         self._seen.put(key, 0)
 
-    def enter(self, key: int, url: str, depth: int, display_url: str = "", hops: int = 0) -> QueueEntry:
-        """Make a URL known and queue it."""
-        entry = QueueEntry(key, url, site_of(url), depth, self._state.next_seq(), hops, display_url)
+    def enter(
+        self,
+        key: int,
+        url: str,
+        depth: int,
+        display_url: str = "",
+        hops: int = 0,
+        level: int | None = None,
+    ) -> QueueEntry:
+        """Make a URL known and queue it, on the level that the rules say unless one is given."""
+        level = self._level_of(url) if level is None else level
+        entry = QueueEntry(key, url, site_of(url), depth, self._state.next_seq(), hops, display_url, level)
         self._state.discover(entry, self._clock())
         self._seen.put(key, depth)
         return entry

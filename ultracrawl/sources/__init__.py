@@ -10,6 +10,7 @@ gives `Loaded` (a project, or findings), `require` insists on the project, `rend
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.catalog import Catalog, adhoc
 from ultracrawl.sources.compile import CompiledSource, compile_source
+from ultracrawl.sources.compile_pace import compile_rota
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.loaded import Loaded, render_findings, require
 from ultracrawl.sources.locations import PROJECT_FILE
@@ -34,6 +35,7 @@ __all__ = [
     "RobotsSection",
     "StateSection",
     "adhoc",
+    "compile_rota",
     "compile_source",
     "json_schema",
     "load_project",

@@ -53,6 +53,33 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE announced (key INTEGER PRIMARY KEY, lastmod INTEGER NOT NULL);
     """,
+    # 4: levels of the queue, and what is remembered of sites
+    """
+    ALTER TABLE queue RENAME TO queue_without_levels;
+    CREATE TABLE queue (
+        site TEXT NOT NULL,
+        level INTEGER NOT NULL DEFAULT 1,
+        depth INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        hops INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (site, level, depth, seq)
+    ) WITHOUT ROWID;
+    INSERT INTO queue (site, depth, seq, key, hops) SELECT site, depth, seq, key, hops FROM queue_without_levels;
+    DROP TABLE queue_without_levels;
+    CREATE TABLE site (
+        site TEXT PRIMARY KEY,
+        next_at REAL NOT NULL,
+        why TEXT NOT NULL,
+        own_delay REAL,
+        errors INTEGER NOT NULL,
+        slowed REAL NOT NULL,
+        last_error TEXT NOT NULL,
+        error_at REAL NOT NULL,
+        given_up INTEGER NOT NULL,
+        robots TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

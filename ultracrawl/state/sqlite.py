@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.lock import lock_file
 from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.state.site_table import SiteTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
@@ -37,10 +38,13 @@ _UPSERT = f"""
 _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
-_ENQUEUE = "INSERT OR REPLACE INTO queue (site, depth, seq, key, hops) VALUES (?,?,?,?,?)"
-_DEQUEUE = "DELETE FROM queue WHERE site=? AND depth=? AND seq=?"
+_ENQUEUE = "INSERT OR REPLACE INTO queue (site, level, depth, seq, key, hops) VALUES (?,?,?,?,?,?)"
+_DEQUEUE = "DELETE FROM queue WHERE site=? AND level=? AND depth=? AND seq=?"
 _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
-_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url FROM queue q JOIN url u ON u.key=q.key"
+_ENTRY = (
+    "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.level "
+    "FROM queue q JOIN url u ON u.key=q.key"
+)
 
 
 class SqliteState:
@@ -56,7 +60,7 @@ class SqliteState:
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
-            self._lock = _lock_file(Path(path), source)
+            self._lock = lock_file(Path(path), source)
         try:
             self._db = _connect(self._path, read_only)
         except BaseException:
@@ -75,10 +79,13 @@ class SqliteState:
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
         self.sitemaps = SitemapTable(self._db, self._all)
+        self.sites = SiteTable(self._db, self._all, self.flush)
 
     # ---- runs
 
-    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+    def begin_run(
+        self, started: float, scope: str, level_of: Callable[[str], int] | None = None
+    ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end; see `StateStore`."""
         latest = next(iter(self.runs(1)), None)
         if latest and not latest.finished and latest.scope == scope:
@@ -91,14 +98,22 @@ class SqliteState:
             )
             self._forget_orphans()
             self.sitemaps.begin_run(number - 1)
-            self._db.execute("DELETE FROM queue")
-            self._db.execute(
-                "INSERT INTO queue (site, depth, seq, key) "
-                "SELECT site, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url "
-                "WHERE key NOT IN (SELECT key FROM sitemap)"
-            )
+            self.sites.begin_run(started)
+            self._fill_queue(level_of)
         self._seq = self._last_seq()
         return RunMark(number, started, scope=scope), False
+
+    def _fill_queue(self, level_of: Callable[[str], int] | None) -> None:
+        level = "1"
+        if level_of is not None:
+            self._db.create_function("level_of", 1, level_of, deterministic=True)
+            level = "level_of(url)"
+        self._db.execute("DELETE FROM queue")
+        self._db.execute(
+            "INSERT INTO queue (site, level, depth, seq, key) "  # noqa: S608 - constant texts
+            f"SELECT site, {level}, depth, row_number() OVER (ORDER BY depth, first_seen, url), key FROM url "
+            "WHERE key NOT IN (SELECT key FROM sitemap)"
+        )
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
@@ -223,10 +238,14 @@ class SqliteState:
 
     # ---- the queue
 
-    def queued(self, site: str, limit: int) -> list[QueueEntry]:
-        """Return the first `limit` waiting URLs of a site, in order."""
+    def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
+        """Return the first `limit` waiting URLs of a site by level, depth and order; or those of some levels."""
         self.flush()
-        rows = self._all(f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.depth, q.seq LIMIT ?", site, limit)
+        query = f"SELECT {_ENTRY} WHERE q.site=? %s ORDER BY q.level, q.depth, q.seq LIMIT ?"
+        if levels is None:
+            rows = self._all(query % "", site, limit)
+        else:
+            rows = self._all(query % "AND q.level>=? AND q.level<?", site, levels.start, levels.stop, limit)
         return [QueueEntry(*row) for row in rows]
 
     def queued_sites(self) -> list[tuple[str, int]]:
@@ -250,7 +269,7 @@ class SqliteState:
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
         waiting = (self._found, self._again, self._done, self._amended, self._marks)
-        return sum(map(len, waiting)) + self.sitemaps.unwritten
+        return sum(map(len, waiting)) + self.sitemaps.unwritten + self.sites.unwritten
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
@@ -263,14 +282,16 @@ class SqliteState:
                 _DISCOVER,
                 [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()],
             )
-            run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
+            run(_ENQUEUE, [(e.site, e.level, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             gone = (*self._left, *(entry for entry, _ in self._done.values()))
-            run(_DEQUEUE, [(e.site, e.depth, e.seq) for e in gone])
+            run(_DEQUEUE, [(e.site, e.level, e.depth, e.seq) for e in gone])
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
             self.sitemaps.write()
+            self.sites.write()
         self.sitemaps.written()
+        self.sites.written()
         self._found.clear()
         self._again.clear()
         self._done.clear()
@@ -337,23 +358,6 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
     )  # fmt: skip
-
-
-def _lock_file(path: Path, source: str) -> IO[str]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock").open("w")
-    except OSError as error:
-        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise UserError(
-            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
-            "wait for it or stop it"
-        ) from error
-    return lock
 
 
 def _connect(path: str, read_only: bool) -> sqlite3.Connection:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.site_table import SiteStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
 
 class QueueEntry(NamedTuple):
-    """A URL that waits for its turn; a site's entries are taken by depth, then in order of discovery."""
+    """A URL that waits for its turn; entries of a site and level are taken by depth, then in order of discovery."""
 
     key: int
     """`urls.url_key` of the URL: identifies it within its source."""
@@ -22,6 +23,8 @@ class QueueEntry(NamedTuple):
     hops: int = 0
     """Redirects that led here, one after the other."""
     display_url: str = ""
+    level: int = 1
+    """Its priority; level 1 is the highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,16 @@ class StateStore(Protocol):
     def sitemaps(self) -> SitemapStore:
         """Which URLs are sitemaps, and what they say."""
 
-    def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
+    @property
+    def sites(self) -> SiteStore:
+        """What is remembered of each site."""
+
+    def begin_run(
+        self, started: float, scope: str, level_of: Callable[[str], int] | None = None
+    ) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
+        `level_of` gives the level of a URL; without it all are on level 1.
         A new run puts every known URL into the queue, sitemaps apart. URLs that were gone several times in a row,
         and that no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
         """
@@ -97,8 +107,8 @@ class StateStore(Protocol):
         Returns how many. Such documents exist only after the document cache was damaged or removed.
         """
 
-    def queued(self, site: str, limit: int) -> list[QueueEntry]:
-        """Return the first `limit` waiting URLs of a site, in order."""
+    def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
+        """Return the first `limit` waiting URLs of a site by level, depth and order; or those of some levels."""
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
