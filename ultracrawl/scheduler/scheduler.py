@@ -40,8 +40,7 @@ logger = logging.getLogger(__name__)
 
 REFILL = 2000
 """Entries of one site that are turned away at once."""
-LONGEST_SLEEP = 60.0
-"""Seconds after which the clocks are looked at again; the clock on the wall may have been set meanwhile."""
+LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
 CONGESTION_WAIT = 0.1
 
 
@@ -198,8 +197,7 @@ class UltracrawlScheduler(BaseScheduler):
         # A resumed run may hold levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize
         stored = self._session.state.queued(site, batch, range(level, stop))
-        waiting = [entry for entry in stored if entry.key not in self._session.visits]
-        asked = self._sitemaps.asked(waiting)
+        asked = self._sitemaps.asked([one for one in stored if one.key not in self._session.visits])
         more = len(stored) == batch
         self._frontier.refill(site, asked, more=more, level=level)
         return bool(asked) or not more

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -72,6 +73,7 @@ class SqliteState:
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._left: list[QueueEntry] = []
         """Entries that left the queue before the latest one of their URL, in the same stretch between two flushes."""
+        self._touched: set[str] = set()  # sites of whose queue something is not flushed
         self._amended: dict[int, UrlRecord] = {}
         self._marks: dict[int, bool] = {}
         self._names: dict[str, set[int]] = {}
@@ -165,29 +167,28 @@ class SqliteState:
             return self._amended[key]
         if key in self._found:
             entry, now = self._found[key]
-            return self._record(entry, now)
+            shown = entry.display_url
+            return UrlRecord(entry.url, self.source, depth=entry.depth, display_url=shown, first_seen=now)
         rows = self._all(f"SELECT {_RECORD} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
         return self._from_row(rows[0]) if rows else None
-
-    def _record(self, entry: QueueEntry, now: float) -> UrlRecord:
-        return UrlRecord(
-            entry.url, self.source, depth=entry.depth, display_url=entry.display_url, first_seen=now
-        )
 
     def discover(self, entry: QueueEntry, now: float) -> None:
         """Add a URL that is not known yet to table and queue."""
         self._found[entry.key] = (entry, now)
+        self._touched.add(entry.site)
         self._note_name(entry.key, entry.display_url)
 
     def requeue(self, entry: QueueEntry) -> None:
         """Put a known URL into the queue again."""
         self._again.append(entry)
+        self._touched.add(entry.site)
 
     def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
         if entry.key in self._done:
             self._left.append(self._done[entry.key][0])
         self._done[entry.key] = (entry, record)
+        self._touched.add(entry.site)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
 
@@ -240,12 +241,11 @@ class SqliteState:
 
     def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site by level, depth and order; or those of some levels."""
-        self.flush()
-        query = f"SELECT {_ENTRY} WHERE q.site=? %s ORDER BY q.level, q.depth, q.seq LIMIT ?"
-        if levels is None:
-            rows = self._all(query % "", site, limit)
-        else:
-            rows = self._all(query % "AND q.level>=? AND q.level<?", site, levels.start, levels.stop, limit)
+        if site in self._touched:
+            self.flush()
+        levels = levels or range(sys.maxsize)
+        which = "q.site=? AND q.level>=? AND q.level<? ORDER BY q.level, q.depth, q.seq LIMIT ?"
+        rows = self._all(f"SELECT {_ENTRY} WHERE {which}", site, levels.start, levels.stop, limit)
         return [QueueEntry(*row) for row in rows]
 
     def queued_sites(self) -> list[tuple[str, int]]:
@@ -292,6 +292,7 @@ class SqliteState:
             self.sites.write()
         self.sitemaps.written()
         self.sites.written()
+        self._touched.clear()
         self._found.clear()
         self._again.clear()
         self._done.clear()
