@@ -24,11 +24,15 @@ def test_a_site_is_remembered(tmp_path: Path, at_once: bool) -> None:
     state.sites.put(StoredSite("a"))
     state.sites.put(row, at_once=at_once)
     assert state.sites.get("a") == row
-    assert state.sites.all() == [row]
     reader = SqliteState(tmp_path / "s.sqlite", "s", read_only=True)
     assert reader.sites.get("a") == (row if at_once else None)
     state.flush()
     assert reader.sites.get("a") == row
+    state.sites.put(StoredSite("free", 5.0))
+    state.sites.put(StoredSite("slow", 5.0, own_delay=3.0))
+    state.flush()
+    assert {one.site for one in reader.sites.waiting_at(9.0)} == {"a", "slow"}
+    assert {one.site for one in reader.sites.waiting_at(4.0)} == {"a", "free", "slow"}
     assert reader.sites.get("b") is None
     reader.close()
     state.close()

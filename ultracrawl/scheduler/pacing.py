@@ -58,7 +58,7 @@ class Pacing:
         session = self._session
         session.before_flush.append(self.store)
         now, wall = time.monotonic(), session.clock()
-        for row in session.state.sites.all():
+        for row in session.state.sites.waiting_at(wall):
             if row.given_up == session.run.number:
                 self._frontier.given_up.add(row.site)
             else:

@@ -45,8 +45,8 @@ class SiteStore(Protocol):
     def put(self, row: StoredSite, *, at_once: bool = False) -> None:
         """Remember a site; durable with the next flush of the store, or before this returns."""
 
-    def all(self) -> list[StoredSite]:
-        """Return all sites that are remembered."""
+    def waiting_at(self, now: float) -> list[StoredSite]:
+        """Return the sites that may not be asked yet at a time, or have errors or a delay of their own."""
 
     def waiting(self, site: str) -> dict[int, int]:
         """Return how many URLs of a site wait, by level."""
@@ -90,11 +90,11 @@ class SiteTable:
         else:
             self._put[row.site] = row
 
-    def all(self) -> list[StoredSite]:
-        """Return all sites that are remembered."""
-        rows = self._read(f"SELECT {_COLUMNS} FROM site")  # noqa: S608 - constant column names
-        known = {row[0]: StoredSite(*row) for row in rows}
-        return list({**known, **self._put}.values())
+    def waiting_at(self, now: float) -> list[StoredSite]:
+        """Return the sites that are not as free as an unknown one; sees what was flushed."""
+        which = "next_at>? OR errors>0 OR own_delay IS NOT NULL OR given_up<>0"
+        rows = self._read(f"SELECT {_COLUMNS} FROM site WHERE {which}", now)  # noqa: S608 - constant texts
+        return [StoredSite(*row) for row in rows]
 
     def waiting(self, site: str) -> dict[int, int]:
         """Return how many URLs of a site wait, by level."""
