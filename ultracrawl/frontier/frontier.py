@@ -262,6 +262,17 @@ class Frontier(Generic[E]):
         self._roster.settle(site)
         return at
 
+    def began(self, name: str, now: float) -> None:
+        """Correct when the request that was handed out last began: only now, something took its time before."""
+        site = self._sites.get(name)
+        late = now - site.clock.started if site is not None else 0.0
+        if site is None or late <= 0:
+            return
+        for clock in (site.clock, *([site.address.clock] if site.address is not None else ())):
+            clock.started += late
+            clock.due += late
+        self._order.relist(site)
+
     def failed(self, name: str) -> bool:
         """Note that the latest request to a site failed on the network; True if it is to be given up for that."""
         site = self._roster.site(name)

@@ -80,6 +80,7 @@ class Pacing:
         """Note that a request to a site is about to be made."""
         if self._frontier.delay_of(site) >= DURABLE_FROM:
             self._put(site, at_once=True)
+            self._frontier.began(site, time.monotonic())  # a first write takes as long as the disk does
         else:
             self._changed.add(site)
 
