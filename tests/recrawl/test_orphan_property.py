@@ -14,7 +14,7 @@ from ultracrawl.extensions.orphans import OrphanKeeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CycleRule, RefreshMode, provable
 from ultracrawl.sources import DataSource
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state import QueueEntry, QueueStart, SqliteState
 from ultracrawl.urls import url_key
 
 PAGES = 7
@@ -39,7 +39,7 @@ class Life:
     fetched: set[int] = field(default_factory=set)
 
     def cycle(self, number: int, pages: tuple[frozenset[int], ...], fate: tuple[str, ...]) -> None:
-        run, _ = self.state.begin_run(float(number), "s", CycleRule(RefreshMode.SCRATCH))
+        run, _ = self.state.begin_run(float(number), "s", QueueStart(CycleRule(RefreshMode.SCRATCH)))
         self.removed, self.fetched = [], set()
         queue = [0]
         if KEYS[0] in self.state.lookup([KEYS[0]]):

@@ -10,6 +10,7 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.site_status import show_site
 from ultracrawl.errors import StateError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.sources import Project
@@ -17,18 +18,26 @@ from ultracrawl.sources import Project
 
 @click.command("status")
 @config_option
+@click.argument("site", required=False)
 @json_option
-def command(config: str | None, as_json: bool) -> None:
+def command(config: str | None, site: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
 
     A source that is being crawled is running, pausing, paused, stopping or finishing; else it is idle, indexing
     pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run) or never crawled.
 
+    With a SITE (a host, with its port if that is not the usual one): when it is asked next and why not earlier, its
+    delay, errors and robots.txt.
+
     \b
-    Example:
+    Examples:
       ultracrawl status --json
+      ultracrawl status www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
+    if site:
+        show_site(project, site, as_json)
+        return
     rows = [_live(project, _status(project, source.name)) for source in chosen_sources(project, [])]
     if as_json:
         print_json({"sources": rows})

@@ -32,6 +32,7 @@ class FailureDesk:
 
     def failure(self, visit: Visit, failure: Failure) -> None:
         """Act on a download, or its processing, that failed."""
+        visit.error = failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else ""
         error = error_of(failure)
         if error:
             self._act(visit, error, failure)

@@ -34,16 +34,25 @@ class HostAddresses:
         logger.warning("No address of %s after %g s; it counts as covered by no mask", host, WAIT)
         return ()
 
+    def ask(self, host: str) -> Future[tuple[str, ...]]:
+        """Begin to look up a host, or join whoever does; nobody waits here."""
+        if host not in self._known:
+            self._begin([host])
+        return self._known[host]
+
     def look_up(self, hosts: Iterable[str]) -> None:
         """Look up all hosts at once and wait for them, at most `WAIT` seconds together."""
         new = [host for host in dict.fromkeys(hosts) if host not in self._known]
         if not new:
             return
+        self._begin(new)
+        wait([self._known[host] for host in new], timeout=WAIT)
+
+    def _begin(self, hosts: Iterable[str]) -> None:
         if len(self._known) >= KEPT:
             self._known.clear()
         pool = self._pool = self._pool or ThreadPoolExecutor(THREADS, thread_name_prefix="look-up")
-        self._known.update((host, pool.submit(addresses_of, host)) for host in new)
-        wait([self._known[host] for host in new], timeout=WAIT)
+        self._known.update((host, pool.submit(addresses_of, host)) for host in hosts)
 
     def close(self) -> None:
         """Let go of the threads; look-ups that have not begun are given up."""

@@ -44,7 +44,7 @@ from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.state import RunMark, StateStore
+from ultracrawl.state import QueueStart, RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
 from ultracrawl.urls import url_key
 
@@ -111,6 +111,8 @@ class CrawlSession:
         self.opened = False
         self._remade = False
         """The definition makes other documents of the same pages than in the run before."""
+        self.before_flush: list[Callable[[], None]] = []
+        """Called before each flush, for what else is to become durable with it."""
         self._failed = False
         self._ticks = 0
         self._ticking = create_looping_call(self._tick)
@@ -145,7 +147,9 @@ class CrawlSession:
         chooser = AdaptiveChooser(self.state, self.source, self.clock)
         rule = self.source.refresh.rule
         rule = rule.for_everything if self.force else rule
-        self.run, resumed = self.state.begin_run(now, mark, rule, chooser.choose)
+        levels = self.rules.levels
+        start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
+        self.run, resumed = self.state.begin_run(now, mark, start)
         if is_adaptive(self.run.mode):
             self.chooser = chooser
             if resumed:
@@ -266,6 +270,8 @@ class CrawlSession:
 
     def flush(self) -> None:
         """Make documents and records durable, in that order."""
+        for prepare in self.before_flush:
+            prepare()
         self.feed.sync()
         self.state.flush()
         self._flush_log()
@@ -379,7 +385,8 @@ class CrawlSession:
         self.report.seconds = time.monotonic() - self._started
         now = self.clock()
         self.report.finished = _iso(now)
-        finished = now if not self.state.counts().queued else 0.0
+        kept = self.report.given_up.total()
+        finished = now if self.state.counts().queued <= kept else 0.0
         self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
         self.state.end_run(self.run)
 

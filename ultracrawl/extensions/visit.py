@@ -37,6 +37,12 @@ class Visit:
     items: int = 0
     """Items that were handed to the pipelines and have not come out."""
     status: int = 0
+    error: str = ""
+    """What the latest request failed with, if no answer came."""
+    latency: float = 0.0
+    """Seconds until the answer began."""
+    retry_after: float = 0.0
+    """Seconds for which the server wants to be left alone."""
     etag: str = ""
     last_modified: str = ""
     checksum: bytes = b""

@@ -2,62 +2,68 @@
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Generic
 
+from ultracrawl.frontier.levels import Rota, nearest
+from ultracrawl.frontier.order import NO_WAIT, Order
+from ultracrawl.frontier.pace import Pace
+from ultracrawl.frontier.roster import Roster
+from ultracrawl.frontier.site import E, Site
 
-class Waiting(Protocol):
-    """What the frontier needs to know of an entry."""
-
-    @property
-    def site(self) -> str:
-        """Host and port: the unit of politeness."""
-
-
-E = TypeVar("E", bound=Waiting)
-
-
-@dataclass(slots=True)
-class _Site(Generic[E]):
-    entries: deque[E] = field(default_factory=deque)
-    in_flight: int = 0
-    next_at: float = 0.0
-    started: float = float("-inf")
-    """When the latest request to the site began."""
-    before: tuple[float, float] = (0.0, float("-inf"))
-    """`next_at` and `started` as they were before that request."""
-    stored: bool = False
-    """Further entries of this site wait in the store only."""
-    suspended: bool = False
-    """Nothing goes out until `resume`."""
-    listed: int = 0
-    """The turn under which the site stands in the ready-heap; 0 if it does not."""
+BATCH = 2000
+"""Most entries of one site that are taken from the store at once."""
+LEAST_BATCH = 16
 
 
 class Frontier(Generic[E]):
-    """A queue per site; a site is ready when its delay is over and it has a free place.
+    """A queue per site; a site is ready when it has a place, its delay is over and fewer than its number are out.
 
     Sites take turns: the one that has waited longest is next. Choosing costs O(log sites), whatever the
     number of URLs. At most `capacity` entries are kept in memory; a site whose entries do not fit is told so
     by `add`, and is named in `hungry` when it has room again. Times are seconds of one monotonic clock.
 
+    At most `max_sites` sites have a place (None: all); one gives its place back when its queue is empty, when it
+    is withdrawn or given up, and after `max_inter_docs` entries if others wait. Of the entries that may go out now,
+    `rota` chooses the level; within a level sites take turns. What is idle and whose delay is over is forgotten.
+
     Requests that others make to a site (robots.txt) keep its delay too: they take a turn of the site, by `spend`
     for one that `pop` gave, by `claim` for a further one.
     """
 
-    def __init__(self, *, delay: float = 0.0, concurrency: int = 2, capacity: int = 50_000) -> None:
-        self.delay = delay
-        self.concurrency = concurrency
+    def __init__(
+        self,
+        pace: Pace | None = None,
+        *,
+        delay: float = 0.0,
+        concurrency: int = 2,
+        capacity: int = 50_000,
+        max_sites: int | None = None,
+        max_inter_docs: int | None = None,
+        rota: Rota | None = None,
+        level_of: Callable[[E], int] | None = None,
+    ) -> None:
+        self.pace = pace or Pace(delay, concurrency)
         self.capacity = capacity
-        self.hungry: set[str] = set()
-        self._sites: dict[str, _Site[E]] = {}
-        self._ready: list[tuple[float, int, str]] = []
-        self._caps: dict[str, int] = {}
-        self._delays: dict[str, float] = {}
-        self._turn = 0
+        self.given_up: set[str] = set()
+        """Sites from which nothing more goes out in this run."""
+        rota = rota or Rota()
+        self._levels = rota.levels
+        self._every = (1 << rota.levels) - 1
+        self._level_of = level_of if rota.levels > 1 else None
+        self._in_a_row = max_inter_docs
+        self._order: Order[E] = Order(self.pace, rota)
+        self._roster: Roster[E] = Roster(self.pace, self._order, max_sites, self._every)
+        self._sites = self._roster.sites
+        self._places = self._roster.places
+        self.hungry = self._roster.hungry
+        """Sites with a place that have entries in the store and room for them: give them some by `refill`."""
+        self.unlocated = self._roster.unlocated
+        """Sites that wait for their address: tell it by `locate`."""
         self._size = 0
+        self._out = 0
+        self._now = 0.0
+        self._closed_until = NO_WAIT
 
     def __len__(self) -> int:
         """Return the number of entries in memory that wait."""
@@ -66,177 +72,317 @@ class Frontier(Generic[E]):
     @property
     def in_flight(self) -> int:
         """The number of entries that were handed out and are not done."""
-        return sum(site.in_flight for site in self._sites.values())
+        return self._out
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything waits, in memory or in the store, that may still go out."""
+        return bool(self._size or self.hungry or len(self._places))
+
+    @property
+    def remembered(self) -> int:
+        """The number of sites of which something is kept, those apart whose entries wait in the store only."""
+        return len(self._sites)
+
+    @property
+    def waiting(self) -> int:
+        """The number of sites that wait for a place."""
+        return len(self._places)
+
+    @property
+    def concurrency(self) -> int:
+        """Requests to a site that may run at once."""
+        return self.pace.concurrency
+
+    @property
+    def batch(self) -> int:
+        """How many entries of a hungry site are worth taking from the store."""
+        share = self.capacity // (self._places.limit or 1)
+        return min(BATCH, max(share, LEAST_BATCH), self._in_a_row or BATCH)
+
+    # ---- entries
 
     def add(self, entry: E) -> bool:
         """Queue an entry behind the others of its site; False if it must wait in the store instead."""
-        site = self._site(entry.site)
-        if site.stored or self._size >= self.capacity:
-            self.leave_stored(entry.site)
+        name = entry.site
+        if name in self.given_up:
             return False
-        self._append(entry.site, site, entry)
+        # Sites without a place may take half of the memory, so that those with one find room.
+        site = self._sites.get(name)
+        if site is None or not site.active:
+            site = self._roster.enter(name, keep=self._size < self.capacity // 2)
+        if site is None:
+            return False
+        bit = self._bit(entry)
+        if site.stored & bit or self._size >= (self.capacity if site.active else self.capacity // 2):
+            self._leave_stored(site, bit)
+            return False
+        self._append(site, entry, bit)
         return True
 
     def add_first(self, entry: E) -> None:
         """Queue an entry ahead of all others of its site; it must not be in the store."""
-        site = self._site(entry.site)
-        site.entries.appendleft(entry)
-        self._size += 1
-        self.hungry.discard(entry.site)
-        self._list(entry.site, site)
+        site = self._roster.placed(entry.site)
+        self._put_back(site, entry, 1)
+        self._order.list(site)
 
     def leave_stored(self, name: str) -> None:
         """Note that entries of a site wait in the store only; the site turns up in `hungry` when it has room."""
-        site = self._site(name)
-        site.stored = True
-        if not site.entries:
-            self.hungry.add(name)
+        if name in self.given_up:
+            return
+        site = self._sites.get(name)
+        if site is None or not site.active:
+            site = self._roster.enter(name, keep=False)
+        if site is not None:
+            self._leave_stored(site, self._every)
 
-    def refill(self, name: str, entries: list[E], *, more: bool) -> None:
-        """Give a hungry site its next stored entries; `more` says whether others are left in the store."""
-        self.hungry.discard(name)
-        site = self._site(name)
-        site.stored = more
+    def hunger(self, name: str) -> list[int]:
+        """Return the levels of which a hungry site wants entries."""
+        site = self._sites.get(name)
+        wanted = site.hunger if site else 0
+        return [level for level in range(1, self._levels + 1) if wanted & 1 << level - 1]
+
+    def refill(self, name: str, entries: list[E], *, more: bool, level: int = 1) -> None:
+        """Give a hungry site its next stored entries of a level; `more`: others of it are left in the store."""
+        site = self._roster.site(name)
+        bit = 1 << level - 1
+        site.stored = site.stored | bit if more else site.stored & ~bit
         for entry in entries:
-            self._append(name, site, entry)
-
-    def pop(self, now: float) -> E | None:
-        """Hand out the next entry, or None if nothing may be fetched at this time."""
-        while self._ready and self._ready[0][0] <= now:
-            _, turn, name = heappop(self._ready)
-            site = self._sites.get(name)
-            if site is None or site.listed != turn:
-                continue
-            site.listed = 0
-            if site.next_at > now:
-                self._list(name, site)
-                continue
-            if not self._has_turn(name, site):
-                continue
-            return self._hand_out(name, site, now)
-        return None
-
-    def _hand_out(self, name: str, site: _Site[E], now: float) -> E:
-        entry = site.entries.popleft()
-        self._size -= 1
-        site.in_flight += 1
-        self._begin(name, site, now)
-        if site.stored and not site.entries:
+            site.append(entry, bit)
+        self._size += len(entries)
+        if site.hunger & ~bit:
             self.hungry.add(name)
-        self._list(name, site)
-        return entry
-
-    def _begin(self, name: str, site: _Site[E], now: float) -> None:
-        site.before = site.next_at, site.started
-        site.started = now
-        site.next_at = max(site.next_at, now + self.delay_of(name))
-
-    def done(self, name: str) -> None:
-        """Free the place of an entry that was handed out."""
-        site = self._site(name)
-        site.in_flight -= 1
-        self._list(name, site)
-        idle = not (site.entries or site.in_flight or site.stored or site.listed or site.suspended)
-        if idle and not self.delay_of(name):
-            del self._sites[name]
-
-    def spend(self, entry: E) -> None:
-        """Take back an entry: its turn is spent on something else, and the site is suspended until `resume`."""
-        site = self._site(entry.site)
-        site.in_flight -= 1
-        site.suspended = True
-        site.entries.appendleft(entry)
-        self._size += 1
-        self.hungry.discard(entry.site)
-
-    def refund(self, name: str) -> None:
-        """Give a site the turn of its latest entry back: no request was made after all."""
-        site = self._site(name)
-        if site.next_at == site.started + self.delay_of(name):
-            site.next_at, site.started = site.before
-            self._relist(name, site)
-
-    def resume(self, name: str) -> None:
-        """Let entries of a suspended site out again, each when its time has come."""
-        site = self._site(name)
-        site.suspended = False
-        self._list(name, site)
-
-    def claim(self, name: str, now: float) -> float:
-        """Take the next turn of a site for a request made elsewhere; returns the time at which it may start."""
-        site = self._site(name)
-        at = max(now, site.next_at)
-        self._begin(name, site, at)
-        return at
-
-    def delay_of(self, name: str) -> float:
-        """Return the seconds between the starts of two requests to a site."""
-        return self._delays.get(name, self.delay)
-
-    def set_delay(self, name: str, seconds: float) -> None:
-        """Give a site a delay of its own, which counts from its latest request on."""
-        site = self._site(name)
-        held = site.next_at > site.started + self.delay_of(name)
-        due = site.started + seconds
-        site.next_at = max(site.next_at, due) if held else max(due, 0.0)
-        self._delays[name] = seconds
-        self._relist(name, site)
-
-    def cap(self, name: str, places: int) -> None:
-        """Let at most `places` entries of this site be out at once from now on."""
-        self._caps[name] = places
+        else:
+            self.hungry.discard(name)
+        self._order.list(site)
+        self._roster.settle(site)
 
     def withdraw(self, name: str) -> list[E]:
         """Take all entries of a site that wait in memory out of the queue; what waits in the store is not asked for."""
-        site = self._sites.get(name)
         self.hungry.discard(name)
+        self._places.drop(name)
+        site = self._sites.get(name)
         if site is None:
             return []
-        entries = list(site.entries)
+        entries = list(site.empty())
         self._size -= len(entries)
-        site.entries.clear()
-        site.stored = False
+        site.stored = 0
+        self._roster.settle(site)
         return entries
 
-    def hold(self, name: str, until: float) -> None:
-        """Let nothing of this site out before a time (back-off, `Retry-After`, a request made elsewhere)."""
-        site = self._site(name)
-        site.next_at = max(site.next_at, until)
+    # ---- the choice
+
+    def pop(self, now: float) -> E | None:
+        """Hand out the next entry, or None if nothing may be fetched at this time."""
+        self._now = now
+        self._roster.forget(now)
+        if self.pace.week:
+            self._closed_until = self.pace.opens(now)
+            if self._closed_until > now:
+                return None
+        chosen = self._order.choose(now)
+        return None if chosen is None else self._hand_out(*chosen, now)
 
     def next_at(self) -> float | None:
         """Return the time at which `pop` may have an entry again, None if only another call can change that."""
-        while self._ready:
-            at, turn, name = self._ready[0]
-            site = self._sites.get(name)
-            if site and site.listed == turn and self._has_turn(name, site):
-                return at
-            heappop(self._ready)
-            if site and site.listed == turn:
-                site.listed = 0
-        return None
+        at = self._order.next_at(self._now)
+        return at if at is None else max(at, self._closed_until)
 
-    def _has_turn(self, name: str, site: _Site[E]) -> bool:
-        places = self._caps.get(name, self.concurrency)
-        return bool(site.entries) and site.in_flight < places and not site.suspended
+    def _hand_out(self, site: Site[E], bit: int, now: float) -> E:
+        entry = site.take(bit)
+        self._size -= 1
+        self._out += 1
+        site.in_flight += 1
+        site.in_a_row += 1
+        site.ready = False
+        self._begin(site, now)
+        if site.hunger & bit:
+            self.hungry.add(site.name)
+        if self._in_a_row and site.in_a_row >= self._in_a_row and len(self._places):
+            self._roster.step_back(site)
+        if site.address is not None:
+            site.address.in_flight += 1
+            self._order.relist(site)
+        else:
+            self._order.list(site)
+        return entry
 
-    def _site(self, name: str) -> _Site[E]:
+    def _begin(self, site: Site[E], now: float) -> None:
+        delay = self.pace.seconds(site.clock, now)
+        site.clock.begin(now, delay)
+        if site.address is not None:
+            site.address.clock.begin(now, delay)
+
+    # ---- what became of an entry
+
+    def done(self, name: str) -> None:
+        """Free the place of an entry that was handed out."""
+        site = self._roster.site(name)
+        self._come_back(site)
+        self._order.list(site)
+        self._roster.settle(site)
+
+    def spend(self, entry: E) -> None:
+        """Take back an entry: its turn is spent on something else, and the site is suspended until `resume`."""
+        site = self._roster.placed(entry.site)
+        self._come_back(site)
+        site.suspended = True
+        self._put_back(site, entry, self._bit(entry))
+
+    def _come_back(self, site: Site[E]) -> None:
+        site.in_flight -= 1
+        self._out -= 1
+        if site.address is not None:
+            site.address.in_flight -= 1
+            self._order.list_address(site.address)
+
+    def resume(self, name: str) -> None:
+        """Let entries of a suspended site out again, each when its time has come."""
+        site = self._roster.site(name)
+        site.suspended = False
+        self._order.list(site)
+        self._roster.settle(site)
+
+    def refund(self, name: str) -> None:
+        """Give a site the turn of its latest entry back: no request was made after all."""
+        site = self._roster.site(name)
+        delay = self.pace.seconds(site.clock, self._now)
+        site.clock.take_back(delay)
+        site.in_a_row = max(site.in_a_row - 1, 0)
+        if site.address is not None:
+            site.address.clock.take_back(delay)
+        self._order.relist(site)
+
+    def claim(self, name: str, now: float) -> float:
+        """Take the next turn of a site for a request made elsewhere; returns the time at which it may start."""
+        site = self._roster.site(name)
+        at = self.pace.opens(max(now, site.next_at))
+        self._begin(site, at)
+        self._order.relist(site)
+        self._roster.settle(site)
+        return at
+
+    def began(self, name: str, now: float) -> None:
+        """Correct when the request that was handed out last began: only now, something took its time before."""
         site = self._sites.get(name)
-        if site is None:
-            site = self._sites[name] = _Site()
-        return site
+        late = now - site.clock.started if site is not None else 0.0
+        if site is None or late <= 0:
+            return
+        for clock in (site.clock, *([site.address.clock] if site.address is not None else ())):
+            clock.started += late
+            clock.due += late
+        self._order.relist(site)
 
-    def _append(self, name: str, site: _Site[E], entry: E) -> None:
-        site.entries.append(entry)
+    def failed(self, name: str) -> bool:
+        """Note that the latest request to a site failed on the network; True if it is to be given up for that."""
+        site = self._roster.site(name)
+        hopeless = self.pace.backoff.fail(site.clock, self.pace.base(site.clock, self._now))
+        self._recount(site)
+        return hopeless
+
+    def answered(self, name: str, latency: float = 0.0, *, well: bool = True) -> None:
+        """Note that a site answered, after `latency` seconds; `well` is False for error answers."""
+        site = self._sites.get(name)
+        if site is None or not (site.clock.errors or site.clock.slowed or self.pace.throttle):
+            return
+        if well:
+            self.pace.backoff.recover(site.clock, self.pace.base(site.clock, self._now))
+        self.pace.learn(site.clock, latency, well=well)
+        self._recount(site)
+
+    def give_up(self, name: str) -> list[E]:
+        """Let nothing more of a site out in this run; what waits stays in the store. Returns what was in memory."""
+        self.given_up.add(name)
+        return self.withdraw(name)
+
+    # ---- delays and places of single sites
+
+    def site(self, name: str) -> Site[E] | None:
+        """Return what is remembered of a site."""
+        return self._sites.get(name)
+
+    def delay_of(self, name: str) -> float:
+        """Return the seconds between the starts of two requests to a site."""
+        site = self._sites.get(name)
+        return (
+            self.pace.seconds(site.clock, self._now) if site else self._roster.own.get(name, self.pace.delay)
+        )
+
+    def set_delay(self, name: str, seconds: float) -> None:
+        """Give a site a delay of its own, which counts from its latest request on."""
+        self._roster.own[name] = seconds
+        site = self._roster.site(name)
+        site.clock.own = seconds
+        self._recount(site)
+        self._roster.settle(site)
+
+    def reset_delay(self, name: str) -> None:
+        """Let the delay of the source hold for a site again."""
+        if self._roster.own.pop(name, None) is not None and name in self._sites:
+            site = self._sites[name]
+            site.clock.own = None
+            self._recount(site)
+
+    def _recount(self, site: Site[E]) -> None:
+        site.clock.count(self.pace.seconds(site.clock, self._now))
+        self._order.relist(site)
+
+    def cap(self, name: str, places: int) -> None:
+        """Let at most `places` entries of this site be out at once from now on."""
+        self._roster.caps[name] = places
+        site = self._sites.get(name)
+        if site is not None:
+            site.places = places
+
+    def hold(self, name: str, until: float) -> None:
+        """Let nothing of this site out before a time (`Retry-After`, a further attempt)."""
+        site = self._roster.site(name)
+        site.clock.held = max(site.clock.held, until)
+        self._order.relist(site)
+        self._roster.settle(site)
+
+    def recall(self, name: str, until: float, errors: int = 0, slowed: float = 0.0) -> None:
+        """Take up what was known of a site before a restart; nothing of it goes out before `until`."""
+        site = self._roster.site(name)
+        site.clock.errors = errors
+        site.clock.slowed = slowed
+        site.clock.due = max(site.clock.due, until)
+        self._order.relist(site)
+        self._roster.settle(site)
+
+    def locate(self, name: str, address: str) -> None:
+        """Tell the network address of a site; empty if it has none, or shares it with nobody."""
+        self.unlocated.discard(name)
+        site = self._sites.get(name)
+        if site is None or site.located:
+            return
+        site.located = True
+        if address:
+            self._order.locate(site, address)
+        self._order.list(site)
+
+    # ---- inside
+
+    def _bit(self, entry: E) -> int:
+        if self._level_of is None:
+            return 1
+        return 1 << nearest(self._level_of(entry), self._levels) - 1
+
+    def _append(self, site: Site[E], entry: E, bit: int) -> None:
+        site.append(entry, bit)
         self._size += 1
-        self._list(name, site)
+        if site.ready:
+            self._order.stand(site, bit)
+        elif not site.listed:
+            self._order.list(site)
 
-    def _relist(self, name: str, site: _Site[E]) -> None:
-        """List a site anew whose time came nearer; its older place in the heap no longer counts."""
-        site.listed = 0
-        self._list(name, site)
+    def _put_back(self, site: Site[E], entry: E, bit: int) -> None:
+        site.append_first(entry, bit)
+        self._size += 1
+        self._roster.note_hunger(site)
+        if site.ready:
+            self._order.stand(site, bit)
 
-    def _list(self, name: str, site: _Site[E]) -> None:
-        if not site.listed and self._has_turn(name, site):
-            self._turn += 1
-            site.listed = self._turn
-            heappush(self._ready, (site.next_at, self._turn, name))
+    def _leave_stored(self, site: Site[E], bits: int) -> None:
+        site.stored |= bits
+        self._roster.note_hunger(site)

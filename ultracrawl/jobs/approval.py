@@ -80,7 +80,9 @@ class Approval:
     """Decides on the documents of one source; get it from `approval_of`, which holds the lock of the source."""
 
     def __init__(self, source: DataSource, project: Project, state: StateStore, feed: IndexFeed) -> None:
-        self._policy: UrlPolicy = compile_source(source, project).url_policy
+        rules = compile_source(source, project)
+        self._policy: UrlPolicy = rules.url_policy
+        self._levels = rules.levels
         self._state = state
         self._documents = PendingDocuments(state, feed)
         self.report = ApprovalReport(source.name)
@@ -116,7 +118,9 @@ class Approval:
 
     def _entry(self, key: int, record: UrlRecord) -> QueueEntry:
         seq = self._state.next_seq()
-        return QueueEntry(key, record.url, site_of(record.url), record.depth, seq, 0, record.display_url)
+        level = self._levels.of(record.url)
+        shown = record.display_url
+        return QueueEntry(key, record.url, site_of(record.url), record.depth, seq, 0, shown, level=level)
 
     def _chosen(self, records: Iterable[UrlRecord], selection: Selection, problem: str) -> list[UrlRecord]:
         named = {url: self._policy.canonical(url) or url for url in selection.urls}

@@ -8,6 +8,7 @@ from ultracrawl.content import Refusal
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.early_stop import EarlyStop
 from ultracrawl.extensions.headers import header_of, values_of
+from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:
@@ -35,16 +36,24 @@ class AnswerMiddleware:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
+        visit.latency = float(request.meta.get("download_latency", 0.0))
         self._note(visit, response)
         is_page = 200 <= response.status < 300 and visit.sitemap is None
         return self._accept(visit, response) if is_page else response
 
     def _note(self, visit: Visit, response: Response) -> None:
         visit.status = response.status
+        visit.retry_after = self._wish(response)
         visit.etag = header_of(response, "ETag")
         visit.last_modified = header_of(response, "Last-Modified")
         self._session.report.fetched += visit.sitemap is None
         self._session.report.bytes += len(response.body)
+
+    def _wish(self, response: Response) -> float:
+        if response.status not in RETRY_AFTER_STATUS:
+            return 0.0
+        longest = self._session.rules.pace.longest_retry_after
+        return retry_after(header_of(response, "Retry-After"), self._session.clock(), longest)
 
     def _accept(self, visit: Visit, response: Response) -> Response:
         acceptance = self._session.rules.acceptance

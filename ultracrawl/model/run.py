@@ -12,7 +12,7 @@ from ultracrawl.model.statistics import CrawlStatistics
 
 @dataclass(slots=True)
 class RunReport:
-    """The counts of one run; `scheduled` equals the sum of `outcomes` when the run ended normally."""
+    """The counts of one run; `scheduled` equals the sums of `outcomes` and `given_up` when it ended normally."""
 
     source: str
     run_id: str
@@ -36,6 +36,8 @@ class RunReport:
     rejected_by: Counter[str] = field(default_factory=Counter)
     turned_away: int = 0
     """URLs that had been let in and were turned away later; they have an outcome and count in `rejected_by` too."""
+    given_up: Counter[str] = field(default_factory=Counter)
+    """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
@@ -91,6 +93,7 @@ class RunReport:
             "rejected_by": dict(self.rejected_by.most_common()),
             "statistics": dict(CrawlStatistics.of(self).items()),
             "scheduled": self.scheduled,
+            "given_up": dict(self.given_up),
             "dropped_values": self.dropped_values,
             "resumed": self.resumed,
             "interrupted": self.interrupted,

@@ -75,6 +75,7 @@ class Admission:
         look_up: Callable[[Iterable[str]], None] | None = None,
         screened: Callable[[str, str, str], None] | None = None,
         closed: str = "",
+        level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
         self._policy = policy
         self._rewriting = LinkRewriting(policy, rewriter, rejected_by, screened) if rewriter else None
@@ -88,6 +89,7 @@ class Admission:
         self._screened = screened
         self._closed = closed
         self._closed_always = closed
+        self._level_of = level_of
         self.seen = SeenUrls()
         self.meet: Callable[[Iterable[int]], None] | None = None
         """Told the keys of known URLs that were not met lately."""
@@ -223,9 +225,20 @@ class Admission:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""
         self.seen.put(key, 0)
 
-    def enter(self, key: int, url: str, depth: int, display_url: str = "", hops: int = 0) -> QueueEntry:
-        """Make a URL known and queue it."""
-        entry = QueueEntry(key, url, site_of(url), depth, self._state.next_seq(), hops, display_url)
+    def enter(
+        self,
+        key: int,
+        url: str,
+        depth: int,
+        display_url: str = "",
+        hops: int = 0,
+        level: int | None = None,
+    ) -> QueueEntry:
+        """Make a URL known and queue it, on the level that the rules say unless one is given."""
+        level = self._level_of(url) if level is None else level
+        entry = QueueEntry(
+            key, url, site_of(url), depth, self._state.next_seq(), hops, display_url, level=level
+        )
         self._state.discover(entry, self._clock())
         self.seen.put(key, depth)
         return entry

@@ -21,15 +21,17 @@ from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
 from ultracrawl.robots import RobotsRules
+from ultracrawl.scheduler.addresses import AddressDesk
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
 from ultracrawl.scheduler.cycle_end import CycleEnd
 from ultracrawl.scheduler.detours import Detours
+from ultracrawl.scheduler.pacing import Pacing, make_frontier
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.scheduler.waking import Waking
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import site_of, url_key
+from ultracrawl.urls import host_of, site_of, url_key
 
 if TYPE_CHECKING:
     from typing import Self
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REFILL = 2000
-"""Entries of one site taken from the store at once."""
+"""Entries of one site that are turned away at once."""
+LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
 CONGESTION_WAIT = 0.1
 INDEX_ONLY = "crawling_mode index-only"
 """The rule that turns away links to URLs that are not known yet."""
@@ -58,11 +61,11 @@ class UltracrawlScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
         self._crawler = crawler
         self._session = session
-        politeness, limits = session.source.politeness, session.source.limits
+        limits = session.source.limits
         self._pages = limits.pages
         self._budget = PageBudget(limits)
-        places = min(politeness.concurrency, limits.pages_per_site or politeness.concurrency)
-        self._frontier: Frontier[QueueEntry] = Frontier(delay=politeness.delay, concurrency=places)
+        self._frontier: Frontier[QueueEntry] = make_frontier(session)
+        self._pacing = Pacing(session, self._frontier)
         self._direct: deque[Request] = deque()
         self._retries: dict[int, Visit] = {}
         self._depths: dict[int, int] = {}
@@ -70,8 +73,10 @@ class UltracrawlScheduler(BaseScheduler):
         self._once_more: set[int] = set()
         """Keys in flight whose record was changed after their request went out."""
         self._alarm = Alarm(self._wake)
+        self._addresses = AddressDesk(session.hosts, self._frontier, self._alarm.set)
         self._headers = dict(session.rules.headers)
         self._timeout = limits.timeout
+        self._grouping = session.rules.grouping
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -88,7 +93,8 @@ class UltracrawlScheduler(BaseScheduler):
         session.links = self
         session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
-        session.robots.claim = self._frontier.claim
+        session.robots.claim = self._pacing.claim
+        self._pacing.begin()
         rules = session.rules
         self.admission = Admission(
             rules.url_policy,
@@ -100,6 +106,7 @@ class UltracrawlScheduler(BaseScheduler):
             session.hosts.look_up,
             session.screened.add if session.screened is not None else None,
             "" if rules.follows_links else INDEX_ONLY,
+            rules.levels.of,
         )
         self._waking = Waking(session, self.admission.seen, self._enqueue_stored)
         if self._waking.on:
@@ -116,7 +123,7 @@ class UltracrawlScheduler(BaseScheduler):
             self._take,
             self._alarm.set,
             self._must_ask,
-            self._budget.is_spent,
+            self._is_over,
             partial(self._detours.note, 0, ()),
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
@@ -126,6 +133,8 @@ class UltracrawlScheduler(BaseScheduler):
     def close(self, reason: str) -> Deferred[None]:
         """End the session once nothing is in flight."""
         self._alarm.close()
+        if self._session.opened:
+            self._pacing.end()
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
@@ -134,9 +143,7 @@ class UltracrawlScheduler(BaseScheduler):
             return True
         if self._session.failed or self._may_fetch() <= 0:
             return bool(self._direct)
-        return bool(
-            self._direct or len(self._frontier) or self._frontier.hungry or self._session.sitemaps.held
-        )
+        return bool(self._direct or self._frontier.pending or self._session.sitemaps.held)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request of a spider or a middleware."""
@@ -161,7 +168,7 @@ class UltracrawlScheduler(BaseScheduler):
         if entry is None:
             at = self._frontier.next_at()
             if at is not None:
-                self._alarm.set(max(at - now, 0.001))
+                self._alarm.set(min(max(at - now, 0.001), LONGEST_SLEEP))
             return None
         return self._request(entry)
 
@@ -176,9 +183,11 @@ class UltracrawlScheduler(BaseScheduler):
         """Return the next entry whose robots.txt is known; a site without one spends its turn on fetching it."""
         while True:
             self._refill()
+            self._addresses.attend()
             entry = self._frontier.pop(now)
             if entry is None:
                 return None
+            self._pacing.asked(entry.site)
             if self._sitemaps.rules_known(entry):
                 if self._sitemaps.keeps(entry):
                     continue
@@ -191,10 +200,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Let a site go on by the rules that came, and at the pace that they ask for."""
         if self._alarm.closed or task.cancelled():
             return
-        policy = self._session.rules.robots
-        if policy.obey_delay:
-            own = self._session.source.politeness.delay
-            self._frontier.set_delay(entry.site, policy.delay(task.result(), own))
+        self._pacing.robots_known(entry.site, task.result())
         self._frontier.resume(entry.site)
         self._alarm.set(0.0)
 
@@ -204,16 +210,28 @@ class UltracrawlScheduler(BaseScheduler):
             if site in self._session.sitemaps.held:
                 self._frontier.hungry.discard(site)
                 continue
-            stored = self._session.state.queued(site, REFILL)
-            waiting = [entry for entry in stored if entry.key not in self._session.visits]
-            asked = self._sitemaps.asked(waiting)
-            self._frontier.refill(site, asked, more=len(stored) == REFILL)
+            found = [self._refill_level(site, level) for level in self._frontier.hunger(site)]
             self._waking.catch_up()
-            if len(stored) == REFILL and not asked:
+            if not all(found):
                 # A pause: one batch after the other would hold up everything else.
                 self._frontier.leave_stored(site)
                 self._alarm.set(0.0)
                 return
+
+    def _refill_level(self, site: str, level: int) -> bool:
+        """Give a site stored entries of a level; False if none of those that were read has to be asked for."""
+        batch = self._frontier.batch
+        levels = self._session.rules.levels.levels
+        # A resumed run may hold levels that the definition no longer has; they count as the last one.
+        stop = level + 1 if level < levels else sys.maxsize
+        stored = self._session.state.queued(site, batch, range(level, stop))
+        asked = self._sitemaps.asked([one for one in stored if one.key not in self._session.visits])
+        more = len(stored) == batch
+        self._frontier.refill(site, asked, more=more, level=level)
+        return bool(asked) or not more
+
+    def _is_over(self, site: str) -> bool:
+        return self._budget.is_spent(site) or site in self._frontier.given_up
 
     def _must_ask(self, key: int) -> bool:
         return key in self._unconditional or key in self._depths or key in self._retries
@@ -243,6 +261,7 @@ class UltracrawlScheduler(BaseScheduler):
                 "download_slot": entry.site,
                 "download_timeout": self._timeout,
                 "handle_httpstatus_all": True,
+                **({"cookiejar": self._grouping.of(host_of(entry.url))} if self._grouping else {}),
                 **({"download_maxsize": LARGEST_SITEMAP} if visit.sitemap else {}),
             },
             dont_filter=True,
@@ -269,6 +288,7 @@ class UltracrawlScheduler(BaseScheduler):
         if visit.entry.key in self._once_more:
             self._once_more.discard(visit.entry.key)
             self._requeue(visit.entry.key, visit.record, visit.entry.depth)
+        self._pacing.ended(visit)
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
         if not visit.asked:
@@ -296,8 +316,10 @@ class UltracrawlScheduler(BaseScheduler):
 
     def retry(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
+        self._pacing.ended(visit)
         visit.attempts += 1
         visit.status = 0
+        visit.error = ""
         entry = visit.entry
         self._session.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
@@ -305,8 +327,10 @@ class UltracrawlScheduler(BaseScheduler):
         self._frontier.hold(entry.site, time.monotonic() + delay)
         if entry.seq:
             self._frontier.add(entry)
-        else:
+        elif not self._is_over(entry.site):
             self._frontier.add_first(entry)
+        else:
+            self._session.sitemaps.abandon(entry.key)
 
     # ---- links
 
@@ -325,7 +349,7 @@ class UltracrawlScheduler(BaseScheduler):
             return self._waking.start(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
         if rule is None:
-            self._enqueue(self.admission.enter(key, canonical, 0))
+            self._enqueue(self.admission.enter(key, canonical, 0, level=rules.levels.start))
             return True
         report.rejected_by[rule] += 1
         if self._session.screened is not None:
@@ -398,8 +422,15 @@ class UltracrawlScheduler(BaseScheduler):
     def _requeue(self, key: int, record: UrlRecord, depth: int) -> None:
         self._unconditional.add(key)
         state = self._session.state
+        level = self._session.rules.levels.of(record.url)
         entry = QueueEntry(
-            key, record.url, site_of(record.url), depth, state.next_seq(), display_url=record.display_url
+            key,
+            record.url,
+            site_of(record.url),
+            depth,
+            state.next_seq(),
+            display_url=record.display_url,
+            level=level,
         )
         state.requeue(entry)
         self._enqueue(entry)

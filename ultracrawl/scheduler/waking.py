@@ -66,7 +66,10 @@ class Waking:
 
     def _queue(self, one: KnownUrl) -> None:
         seq = self._session.state.next_seq()
-        entry = QueueEntry(one.key, one.url, one.site, one.depth, seq, display_url=one.display_url)
+        level = self._session.rules.levels.of(one.url)
+        entry = QueueEntry(
+            one.key, one.url, one.site, one.depth, seq, display_url=one.display_url, level=level
+        )
         self._session.state.requeue(entry)
         self._enqueue(entry)
 

@@ -10,11 +10,13 @@ gives `Loaded` (a project, or findings), `require` insists on the project, `rend
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.catalog import Catalog, adhoc
 from ultracrawl.sources.compile import CompiledSource, compile_source
+from ultracrawl.sources.compile_pace import compile_rota
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.loaded import Loaded, render_findings, require
 from ultracrawl.sources.locations import PROJECT_FILE
+from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.schema import json_schema
-from ultracrawl.sources.sections import LimitsSection, PolitenessSection, RobotsSection
+from ultracrawl.sources.sections import LimitsSection, RobotsSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
 from ultracrawl.sources.yaml_loader import load_project
 
@@ -33,6 +35,7 @@ __all__ = [
     "RobotsSection",
     "StateSection",
     "adhoc",
+    "compile_rota",
     "compile_source",
     "json_schema",
     "load_project",

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from ultracrawl.attributes import AttributeMap, attribute_schema
 from ultracrawl.boundary.addresses import AddressPolicy
+from ultracrawl.boundary.aliases import AliasPolicy
 from ultracrawl.boundary.boundary import Boundary
 from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
@@ -27,8 +28,10 @@ from ultracrawl.boundary.rules import (
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader
+from ultracrawl.frontier import Grouping, LevelRules, Pace
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
@@ -56,6 +59,12 @@ class CompiledSource:
     """Which wishes of pages about the index are obeyed."""
     failures: FailurePolicy
     """What errors mean."""
+    pace: Pace
+    """How gently sites are treated."""
+    levels: LevelRules
+    """Onto which level of the queue a URL is put."""
+    grouping: Grouping
+    """Which hosts share their cookies."""
     limits: LimitsSection
     depth_limit: int | None
     """Most link steps from a seed; None is no limit."""
@@ -101,6 +110,9 @@ def compile_source(
         ),
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         failures=FailurePolicy(rules_of(source.errors.http)),
+        pace=compile_pace(source),
+        levels=compile_levels(source, seeds, policy, addresses),
+        grouping=compile_grouping(source),
         limits=source.limits,
         depth_limit=source.depth,
         headers={
@@ -122,15 +134,15 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
         max_length=source.limits.url_length,
         schemes=frozenset(source.boundary.schemes),
     )
-    if not source.urls.rewrite_rules:
-        return policy
-    return RewritingPolicy(
-        policy.sort_query_params,
-        policy.remove_params,
-        policy.max_length,
-        schemes=policy.schemes,
-        rules=RewriteRules(source.urls.rewrite_rules),
-    )
+    if source.urls.rewrite_rules:
+        policy = RewritingPolicy(
+            policy.sort_query_params,
+            policy.remove_params,
+            policy.max_length,
+            schemes=policy.schemes,
+            rules=RewriteRules(source.urls.rewrite_rules),
+        )
+    return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
 
 
 def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:
@@ -237,7 +249,10 @@ def _scope(source: DataSource) -> str:
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
-    text = json.dumps([section, urls, hosts, source.depth, source.limits.url_length], sort_keys=True)
+    parts = [section, urls, hosts, source.depth, source.limits.url_length]
+    if source.sites.aliases:
+        parts.append(dict(source.sites.aliases))
+    text = json.dumps(parts, sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 
 
@@ -255,6 +270,8 @@ _NO_RECIPE = {
     "refresh",
     "orphans",
     "politeness",
+    "sites",
+    "priority",
     "limits",
     "user_agent",
     "settings",

@@ -15,10 +15,13 @@ from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
+from ultracrawl.sources.politeness_section import PolitenessSection
+from ultracrawl.sources.priority_section import PrioritySection
 from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
 from ultracrawl.sources.section import Section
-from ultracrawl.sources.sections import LimitsSection, LogSection, PolitenessSection, RobotsSection
+from ultracrawl.sources.sections import LimitsSection, LogSection, RobotsSection
 from ultracrawl.sources.sitemaps_section import SitemapsSection
+from ultracrawl.sources.sites_section import SitesSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, LogsSection, StateSection
 from ultracrawl.sources.urls_section import UrlsSection
 from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, Size, UrlList
@@ -75,6 +78,16 @@ class SourceOptions(Section):
     )
     politeness: PolitenessSection = Field(
         default=PolitenessSection(), description="How gently sites are treated.", examples=[{"delay": 0.5}]
+    )
+    sites: SitesSection = Field(
+        default=SitesSection(),
+        description="How many sites are crawled at a time, and which hosts belong together.",
+        examples=[{"max_sites": 16}],
+    )
+    priority: PrioritySection = Field(
+        default=PrioritySection(),
+        description="Levels of the queue: which URLs go ahead of others.",
+        examples=[{"levels": 2, "pop_scheme": "pri"}],
     )
     limits: LimitsSection = Field(
         default=LimitsSection(), description="Bounds for one page and one run.", examples=[{"timeout": 30}]

@@ -50,6 +50,10 @@ class RuleFiles:
         """Return the URL rules of a file."""
         return self._patterns(name, False, parse_uri_lines)
 
+    def text(self, name: str) -> str:
+        """Return the text of a file as it is."""
+        return _text(self._base / name, name)
+
     def _patterns(self, name: str, hosts: bool, parse: Callable[[str], Parsed]) -> tuple[Pattern, ...]:
         known = self._read.get((name, hosts))
         if known is None:
@@ -113,3 +117,8 @@ def _files(info: ValidationInfo, name: str) -> RuleFiles:
     if isinstance(info.context, RuleFiles):
         return info.context
     raise mistake(f"the rule file {shown(name)} is read from definition files only", "write its rules out")
+
+
+def alias_text(info: ValidationInfo, name: str) -> str:
+    """Return the text of a file of host aliases that a definition names."""
+    return _files(info, name.strip()).text(name.strip())

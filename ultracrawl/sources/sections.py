@@ -1,4 +1,4 @@
-"""The smaller sections of a source: robots, politeness, limits."""
+"""The smaller sections of a source: robots, logs, limits."""
 
 from __future__ import annotations
 
@@ -88,17 +88,6 @@ class LogSection(Section):
         le=10_000,
         description="Logs of single runs that are kept, the current one included; 0 writes none.",
         examples=[30],
-    )
-
-
-class PolitenessSection(Section):
-    """How gently a site is treated; a site is a host together with its port."""
-
-    delay: Seconds = Field(
-        default=0.5, description="Seconds between the starts of two requests to a site.", examples=[0.5]
-    )
-    concurrency: int = Field(
-        default=2, ge=1, le=1000, description="Requests to a site that may run at once.", examples=[2]
     )
 
 

@@ -2,17 +2,20 @@
 
 `StateStore` (the interface), `SqliteState` (its implementation, also in memory), `QueueEntry` (a waiting
 URL), `RunMark` (a run), `StateCounts` (sizes), `QueueOutlook` with `OutlookUrl` (the queue for people who look at
-it). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is one), `PendingStore` (documents that wait for an
-approval), `DetourStore` (hops of focused crawling), `FailureStore` (errors by URL and rule), `RevisitStore` (visits
-over time; `KnownUrl` and `UnseenUrl` are its answers). The module `control` has the files by which a running crawl is
-seen and steered.
+it), `QueueStart` (how the queue of a new run is made). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is
+one), `PendingStore` (documents that wait for an approval), `DetourStore` (hops of focused crawling), `FailureStore`
+(errors by URL and rule), `RevisitStore` (visits over time; `KnownUrl` and `UnseenUrl` are its answers), `SiteStore`
+(what is remembered of sites; `StoredSite` is one). The module `control` has the files by which a running crawl is seen
+and steered.
 """
 
+from ultracrawl.state.cycle_start import QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.outlook import OutlookUrl, QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import KnownUrl, RevisitStore, UnseenUrl
+from ultracrawl.state.site_table import SiteStore, StoredSite
 from ultracrawl.state.sitemap_table import SitemapStore, StoredSitemap
 from ultracrawl.state.sqlite import SqliteState
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, StateStore
@@ -25,12 +28,15 @@ __all__ = [
     "PendingStore",
     "QueueEntry",
     "QueueOutlook",
+    "QueueStart",
     "RevisitStore",
     "RunMark",
+    "SiteStore",
     "SitemapStore",
     "SqliteState",
     "StateCounts",
     "StateStore",
+    "StoredSite",
     "StoredSitemap",
     "UnseenUrl",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ultracrawl.recrawl import CyclePlace, RefreshMode
+from ultracrawl.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,26 +28,47 @@ _LEFT_OVER = {
 """What becomes of the queue that the cycle before left over; what comes later has rank 0."""
 
 _ALL_KNOWN = """
-    INSERT INTO queue (site, depth, seq, key)
-    SELECT site, depth, ? + row_number() OVER (ORDER BY depth, first_seen, url), key FROM url
+    INSERT INTO queue (site, level, depth, seq, key)
+    SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, first_seen, url), key FROM url
     WHERE key NOT IN (SELECT key FROM sitemap) AND key NOT IN (SELECT key FROM queue)"""
-_CHOSEN = "INSERT INTO queue (site, rank, depth, seq, key) SELECT site, ?, depth, ?, key FROM url WHERE key=?"
+_CHOSEN = """
+    INSERT INTO queue (site, level, rank, depth, seq, key)
+    SELECT site, level_of(url), ?, depth, ?, key FROM url WHERE key=?"""
 _WAITING_IS_SEEN = """
     INSERT INTO revisit (key, seen) SELECT key, ? FROM queue WHERE true
     ON CONFLICT (key) DO UPDATE SET seen=excluded.seen"""
 
 
-def fill_queue(db: sqlite3.Connection, place: CyclePlace, choose: Choose | None) -> None:
+@dataclass(frozen=True, slots=True)
+class QueueStart:
+    """How the queue of a new run is made: by which cycles, with which URLs, on which levels."""
+
+    rule: CycleRule = ON_DEMAND
+    choose: Choose | None = None
+    level_of: Callable[[str], int] | None = None
+    """Gives the level of a URL; without it all are on level 1."""
+
+
+AS_KNOWN = QueueStart()
+"""All known URLs, on one level."""
+
+
+def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> None:
     """Make the queue that a new cycle begins with; called inside a transaction, start URLs come later.
 
-    Within a site, entries of a lower rank go first, then those of a lower depth, then the older ones.
+    Within a site and level, entries of a lower rank go first, then those of a lower depth, then the older ones.
     """
+    db.create_function("level_of", 1, start.level_of or _one_level, deterministic=True)
     db.execute(_LEFT_OVER[place.mode])
     (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM queue").fetchone()
     if place.mode is RefreshMode.KNOWN:
         db.execute(_ALL_KNOWN, (last,))
-    elif place.mode is RefreshMode.ADAPTIVE and choose is not None:
-        keys = enumerate(choose(place), 1)
+    elif place.mode is RefreshMode.ADAPTIVE and start.choose is not None:
+        keys = enumerate(start.choose(place), 1)
         db.executemany(_CHOSEN, [(rank, last + rank, key) for rank, key in keys])
     if place.mode is not RefreshMode.KNOWN:
         db.execute(_WAITING_IS_SEEN, (place.cycle,))
+
+
+def _one_level(_: str) -> int:
+    return 1

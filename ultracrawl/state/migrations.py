@@ -104,6 +104,35 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT key, (SELECT coalesce(max(cycle), 0) FROM run), last_fetched, last_fetched FROM url;
     CREATE TRIGGER url_gone AFTER DELETE ON url BEGIN DELETE FROM revisit WHERE key=old.key; END;
     """,
+    # 8: levels of the queue, and what is remembered of sites
+    """
+    ALTER TABLE queue RENAME TO queue_without_levels;
+    CREATE TABLE queue (
+        site TEXT NOT NULL,
+        level INTEGER NOT NULL DEFAULT 1,
+        rank INTEGER NOT NULL DEFAULT 0,
+        depth INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        hops INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (site, level, rank, depth, seq)
+    ) WITHOUT ROWID;
+    INSERT INTO queue (site, rank, depth, seq, key, hops)
+        SELECT site, rank, depth, seq, key, hops FROM queue_without_levels;
+    DROP TABLE queue_without_levels;
+    CREATE TABLE site (
+        site TEXT PRIMARY KEY,
+        next_at REAL NOT NULL,
+        why TEXT NOT NULL,
+        own_delay REAL,
+        errors INTEGER NOT NULL,
+        slowed REAL NOT NULL,
+        last_error TEXT NOT NULL,
+        error_at REAL NOT NULL,
+        given_up INTEGER NOT NULL,
+        robots TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

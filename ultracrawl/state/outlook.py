@@ -25,7 +25,7 @@ class QueueOutlook(Protocol):
     """The part of a `StateStore` for looking at the queue; sees what was flushed."""
 
     def waiting(self, limit: int) -> list[OutlookUrl]:
-        """Return the first waiting URLs in the order of rank, depth and age; sites take turns meanwhile."""
+        """Return the first waiting URLs in the order of level, rank, depth and age; sites take turns meanwhile."""
 
     def known(self, limit: int) -> list[OutlookUrl]:
         """Return the first of all known URLs, sitemaps apart, in the order of depth and age."""
@@ -41,7 +41,7 @@ _COLUMNS = "u.key, u.url, u.site, u.depth, {rank}, u.last_fetched, coalesce(r.se
 _JOINED = "url u LEFT JOIN revisit r ON r.key=u.key"
 _WAITING = f"""
     SELECT {_COLUMNS.format(rank="q.rank")} FROM queue q JOIN {_JOINED} WHERE u.key=q.key
-    ORDER BY q.rank, q.depth, q.seq LIMIT ?"""  # noqa: S608 - constant texts
+    ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"""  # noqa: S608 - constant texts
 _KNOWN = f"""
     SELECT {_COLUMNS.format(rank=0)} FROM {_JOINED} WHERE u.key NOT IN (SELECT key FROM sitemap)
     ORDER BY u.depth, u.first_seen, u.url LIMIT ?"""  # noqa: S608 - constant texts

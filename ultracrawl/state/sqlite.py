@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.recrawl import ON_DEMAND, CycleRule
-from ultracrawl.state.cycle_start import Choose, fill_queue
+from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.failure_table import FailureTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.revisit_table import RevisitTable
+from ultracrawl.state.site_table import SiteTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
@@ -41,11 +42,14 @@ _UPSERT = f"""
 _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
-_ENQUEUE = "INSERT OR REPLACE INTO queue (site, depth, seq, key, hops) VALUES (?,?,?,?,?)"
-_DEQUEUE = "DELETE FROM queue WHERE site=? AND rank=? AND depth=? AND seq=?"
+_ENQUEUE = "INSERT OR REPLACE INTO queue (site, level, depth, seq, key, hops) VALUES (?,?,?,?,?,?)"
+_DEQUEUE = "DELETE FROM queue WHERE site=? AND level=? AND rank=? AND depth=? AND seq=?"
 _DEQUEUE_REMOVED = "DELETE FROM queue WHERE key IN (SELECT key FROM url WHERE status=?)"
 _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
-_ENTRY = "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank FROM queue q JOIN url u ON u.key=q.key"
+_ENTRY = (
+    "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank, q.level "
+    "FROM queue q JOIN url u ON u.key=q.key"
+)
 
 
 class SqliteState:
@@ -75,6 +79,7 @@ class SqliteState:
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._left: list[QueueEntry] = []
         """Entries that left the queue before the latest one of their URL, in the same stretch between two flushes."""
+        self._touched: set[str] = set()  # sites of whose queue something is not flushed
         self._amended: dict[int, UrlRecord] = {}
         self._marks: dict[int, bool] = {}
         self._names: dict[str, set[int]] = {}
@@ -86,16 +91,15 @@ class SqliteState:
         self.detours = DetourTable(self._db, self._all)
         self.failures = FailureTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
+        self.sites = SiteTable(self._db, self._all, self.flush)
         self.outlook = SqliteOutlook(self._all)
-        self._parts = (self.sitemaps, self.pending, self.detours, self.failures, self.revisits)
+        self._parts = (self.sitemaps, self.pending, self.detours, self.failures, self.revisits, self.sites)
 
     # ---- runs
 
-    def begin_run(
-        self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
-    ) -> tuple[RunMark, bool]:
+    def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end; see `StateStore`."""
-        latest = next(iter(self.runs(1)), None)
+        latest, rule = next(iter(self.runs(1)), None), start.rule
         if (
             latest
             and not latest.finished
@@ -118,7 +122,8 @@ class SqliteState:
             )
             self._forget_orphans()
             self.sitemaps.begin_run(run.number - 1)
-            fill_queue(self._db, place, choose)
+            self.sites.begin_run(started)
+            fill_queue(self._db, place, start)
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
         self._seq = self._last_seq()
         self.revisits.cycle = run.cycle
@@ -181,18 +186,15 @@ class SqliteState:
             return self._amended[key]
         if key in self._found:
             entry, now = self._found[key]
-            return self._record(entry, now)
+            shown = entry.display_url
+            return UrlRecord(entry.url, self.source, depth=entry.depth, display_url=shown, first_seen=now)
         rows = self._all(f"SELECT {_READ} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
         return self._from_row(rows[0]) if rows else None
-
-    def _record(self, entry: QueueEntry, now: float) -> UrlRecord:
-        return UrlRecord(
-            entry.url, self.source, depth=entry.depth, display_url=entry.display_url, first_seen=now
-        )
 
     def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add a URL that is not known yet to table and queue, or to the table alone."""
         self._found[entry.key] = (entry, now)
+        self._touched.add(entry.site)
         if not queued:
             self._put_off.add(entry.key)
         self._note_name(entry.key, entry.display_url)
@@ -200,12 +202,14 @@ class SqliteState:
     def requeue(self, entry: QueueEntry) -> None:
         """Put a known URL into the queue again."""
         self._again.append(entry)
+        self._touched.add(entry.site)
 
     def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
         if entry.key in self._done:
             self._left.append(self._done[entry.key][0])
         self._done[entry.key] = (entry, record)
+        self._touched.add(entry.site)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
 
@@ -263,12 +267,13 @@ class SqliteState:
 
     # ---- the queue
 
-    def queued(self, site: str, limit: int) -> list[QueueEntry]:
-        """Return the first `limit` waiting URLs of a site, in order."""
-        self.flush()
-        rows = self._all(
-            f"SELECT {_ENTRY} WHERE q.site=? ORDER BY q.rank, q.depth, q.seq LIMIT ?", site, limit
-        )
+    def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
+        """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
+        if site in self._touched:
+            self.flush()
+        levels = levels or range(sys.maxsize)
+        which = "q.site=? AND q.level>=? AND q.level<? ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
+        rows = self._all(f"SELECT {_ENTRY} WHERE {which}", site, levels.start, levels.stop, limit)
         return [QueueEntry(*row) for row in rows]
 
     def queued_sites(self) -> list[tuple[str, int]]:
@@ -310,9 +315,9 @@ class SqliteState:
                 _DISCOVER,
                 [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()],
             )
-            run(_ENQUEUE, [(e.site, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
+            run(_ENQUEUE, [(e.site, e.level, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             gone = (*self._left, *(entry for entry, _ in self._done.values()))
-            run(_DEQUEUE, [(e.site, e.rank, e.depth, e.seq) for e in gone])
+            run(_DEQUEUE, [(e.site, e.level, e.rank, e.depth, e.seq) for e in gone])
             run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
@@ -320,6 +325,7 @@ class SqliteState:
                 part.write()
         for part in self._parts:
             part.written()
+        self._touched.clear()
         self._found.clear()
         self._put_off.clear()
         self._again.clear()

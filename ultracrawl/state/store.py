@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
-from ultracrawl.state.cycle_start import Choose
+from ultracrawl.recrawl import CyclePlace, RefreshMode
+from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import RevisitStore
+from ultracrawl.state.site_table import SiteStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
 
 class QueueEntry(NamedTuple):
-    """A URL that waits for its turn; a site's entries are taken by rank, depth, then in order of discovery."""
+    """A URL that waits for its turn; entries of a site and level go by rank, depth, then in order of discovery."""
 
     key: int
     """`urls.url_key` of the URL: identifies it within its source."""
@@ -31,6 +32,8 @@ class QueueEntry(NamedTuple):
     display_url: str = ""
     rank: int = 0
     """Lower ranks go first within a site; 0 but for what stood in the queue when the cycle began."""
+    level: int = 1
+    """Its priority; level 1 is the highest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +95,20 @@ class StateStore(Protocol):
         """When URLs were seen, and how often they change."""
 
     @property
+    def sites(self) -> SiteStore:
+        """What is remembered of each site."""
+
+    @property
     def outlook(self) -> QueueOutlook:
         """What waits in the queue, for people who look at it."""
 
-    def begin_run(
-        self, started: float, scope: str, rule: CycleRule = ON_DEMAND, choose: Choose | None = None
-    ) -> tuple[RunMark, bool]:
+    def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
-        One whose time is over by `rule` is not resumed. After another scope every known URL is asked for, whatever
-        the mode. A new run begins with the queue that the mode of the rule asks for (see `fill_queue`); by default
-        with every known URL, sitemaps and removed ones apart. URLs that were gone several times in a row, and that
-        no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
+        One whose time is over by the rule of `start` is not resumed. After another scope every known URL is asked
+        for, whatever the mode. A new run begins with the queue that the mode of the rule asks for (see `fill_queue`);
+        by default with every known URL, sitemaps and removed ones apart. URLs that were gone several times in a row,
+        and that no known page links to, are forgotten, as are sitemaps that are gone or were not asked for.
         """
 
     def orphans(self) -> set[int]:
@@ -151,8 +156,8 @@ class StateStore(Protocol):
         Returns how many. Such documents exist only after the document cache was damaged or removed.
         """
 
-    def queued(self, site: str, limit: int) -> list[QueueEntry]:
-        """Return the first `limit` waiting URLs of a site, in order."""
+    def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
+        """Return the first `limit` waiting URLs of a site by level, depth and order; or those of some levels."""
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""

@@ -1,0 +1,167 @@
+"""What the choice of the next URL costs, with its bookkeeping, at 10^3 to 10^6 known URLs and 10 to 10^5 sites.
+
+    python benchmarks/frontier.py [--sizes 1000,100000,1000000] [--sites 10,1000,100000]
+
+In memory: `Frontier` alone; take the next entry, finish it, and queue another one of its site. Durable: the same over
+a state store in which all URLs wait; each one is finished with a record, a new URL is added for every second one, and
+everything is flushed every 500 URLs. `--max-sites` is what a source sets; the default of sources is 128. Each durable
+measurement has a process of its own. Prints one JSON object: URLs per second of
+CPU time (the machine may have other work), memory of the process (MB), bytes a URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from ultracrawl.frontier import Frontier
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.urls import url_key
+
+STEPS = 20_000
+FLUSH = 500
+MAX_SITES = 128
+
+
+class Entry(NamedTuple):
+    """A URL of a site, by number."""
+
+    site: str
+    number: int
+
+
+def in_memory(urls: int, sites: int, max_sites: int | None) -> float:
+    frontier: Frontier[Entry] = Frontier(capacity=2 * urls + 1, max_sites=max_sites, max_inter_docs=200)
+    for number in range(urls):
+        frontier.add(Entry(f"s{number % sites}.example.com", number))
+    gc.collect()
+    gc.freeze()
+    best = 0.0
+    for _ in range(3):
+        started = time.process_time()
+        for step in range(STEPS):
+            entry = frontier.pop(0.0)
+            if entry is None:
+                raise SystemExit("nothing may be fetched")
+            frontier.add(Entry(entry.site, urls + step))
+            frontier.done(entry.site)
+        best = max(best, STEPS / (time.process_time() - started))
+    return round(best)
+
+
+def url_of(number: int, sites: int) -> str:
+    return f"http://s{number % sites}.example.com/section/{number // 1000}/document-{number}.html"
+
+
+def fill(path: Path, urls: int, sites: int) -> None:
+    """Make a state in which every URL is known, as an earlier run leaves it."""
+    state = SqliteState(path, "s")
+    run, _ = state.begin_run(1.0, "")
+    for number in range(urls):
+        url = url_of(number, sites)
+        entry = QueueEntry(url_key(url), url, f"s{number % sites}.example.com", 3, number + 1)
+        state.discover(entry, 1.0)
+        state.finish(
+            entry, replace(UrlRecord(url, "s", 3), outcome=UrlOutcome.NEW, etag='"abcdef"', indexed=True)
+        )
+        if number % 5000 == 4999:
+            state.flush()
+    state.end_run(replace(run, finished=2.0))
+    state.close()
+
+
+def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
+    before = psutil.Process().memory_info().rss
+    state = SqliteState(path, "s")
+    begun = time.process_time()
+    state.begin_run(3.0, "")
+    frontier: Frontier[QueueEntry] = Frontier(max_sites=max_sites, max_inter_docs=200)
+    for site, _ in state.queued_sites():
+        frontier.leave_stored(site)
+    opened = time.process_time() - begun
+    steps = min(STEPS, urls)
+    started = time.process_time()
+    for step in range(steps):
+        while frontier.hungry:
+            name = next(iter(frontier.hungry))
+            stored = state.queued(name, frontier.batch, range(1, 2))
+            frontier.refill(name, stored, more=len(stored) == frontier.batch)
+        entry = frontier.pop(0.0)
+        if entry is None:
+            steps = step
+            break
+        _finish(state, frontier, entry, step, urls)
+        if step % FLUSH == FLUSH - 1:
+            state.flush()
+    state.flush()
+    seconds = time.process_time() - started
+    return {
+        "urls_per_s": round(steps / seconds),
+        "open_s": round(opened, 2),
+        "mb": round((psutil.Process().memory_info().rss - before) / 2**20, 1),
+    }
+
+
+def _finish(
+    state: SqliteState, frontier: Frontier[QueueEntry], entry: QueueEntry, step: int, urls: int
+) -> None:
+    if step % 2:
+        url = f"http://{entry.site}/new/{urls + step}.html"
+        new = QueueEntry(url_key(url), url, entry.site, 4, state.next_seq())
+        state.discover(new, 3.0)
+        frontier.add(new)
+    record = UrlRecord(entry.url, "s", entry.depth, outcome=UrlOutcome.NOT_MODIFIED, last_fetched=3.0)
+    state.finish(entry, record)
+    frontier.done(entry.site)
+
+
+def measured(urls: int, sites: int, max_sites: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "s.sqlite"
+        fill(path, urls, sites)
+        command = [sys.executable, __file__, "--durable", str(path), str(urls), str(sites), str(max_sites)]
+        result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        size = sum(file.stat().st_size for file in Path(name).iterdir())
+    return {**result, "bytes_per_url": round(size / urls)}
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--durable"]:
+        path, known, _, places = sys.argv[2:]
+        print(json.dumps(durable(Path(path), int(known), int(places))))
+        return
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", default="1000,100000,1000000")
+    parser.add_argument("--sites", default="10,1000,100000")
+    parser.add_argument("--max-sites", type=int, default=MAX_SITES)
+    parser.add_argument("--no-store", action="store_true", help="only what happens in memory")
+    given = parser.parse_args()
+    result: dict[str, Any] = {}
+    for urls in map(int, given.sizes.split(",")):
+        for sites in map(int, given.sites.split(",")):
+            if sites > urls:
+                continue
+            row: dict[str, Any] = {"in_memory_urls_per_s": in_memory(urls, sites, given.max_sites)}
+            row["in_memory_all_sites_urls_per_s"] = in_memory(urls, sites, None)
+            if not given.no_store:
+                row["durable"] = measured(urls, sites, given.max_sites)
+            result[f"{urls} URLs, {sites} sites"] = row
+            print(json.dumps({f"{urls} URLs, {sites} sites": row}), file=sys.stderr)
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The table of sites, levels of the queue, and older files brought up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.state import QueueEntry, QueueStart, SqliteState, StoredSite
+from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.urls import url_key
+
+
+def entry(path: str, seq: int, level: int = 1, depth: int = 1) -> QueueEntry:
+    url = f"http://a.example.com/{path}"
+    return QueueEntry(url_key(url), url, "a.example.com", depth, seq, level=level)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_site_is_remembered(tmp_path: Path, at_once: bool) -> None:
+    row = StoredSite("a", 12.5, "2 s (back-off)", None, 3, 8.0, "refused", 9.0, 0, "2 rules")
+    state = SqliteState(tmp_path / "s.sqlite", "s")
+    state.sites.put(StoredSite("a"))
+    state.sites.put(row, at_once=at_once)
+    assert state.sites.get("a") == row
+    reader = SqliteState(tmp_path / "s.sqlite", "s", read_only=True)
+    assert reader.sites.get("a") == (row if at_once else None)
+    state.flush()
+    assert reader.sites.get("a") == row
+    state.sites.put(StoredSite("free", 5.0))
+    state.sites.put(StoredSite("slow", 5.0, own_delay=3.0))
+    state.flush()
+    assert {one.site for one in reader.sites.waiting_at(9.0)} == {"a", "slow"}
+    assert {one.site for one in reader.sites.waiting_at(4.0)} == {"a", "free", "slow"}
+    assert reader.sites.get("b") is None
+    reader.close()
+    state.close()
+
+
+def test_fast_17_sites_begin_afresh_in_the_next_run_and_not_in_a_resumed_one(tmp_path: Path) -> None:
+    state = SqliteState(tmp_path / "s.sqlite", "s")
+    run, _ = state.begin_run(100.0, "scope")
+    state.sites.put(StoredSite("a", 160.0, errors=50, slowed=600.0, given_up=run.number))
+    state.flush()
+    assert state.begin_run(110.0, "scope")[1] is True
+    given_up = state.sites.get("a")
+    assert given_up is not None
+    assert given_up.given_up == run.number
+    state.begin_run(120.0, "another scope")
+    assert state.sites.get("a") == StoredSite("a", 160.0)
+    state.begin_run(40 * 86_400.0, "yet another")
+    assert state.sites.get("a") is None, "long ago"
+    state.close()
+
+
+def test_fast_148_entries_come_back_by_level_then_depth_then_order(tmp_path: Path) -> None:
+    state = SqliteState(tmp_path / "s.sqlite", "s")
+    state.begin_run(1.0, "")
+    for one in (
+        entry("e", 1, 2),
+        entry("c", 2, 1, 2),
+        entry("b", 3),
+        entry("d", 4, 2, 0),
+        entry("a", 5, 1, 0),
+    ):
+        state.discover(one, 1.0)
+    names = [one.url[-1] for one in state.queued("a.example.com", 9)]
+    assert names == ["a", "b", "c", "d", "e"]
+    assert [one.url[-1] for one in state.queued("a.example.com", 9, range(2, 3))] == ["d", "e"]
+    assert state.sites.waiting("a.example.com") == {1: 3, 2: 2}
+    first = state.queued("a.example.com", 1)[0]
+    record = state.get(first.key)
+    assert record is not None
+    state.finish(first, record)
+    assert state.sites.waiting("a.example.com") == {1: 2, 2: 2}
+    state.begin_run(2.0, "again", QueueStart(level_of=lambda url: 7 if url.endswith("b") else 3))
+    assert [(one.url[-1], one.level) for one in state.queued("a.example.com", 9)][-1] == ("b", 7)
+    assert state.sites.waiting("a.example.com") == {3: 4, 7: 1}
+    state.close()
+
+
+def test_a_queue_without_levels_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    db = sqlite3.connect(path)
+    for number in range(3):
+        db.executescript(MIGRATIONS[number])
+    db.executescript(
+        "INSERT INTO url (key, url, site, depth) VALUES (5, 'http://a/', 'a', 2);"
+        "INSERT INTO queue (site, depth, seq, key, hops) VALUES ('a', 2, 7, 5, 1);"
+        "INSERT INTO run (number, started, scope) VALUES (1, 1.0, '');"
+        "PRAGMA user_version=3;"
+    )
+    db.close()
+    state = SqliteState(path, "s")
+    assert state.begin_run(2.0, "")[1] is True
+    assert state.queued("a", 9) == [QueueEntry(5, "http://a/", "a", 2, 7, 1, level=1)]
+    state.close()

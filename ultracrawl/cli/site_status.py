@@ -1,0 +1,65 @@
+"""`ultracrawl status SITE`: one page of truth about one site."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import click
+
+from ultracrawl.backends import open_state, state_exists
+from ultracrawl.cli.options import chosen_sources, print_json
+from ultracrawl.errors import UserError
+from ultracrawl.extensions.site_outlook import SiteOutlook, outlook
+from ultracrawl.sources import Project, compile_source
+
+
+def show_site(project: Project, name: str, as_json: bool) -> None:
+    """Print how every source of a project stands with a site. Raises `UserError` for one that none knows."""
+    now = time.time()
+    found = [
+        one for source in chosen_sources(project, []) if (one := _outlook(project, source.name, name, now))
+    ]
+    if not found:
+        raise UserError(
+            f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
+        )
+    if as_json:
+        print_json({"sites": [one.as_json() for one in found]})
+        return
+    for one in found:
+        _print(one)
+
+
+def _outlook(project: Project, source: str, name: str, now: float) -> SiteOutlook | None:
+    if not state_exists(project, source):
+        return None
+    rules = compile_source(project.sources[source], project)
+    state = open_state(project, source, read_only=True)
+    try:
+        return outlook(state, replace(rules, pace=replace(rules.pace, wall=_same)), name.lower(), now)
+    finally:
+        state.close()
+
+
+def _same(at: float) -> float:
+    return at
+
+
+def _print(one: SiteOutlook) -> None:
+    click.echo(f"{one.row.site} ({one.source}): {_next(one)}")
+    click.echo(f"  delay     {one.delay}")
+    waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
+    click.echo(f"  waiting   {waiting or 'nothing'}")
+    click.echo(f"  robots    {one.row.robots or 'not known'}")
+    if one.row.errors or one.row.last_error:
+        click.echo(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
+
+
+def _next(one: SiteOutlook) -> str:
+    if one.next_at is None:
+        return one.waits
+    seconds = one.next_at - one.now
+    if seconds <= 0:
+        return "may be asked now" if one.running else "is asked by the next crawl"
+    return f"next request in {seconds:,.1f} s; it waits for: {one.waits}"

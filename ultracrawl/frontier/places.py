@@ -1,0 +1,62 @@
+"""The places of sites: at most so many are crawled at a time, the others wait in the order in which they came."""
+
+from __future__ import annotations
+
+from collections import deque
+
+
+class Places:
+    """Who has a place, and who waits for one (FAST 5.1 C15); every step costs the same for any number of sites."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self._taken = 0
+        self._line: deque[str] = deque()
+        self._waiting: set[str] = set()
+
+    def __len__(self) -> int:
+        """Return how many sites wait."""
+        return len(self._waiting)
+
+    @property
+    def taken(self) -> int:
+        """How many sites have a place."""
+        return self._taken
+
+    def ask(self, name: str) -> bool:
+        """Take a free place; without one the site waits, if it does not yet, and the answer is False."""
+        if self.limit is None or (self._taken < self.limit and not self._waiting):
+            self._taken += 1
+            return True
+        self.wait(name)
+        return False
+
+    def wait(self, name: str) -> None:
+        """Put a site behind all that wait."""
+        if name not in self._waiting:
+            self._waiting.add(name)
+            self._line.append(name)
+
+    def drop(self, name: str) -> None:
+        """Let a site wait no more."""
+        self._waiting.discard(name)
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self._taken -= 1
+
+    def next(self) -> str | None:
+        """Give a free place, if there is one, to the site that has waited longest; its name."""
+        if self.limit is not None and self._taken >= self.limit:
+            return None
+        while self._line:
+            name = self._line.popleft()
+            if name in self._waiting:
+                self._waiting.discard(name)
+                self._taken += 1
+                return name
+        return None
+
+    def met(self, name: str) -> bool:
+        """Tell whether a site waits."""
+        return name in self._waiting

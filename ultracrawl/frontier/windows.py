@@ -1,0 +1,108 @@
+"""Other delays at other times: spans of the week with a delay of their own, or in which nothing is fetched."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import NamedTuple
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+WEEK = 7 * 24 * 60
+"""Minutes."""
+
+_TIME = rf"({'|'.join(DAYS)}):(\d{{1,2}})(?:\.(\d{{2}}))?"
+_SPAN = re.compile(rf"\s*{_TIME}\s*-\s*{_TIME}\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of every week (FAST 5.22), in minutes since Monday 00:00; one that ends before it begins wraps.
+
+    `delay` is in seconds; None suspends the crawl.
+    """
+
+    begin: int
+    end: int
+    delay: float | None
+
+    @classmethod
+    def parse(cls, text: str, delay: float | None) -> Span:
+        """Read `DDD:HH.MM-DDD:HH.MM`; the minutes may be missing. Raises `ValueError` with the reason."""
+        found = _SPAN.fullmatch(text)
+        if found is None:
+            raise ValueError("it does not have the form DDD:HH.MM-DDD:HH.MM")
+        begin, end = _minute(*found.group(1, 2, 3)), _minute(*found.group(4, 5, 6))
+        if begin == end:
+            raise ValueError("it ends when it begins")
+        return cls(begin % WEEK, end % WEEK, delay)
+
+    def covers(self, minute: int) -> bool:
+        """Tell whether a minute of the week is inside; the begin is, the end is not."""
+        if self.begin < self.end:
+            return self.begin <= minute < self.end
+        return minute >= self.begin or minute < self.end
+
+
+class Rate(NamedTuple):
+    """What holds at a time: a suspension, a delay instead of the usual one, or (both unset) the usual delay."""
+
+    suspended: bool = False
+    delay: float | None = None
+    until: float = float("inf")
+    """When it may be another one, in seconds since the epoch."""
+
+
+class Week:
+    """The spans of a source: finds what holds at a time of the wall clock; no spans, no cost.
+
+    Overlapping spans: a suspension wins, then the largest delay. `zone` None is the local time of this machine.
+    """
+
+    def __init__(self, spans: Iterable[Span] = (), zone: tzinfo | None = None) -> None:
+        self.spans = tuple(spans)
+        self._zone = zone
+        edges = sorted({0, *(span.begin for span in self.spans), *(span.end for span in self.spans)})
+        self._begins = edges
+        self._ends = [*edges[1:], WEEK]
+        self._held: tuple[float, Rate] = (float("inf"), Rate())
+        """The latest answer, and from when on it is right."""
+
+    def __bool__(self) -> bool:
+        return bool(self.spans)
+
+    def at(self, wall: float) -> Rate:
+        """Return what holds at a time, in seconds since the epoch."""
+        since, rate = self._held
+        if not since <= wall < rate.until:
+            rate = self._find(wall)
+            self._held = (wall, rate)
+        return rate
+
+    def opens(self, wall: float) -> float:
+        """Return the first time from `wall` on at which the crawl is not suspended."""
+        for _ in range(2 * len(self._begins) + 1):
+            rate = self.at(wall)
+            if not rate.suspended:
+                break
+            wall = rate.until
+        return wall
+
+    def _find(self, wall: float) -> Rate:
+        local = datetime.fromtimestamp(wall, self._zone)
+        minute = (local.weekday() * 24 + local.hour) * 60 + local.minute
+        part = bisect_right(self._begins, minute) - 1
+        here = [span.delay for span in self.spans if span.covers(minute)]
+        midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+        end = midnight + timedelta(minutes=self._ends[part] - local.weekday() * 24 * 60)
+        delays = [delay for delay in here if delay is not None]
+        return Rate(len(delays) < len(here), max(delays, default=None), end.timestamp())
+
+
+def _minute(day: str, hour: str, minute: str | None) -> int:
+    hours, minutes = int(hour), int(minute or 0)
+    if hours > 24 or minutes > 59 or (hours == 24 and minutes):
+        raise ValueError(f"{hour}.{minute or '00'} is no time of day")
+    return (DAYS.index(day.lower()) * 24 + hours) * 60 + minutes

@@ -1,0 +1,167 @@
+"""Between the frontier and what outlives it: answers and errors go in, the clocks of sites are kept durable."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.frontier import Frontier
+from ultracrawl.model import UrlOutcome
+from ultracrawl.sources import compile_rota
+from ultracrawl.state import QueueEntry, StoredSite
+
+if TYPE_CHECKING:
+    from ultracrawl.robots import RobotsRules
+
+logger = logging.getLogger(__name__)
+
+DURABLE_FROM = 0.25
+"""Seconds of delay from which a request is noted durably before it is made; a restart takes longer than that."""
+
+
+def make_frontier(session: CrawlSession) -> Frontier[QueueEntry]:
+    """Return the frontier of a source, as its definition says."""
+    source = session.source
+    pace = replace(session.rules.pace, wall=lambda at: at - time.monotonic() + session.clock())
+    return Frontier(
+        pace,
+        max_sites=source.sites.max_sites,
+        max_inter_docs=source.sites.max_inter_docs,
+        rota=compile_rota(source),
+        level_of=_level_of,
+    )
+
+
+def _level_of(entry: QueueEntry) -> int:
+    return entry.level
+
+
+class Pacing:
+    """Tells the frontier how requests went, and remembers sites in the state store.
+
+    After a restart a site is not asked before its delay is over, and goes on with the errors it had. A site with too
+    many network errors is given up for this run: what waits of it stays in the queue.
+    """
+
+    def __init__(self, session: CrawlSession, frontier: Frontier[QueueEntry]) -> None:
+        self._session = session
+        self._frontier = frontier
+        self._changed: set[str] = set()
+        self._errors: dict[str, tuple[str, float]] = {}
+        """Text and time of errors that are not stored yet."""
+
+    def begin(self) -> None:
+        """Take up what was known of sites before."""
+        session = self._session
+        session.before_flush.append(self.store)
+        now, wall = time.monotonic(), session.clock()
+        for row in session.state.sites.waiting_at(wall):
+            if row.given_up == session.run.number:
+                self._frontier.given_up.add(row.site)
+            else:
+                self._recall(row, now, wall)
+
+    def _recall(self, row: StoredSite, now: float, wall: float) -> None:
+        policy, pace = self._session.rules.robots, self._frontier.pace
+        if row.own_delay is not None and policy.obey and policy.obey_delay:
+            self._frontier.set_delay(row.site, row.own_delay)
+        # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
+        longest = max(pace.delay, row.own_delay or 0.0, row.slowed, pace.longest_retry_after)
+        wait = min(row.next_at - wall, longest)
+        if wait > 0 or row.errors:
+            self._frontier.recall(row.site, now + max(wait, 0.0), row.errors, row.slowed)
+
+    # ---- what happens to sites
+
+    def asked(self, site: str) -> None:
+        """Note that a request to a site is about to be made."""
+        if self._frontier.delay_of(site) >= DURABLE_FROM:
+            self._put(site, at_once=True)
+            self._frontier.began(site, time.monotonic())  # a first write takes as long as the disk does
+        else:
+            self._changed.add(site)
+
+    def claim(self, site: str, now: float) -> float:
+        """Take a turn of a site for a request that the frontier does not hand out."""
+        at = self._frontier.claim(site, now)
+        self.asked(site)
+        return at
+
+    def ended(self, visit: Visit) -> None:
+        """Learn from the end of a visit, or of an attempt; a site that fails too often is given up."""
+        if not visit.asked:
+            return
+        site = visit.entry.site
+        self._changed.add(site)
+        if visit.status:
+            well = visit.status < 500 and visit.status != 429
+            self._frontier.answered(site, visit.latency, well=well)
+            if visit.retry_after:
+                self._frontier.hold(site, time.monotonic() + visit.retry_after)
+        elif visit.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
+            self._failed(site, visit.error)
+
+    def _failed(self, site: str, error: str) -> None:
+        self._errors[site] = (error, self._session.clock())
+        if not self._frontier.failed(site) or site in self._frontier.given_up:
+            return
+        withdrawn = self._frontier.give_up(site)
+        for entry in withdrawn:
+            if not entry.seq:  # it stands in no store
+                self._session.sitemaps.abandon(entry.key)
+        limit = self._frontier.pace.backoff.limit
+        logger.warning(
+            "%s is given up for this run after %d network errors, the last: %s", site, limit, error
+        )
+        self._put(site, at_once=False)
+
+    def robots_known(self, site: str, rules: RobotsRules) -> None:
+        """Let a site go on at the pace that its robots.txt asks for."""
+        policy = self._session.rules.robots
+        asked = policy.delay(rules, -1.0)
+        if policy.obey_delay and asked >= 0:
+            self._frontier.set_delay(site, asked)
+        else:
+            self._frontier.reset_delay(site)
+        known = self._session.state.sites.get(site) or StoredSite(site)
+        self._session.state.sites.put(replace(known, robots=_in_words(rules)))
+        self._changed.add(site)
+
+    def end(self) -> None:
+        """Report the sites that were given up, with the number of their URLs that wait for the next run."""
+        for site in sorted(self._frontier.given_up):
+            waiting = self._session.state.sites.waiting(site)
+            self._session.report.given_up[site] = sum(waiting.values())
+
+    # ---- the table of sites
+
+    def store(self) -> None:
+        """Hand the sites that changed to the state store; called before each of its flushes."""
+        changed, self._changed = self._changed, set()
+        for site in changed:
+            self._put(site, at_once=False)
+
+    def _put(self, name: str, *, at_once: bool) -> None:
+        site = self._frontier.site(name)
+        if site is None and name not in self._errors:
+            return
+        sites = self._session.state.sites
+        row = sites.get(name) or StoredSite(name)
+        if site is not None:
+            clock, now = site.clock, time.monotonic()
+            held = clock.held > clock.due
+            why = "held back" if held else str(self._frontier.pace.in_force(clock, now))
+            next_at = self._session.clock() + site.next_at - now
+            row = replace(
+                row, next_at=next_at, why=why, own_delay=clock.own, errors=clock.errors, slowed=clock.slowed
+            )
+        error, at = self._errors.pop(name, (row.last_error, row.error_at))
+        given_up = self._session.run.number if name in self._frontier.given_up else 0
+        sites.put(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)
+
+
+def _in_words(rules: RobotsRules) -> str:
+    return rules.unavailable or (f"{len(rules.rules)} rules" if rules.rules else "forbids nothing")

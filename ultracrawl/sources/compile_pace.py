@@ -1,0 +1,78 @@
+"""From the sections `politeness`, `sites` and `priority` to what the frontier asks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ultracrawl.boundary.rules import DomainRule, Kind, UriRule
+from ultracrawl.boundary.site import Addresses, no_addresses
+from ultracrawl.frontier import BackOff, Grouping, LevelRule, LevelRules, Pace, Rota, Span, Week
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.patterns import Pattern
+from ultracrawl.urls import UrlPolicy, registrable_domain
+
+
+def compile_pace(source: DataSource) -> Pace:
+    """Return how gently the sites of a source are treated."""
+    section = source.politeness
+    spans = (
+        Span.parse(name, None if delay == "suspend" else delay)
+        for name, delay in section.variable_delay.items()
+    )
+    places = min(section.concurrency, source.limits.pages_per_site or section.concurrency)
+    return Pace(
+        section.delay,
+        places,
+        per_address=section.per_address,
+        week=Week(spans),
+        backoff=BackOff(section.backoff.longest, section.backoff.limit),
+        longest_retry_after=section.longest_retry_after,
+        throttle=section.throttle,
+    )
+
+
+def compile_levels(
+    source: DataSource,
+    seeds: Collection[str],
+    policy: UrlPolicy,
+    addresses: Addresses = no_addresses,
+) -> LevelRules:
+    """Return onto which level the URLs of a source are put. Raises `RuleError`."""
+    section = source.priority
+    rules = (
+        LevelRule(
+            number,
+            tuple(map(_host_rule, level.hosts)),
+            tuple(UriRule(pattern.kind, pattern.text) for pattern in level.uris),
+        )
+        for number, level in section.level.items()
+    )
+    return LevelRules(
+        section.levels,
+        default=section.default,
+        start=section.start,
+        rules=rules if section.put_scheme == "include" else (),
+        seeds=seeds,
+        policy=policy.without_rewriting,
+        addresses=addresses,
+    )
+
+
+def compile_rota(source: DataSource) -> Rota:
+    """Return how the levels of a source take turns; it keeps whose turn it is, so each crawl needs its own."""
+    section = source.priority
+    shares = [
+        section.level[number].share if number in section.level else 1
+        for number in range(1, section.levels + 1)
+    ]
+    return Rota(section.levels, section.pop_scheme, shares)
+
+
+def compile_grouping(source: DataSource) -> Grouping:
+    """Return which hosts of a source belong together."""
+    sites = source.sites
+    return Grouping(sites.clusters, registrable_domain if sites.domain_clustering else None)
+
+
+def _host_rule(pattern: Pattern) -> DomainRule:
+    return DomainRule(Kind.REGEXP, ".*") if pattern.every_host else DomainRule(pattern.kind, pattern.text)
