@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state import QueueEntry, QueueStart, SqliteState
 from ultracrawl.state.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
@@ -27,7 +27,7 @@ def entry(number: int, site: str = "h", depth: int = 0) -> QueueEntry:
 @pytest.fixture
 def state() -> Iterator[SqliteState]:
     store = SqliteState(":memory:", "s")
-    store.begin_run(NOW, "s", SCRATCH)
+    store.begin_run(NOW, "s", QueueStart(SCRATCH))
     for number in (1, 2, 3):
         fetch(store, entry(number))
     yield store
@@ -42,7 +42,7 @@ def fetch(store: SqliteState, one: QueueEntry) -> None:
 
 def next_cycle(store: SqliteState, rule: CycleRule = SCRATCH) -> None:
     store.end_run(replace(store.runs(1)[0], finished=NOW))
-    store.begin_run(NOW + 1, "s", rule)
+    store.begin_run(NOW + 1, "s", QueueStart(rule))
 
 
 def test_a_known_url_is_met_for_the_first_time_once_a_cycle_in_the_order_of_the_links(
@@ -58,7 +58,7 @@ def test_a_known_url_is_met_for_the_first_time_once_a_cycle_in_the_order_of_the_
 
 def test_what_was_seen_survives_a_resumed_run(tmp_path: Path) -> None:
     store = SqliteState(tmp_path / "s.sqlite", "s")
-    store.begin_run(NOW, "s", SCRATCH)
+    store.begin_run(NOW, "s", QueueStart(SCRATCH))
     fetch(store, entry(1))
     fetch(store, entry(2))
     next_cycle(store)
@@ -66,7 +66,7 @@ def test_what_was_seen_survives_a_resumed_run(tmp_path: Path) -> None:
     store.requeue(entry(1)._replace(seq=9))
     store.close()
     store = SqliteState(tmp_path / "s.sqlite", "s")
-    assert store.begin_run(NOW + 2, "s", SCRATCH)[1]
+    assert store.begin_run(NOW + 2, "s", QueueStart(SCRATCH))[1]
     assert [one.key for one in store.revisits.first_met([1, 2])] == [2]
     store.close()
 
@@ -134,7 +134,9 @@ def test_new_urls_that_are_put_off_are_known_and_not_queued(state: SqliteState) 
 
 def test_an_adaptive_cycle_begins_with_what_was_chosen_in_its_order(state: SqliteState) -> None:
     state.end_run(replace(state.runs(1)[0], finished=NOW))
-    run, _ = state.begin_run(NOW + 1, "s", CycleRule(RefreshMode.ADAPTIVE, minors=4), lambda place: [3, 1])
+    run, _ = state.begin_run(
+        NOW + 1, "s", QueueStart(CycleRule(RefreshMode.ADAPTIVE, minors=4), lambda place: [3, 1])
+    )
     assert run.mode == RefreshMode.ADAPTIVE
     assert [one.key for one in state.queued("h", 9)] == [3, 1]
 

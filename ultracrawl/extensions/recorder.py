@@ -116,7 +116,7 @@ class Recorder:
         known = visit.record
         record = replace(
             known,
-            depth=visit.entry.depth,
+            depth=visit.depth,
             display_url=visit.entry.display_url,
             status_code=status,
             outcome=outcome,

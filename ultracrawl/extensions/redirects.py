@@ -38,7 +38,7 @@ class RedirectFollower:
             target,
             display_url=visit.entry.display_url,
             hops=visit.entry.hops,
-            depth=visit.entry.depth,
+            depth=visit.depth,
         )
         answer = rules.redirects.decide(redirect, rules.boundary)
         if answer.code == 200:

@@ -27,6 +27,8 @@ class Visit:
 
     entry: QueueEntry
     record: UrlRecord
+    nearer: int | None = None
+    """A depth below that of the queue entry, if a shorter route turned up while it waited."""
     attempts: int = 0
     """Requests made for this visit so far that failed and were tried again."""
     rescan: bool = False
@@ -73,6 +75,11 @@ class Visit:
     def tentative(self) -> bool:
         """Whether its URL is a guess of ours, of which nothing is recorded unless it turns out to be right."""
         return self.sitemap is not None and self.sitemap.tentative
+
+    @property
+    def depth(self) -> int:
+        """Link steps from a start URL, on the shortest known way."""
+        return self.entry.depth if self.nearer is None else min(self.nearer, self.entry.depth)
 
     @property
     def url(self) -> str:

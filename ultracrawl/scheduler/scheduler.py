@@ -273,21 +273,21 @@ class UltracrawlScheduler(BaseScheduler):
             record = UrlRecord(
                 entry.url, self._session.source.name, entry.depth, first_seen=self._session.clock()
             )
-        depth = self._depths.pop(entry.key, entry.depth)
+        nearer = self._depths.pop(entry.key, None)
         rescan = self._session.rescan or entry.key in self._unconditional
         self._unconditional.discard(entry.key)
-        entry = entry._replace(depth=min(depth, entry.depth), display_url=record.display_url)
+        entry = entry._replace(display_url=record.display_url)
         task = self._session.sitemaps.task(entry.key)
         if task is not None:
             rescan = rescan or task.again or self._session.state.sitemaps.get(entry.key) is None
-        return Visit(entry, record, rescan=rescan, sitemap=task)
+        return Visit(entry, record, rescan=rescan, sitemap=task, nearer=nearer)
 
     def _finished(self, visit: Visit) -> None:
         if visit.entry.seq:
             self._session.visits.pop(visit.entry.key, None)
         if visit.entry.key in self._once_more:
             self._once_more.discard(visit.entry.key)
-            self._requeue(visit.entry.key, visit.record, visit.entry.depth)
+            self._requeue(visit.entry.key, visit.record, visit.depth)
         self._pacing.ended(visit)
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
@@ -363,7 +363,7 @@ class UltracrawlScheduler(BaseScheduler):
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
         with self.admission.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
-            entries, inside = self.admission.admit(hrefs, base, visit.entry.depth + 1, visit.url)
+            entries, inside = self.admission.admit(hrefs, base, visit.depth + 1, visit.url)
         visit.links = inside.tobytes()
         self._detours.note(visit.link_hops, (entry.key for entry in entries), inside)
         self._take(entries)
@@ -384,7 +384,7 @@ class UltracrawlScheduler(BaseScheduler):
         if not known:
             entry = visit.entry
             self._enqueue(
-                self.admission.enter(key, target, entry.depth, display_url=display_url, hops=entry.hops + 1)
+                self.admission.enter(key, target, visit.depth, display_url=display_url, hops=entry.hops + 1)
             )
         self._detours.pass_on(visit.entry.key, key, new=not known)
 

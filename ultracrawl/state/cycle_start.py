@@ -27,6 +27,9 @@ _LEFT_OVER = {
 }
 """What becomes of the queue that the cycle before left over; what comes later has rank 0."""
 
+_RELEVEL = "UPDATE queue SET level=(SELECT level_of(url) FROM url WHERE url.key=queue.key)"
+"""What was left over goes by the levels of today."""
+
 _ALL_KNOWN = """
     INSERT INTO queue (site, level, depth, seq, key)
     SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, first_seen, url), key FROM url
@@ -60,6 +63,7 @@ def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> 
     """
     db.create_function("level_of", 1, start.level_of or _one_level, deterministic=True)
     db.execute(_LEFT_OVER[place.mode])
+    db.execute(_RELEVEL)
     (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM queue").fetchone()
     if place.mode is RefreshMode.KNOWN:
         db.execute(_ALL_KNOWN, (last,))
