@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ultracrawl.content.html import parse_html
-from ultracrawl.content.links import DEFAULT_KINDS
+from ultracrawl.content.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.refresh import parse_refresh
 from ultracrawl.content.text import parse_text
-from ultracrawl.model import LinkKind, Page
+from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
+from ultracrawl.robots.directives import parse_directives
 
 MARKUP = frozenset(
     {
@@ -79,6 +80,22 @@ class PageReader:
         else:
             return None
         return _refreshed(page, head.refresh, kinds) if head.refresh else page
+
+    def page_of(self, conversion: Conversion, media_type: str, head: AnswerHead = _NO_HEAD) -> Page:
+        """Return the page of a document that a converter has read."""
+        kinds = self.link_kinds if type_matches(media_type, self.link_types) else _NO_KINDS
+        links = [Link(href, LinkKind.A) for href in conversion.links] if LinkKind.A in kinds else []
+        if LinkKind.TEXT in kinds:
+            links += [Link(url, LinkKind.TEXT) for url in dict.fromkeys(plain_urls(conversion.text))]
+        return Page(
+            title=conversion.title,
+            text=conversion.text,
+            language=conversion.language,
+            meta=conversion.metadata,
+            robots=parse_directives((), head.x_robots_tag, name=self.robots_name),
+            links=tuple(links),
+            truncated=conversion.truncated,
+        )
 
 
 def _refreshed(page: Page, header: str, kinds: frozenset[LinkKind]) -> Page:

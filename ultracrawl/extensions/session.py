@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
@@ -89,6 +90,7 @@ class CrawlSession:
         self.redirects = RedirectFollower(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
+        self.conversion = ConversionDesk(self)
         self.opened = False
         self._failed = False
         self._ticks = 0
@@ -277,6 +279,7 @@ class CrawlSession:
             self._ticking.stop()
         self._close_rewriter()
         self.hosts.close()
+        self.conversion.close()
         try:
             if not self._failed:
                 await self._finish_indexing()

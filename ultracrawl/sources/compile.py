@@ -25,7 +25,9 @@ from ultracrawl.boundary.rules import (
     UriRule,
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
-from ultracrawl.content import Acceptance, IndexPermission, PageReader
+from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
+from ultracrawl.converters import CONVERTIBLE, missing
+from ultracrawl.model import StatusCode
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
@@ -50,6 +52,8 @@ class CompiledSource:
     acceptance: Acceptance
     """Which answers become pages."""
     reader: PageReader
+    converted: frozenset[str]
+    """Media types that go to a converter."""
     permission: IndexPermission
     """Which wishes of pages about the index are obeyed."""
     limits: LimitsSection
@@ -91,6 +95,7 @@ def compile_source(
             robots_name=source.robots.name,
             default_charset=source.default_charset,
         ),
+        converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         limits=source.limits,
         depth_limit=source.depth,
@@ -168,7 +173,20 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         cut_off=source.cut_off,
         truncate=source.truncate,
         exclude_headers=source.exclude_headers,
+        unreadable=_unreadable(source.conversion.types),
     )
+
+
+def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
+    """Return the media types that nothing here can read: no converter is installed, or it is switched off."""
+    refused: dict[str, Refusal] = {}
+    for name in CONVERTIBLE:
+        if name in converted and (lack := missing(name)):
+            refused[name] = Refusal(StatusCode.CONVERTER_MISSING, "conversion", lack)
+        elif name not in converted and not name.startswith("text/"):
+            reason = f"30041 excluded by type: {name} is not converted (conversion)"
+            refused[name] = Refusal(StatusCode.WRONG_TYPE, "conversion", reason)
+    return refused
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
@@ -205,8 +223,16 @@ def _uri_rules(source: DataSource) -> Iterator[UriRule]:
         yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
 
 
+_MANY_TYPES = 8
+
+
 def _accept(types: Iterable[str]) -> str:
-    return ", ".join([*types, "*/*;q=0.1"])
+    """Return the Accept header; a long list of applications is written as one."""
+    names = list(dict.fromkeys(types))
+    applications = [name for name in names if name in CONVERTIBLE and name.startswith("application/")]
+    if len(applications) > _MANY_TYPES:
+        names = [*(name for name in names if name not in applications), "application/*;q=0.9"]
+    return ", ".join([*names, "*/*;q=0.1"])
 
 
 def _scope(source: DataSource) -> str:
@@ -242,6 +268,11 @@ _NO_RECIPE_ROBOTS = {"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ign
 """The same among the options about robots."""
 
 
+_NO_RECIPE_CONVERSION = {"workers", "timeout", "memory"}
+"""The same among the options about conversion."""
+
+
 def _recipe(source: DataSource) -> str:
-    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), "robots": _NO_RECIPE_ROBOTS})
+    parts = {"robots": _NO_RECIPE_ROBOTS, "conversion": _NO_RECIPE_CONVERSION}
+    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
     return sha256(text.encode()).hexdigest()[:32]
