@@ -321,3 +321,22 @@ def test_no_process_is_started_for_html(site: Site, url: str, workspace: Workspa
     site.file("/a.pdf", files.pdf(), PDF)
     workspace.crawl(PYTHONPATH=f"{folder}:{ROOT}")
     assert mark.exists()
+
+
+def test_metadata_of_pages_are_attributes(site: Site, url: str, workspace: Workspace) -> None:
+    head = (
+        '<meta property="og:description" content="said by graph"><meta name="DC.Creator" content="Dora Core">'
+        '<script type="application/ld+json">{"author": {"name": "Jason Linked"}, "headline": "Big"}</script>'
+    )
+    site.page("/d", title="T", head=head, headers={"X-Team": "blue"})
+    names = {
+        "og:description": "Description",
+        "dc.creator": "Author",
+        "jsonld.author.name": "Author",
+        "jsonld.headline": "Subject",
+        "x-team": "Subject",
+    }
+    workspace.define(f"{url}/d", attributes=names)
+    workspace.crawl()
+    queries = ("Description:graph", "Author:Dora", "Author:Linked", "Subject:Big", "Subject:blue")
+    assert [workspace.search(query) for query in queries] == [["/d"]] * 5

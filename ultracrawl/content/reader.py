@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ultracrawl.content.html import parse_html
+from ultracrawl.content.jsonld import jsonld_attributes
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.refresh import parse_refresh
@@ -54,6 +55,8 @@ class PageReader:
     link_types: tuple[str, ...] = LINK_TYPES
     robots_name: str = "ultracrawl"
     default_charset: str = ""
+    jsonld: bool = False
+    """Read JSON-LD of pages, as attributes."""
 
     def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
         """Return the page, or None if documents of this media type cannot be read."""
@@ -68,6 +71,8 @@ class PageReader:
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
             )
+            if self.jsonld and (values := jsonld_attributes(body, page)):
+                page = replace(page, meta={**page.meta, **values})
         elif media_type.startswith("text/"):
             page = parse_text(
                 body,

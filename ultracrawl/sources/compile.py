@@ -26,6 +26,7 @@ from ultracrawl.boundary.rules import (
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
+from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.converters import CONVERTIBLE, missing
 from ultracrawl.model import StatusCode
 from ultracrawl.robots.policy import RobotsPolicy
@@ -94,6 +95,7 @@ def compile_source(
             link_types=source.links.types,
             robots_name=source.robots.name,
             default_charset=source.default_charset,
+            jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
         ),
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
