@@ -39,13 +39,13 @@ def main(memory: int, seconds: float) -> None:
     os.dup2(2, 1)  # what a library prints must not get among the answers
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     confine()
+    gc.freeze()
     with suppress(BrokenPipeError):
         while (job := read_job(jobs)) is not None:
             signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_DELAY)
             _Conversation(answers).run(job)
             signal.setitimer(signal.ITIMER_REAL, 0)
             del job
-            gc.collect()
 
 
 class _Conversation:
