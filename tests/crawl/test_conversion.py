@@ -48,7 +48,7 @@ def test_documents_are_found_by_default_and_their_links_followed(
     site.file("/a.pdf", files.pdf(["needle first"], link=f"{url}/from-pdf", title="PDF title"), PDF)
     site.file("/b.docx", files.docx("needle second", link="from-docx"), DOCX)
     site.file("/c.odt", files.odt("needle third"), "application/octet-stream")
-    site.file("/d.epub", files.epub("needle fourth"), "application/zip")
+    site.file("/d.epub", files.epub("needle fourth"), "application/epub+zip")
     site.page("/from-pdf", text="reached")
     site.page("/from-docx", text="reached")
     workspace.define(f"{url}/")
@@ -114,6 +114,12 @@ STATUS: dict[str, tuple[str, bytes, dict[str, Any], tuple[str, int, str]]] = {
     ),
     "lying-PDF as text": ("text/plain", files.pdf(), {}, ("NEW", 200, "")),
     "lying-page as PDF": (PDF, b"<!DOCTYPE html><title>x</title>needle", {}, ("NEW", 200, "")),
+    "lying-Word as zip": (
+        "application/zip",
+        files.docx(),
+        {"types": ["documents", "archives"]},
+        ("NEW", 200, ""),
+    ),
     "lying-Word as old Word": ("application/msword", files.docx(), {}, ("NEW", 200, "")),
     "no converter": (
         "application/x-tex",
@@ -127,6 +133,18 @@ STATUS: dict[str, tuple[str, bytes, dict[str, Any], tuple[str, int, str]]] = {
         files.pdf(),
         {"conversion": {"exclude_types": [PDF]}},
         ("NOT_INDEXED", 1001, "30041 "),
+    ),
+    "ultra_search_30-unwanted type is not looked into": (
+        "application/msword",
+        files.docx(),
+        {"types": [DOCX]},
+        ("NOT_INDEXED", 1001, "30041 "),
+    ),
+    "alias of a type": (
+        "application/x-gzip",
+        gzip.compress(b"needle"),
+        {"types": ["archives"]},
+        ("NEW", 200, ""),
     ),
     "not among types": (PDF, files.pdf(), {"types": ["text/html"]}, ("NOT_INDEXED", 1001, "30041 ")),
     "group of types": ("application/json", b'{"a": "needle"}', {"types": ["data"]}, ("NEW", 200, "")),

@@ -70,14 +70,17 @@ class Acceptance:
         refusal = self.refuses_headers(header)
         if refusal is not None:
             return refusal
-        declared = declared_type(_first(header, "Content-Type"))
-        if not self.detect and is_certain(declared):
-            if not self._wanted(declared):
-                return _wrong_type(declared)
-            if declared in self._unreadable:
-                return self._unreadable[declared]
+        refusal = self._refuses_declared(declared_type(_first(header, "Content-Type")))
+        if refusal is not None:
+            return refusal
         too_long = self.cut_off is not None and not self.truncate and (length or 0) > self.cut_off
         return self._too_long() if too_long else None
+
+    def _refuses_declared(self, declared: str) -> Refusal | None:
+        """Judge a declared type that no bytes can overrule."""
+        if self.detect or not is_certain(declared):
+            return None
+        return self._unreadable.get(declared) if self._wanted(declared) else _wrong_type(declared)
 
     def refuses_headers(self, header: Header) -> Refusal | None:
         """Judge by `exclude_headers` alone."""
@@ -95,6 +98,9 @@ class Acceptance:
         if refusal is not None:
             return refusal
         content_type = _first(header, "Content-Type")
+        refusal = self._refuses_declared(declared_type(content_type))
+        if refusal is not None:
+            return refusal
         media_type = effective_type(content_type, body, detect=self.detect)
         if not self._wanted(media_type):
             return _refused_type(declared_type(content_type), media_type)

@@ -26,6 +26,7 @@ from ultracrawl.model import StatusCode
 _PIECE = 1 << 17
 """Characters of text that are sent in one frame."""
 _PIECE_SECONDS = 0.5
+_NO_ROOM = ("failed to map segment", "annot allocate memory")
 _ALARM_DELAY = 5.0
 """Seconds after which the process ends itself, if the crawler has not killed it before."""
 
@@ -69,7 +70,7 @@ class _Conversation:
         except BrokenPipeError:
             raise
         except Exception as error:  # the edge: whatever a broken document makes a library raise
-            self._fail(StatusCode.CONVERSION_FAILED, f"{type(error).__name__}: {error}"[:300], sink)
+            self._fail(_status_of(error), f"{type(error).__name__}: {error}"[:300], sink)
         else:
             self._end({"done": pack_conversion(sink.conversion())})
 
@@ -98,6 +99,12 @@ class _Conversation:
         data = memoryview(encode(frame))
         while data:
             data = data[self._answers.write(data) :]
+
+
+def _status_of(error: Exception) -> StatusCode:
+    """Return 904 for a library for which there was no room, 903 for all else."""
+    no_room = isinstance(error, ImportError) and any(words in str(error) for words in _NO_ROOM)
+    return StatusCode.OUT_OF_MEMORY if no_room else StatusCode.CONVERSION_FAILED
 
 
 if __name__ == "__main__":

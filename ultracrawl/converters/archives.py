@@ -21,12 +21,13 @@ from ultracrawl.converters.registry import missing
 from ultracrawl.converters.sink import Sink
 
 _CHUNK = 1 << 16
+_ALIASES = {"application/x-zip-compressed": "application/zip", "application/x-gzip": "application/gzip"}
 _GZIP = zlib.MAX_WBITS | 16
 
 
 def convert(source: Source, sink: Sink) -> None:
     """Read the files of an archive in their order; a compressed file that is no archive is what it holds."""
-    match source.media_type:
+    match _ALIASES.get(source.media_type, source.media_type):
         case "application/zip":
             package = Package(source.body, sink.budget)
             _read_members(((name, package.read(name)) for name in package.names), sink)

@@ -54,8 +54,8 @@ OPEN_DOCUMENT = (
     f"{_ODF}.spreadsheet-flat-xml",
     f"{_ODF}.presentation-flat-xml",
 )
-PDF = ("application/pdf",)
-RTF = ("application/rtf", "text/rtf")
+PDF = ("application/pdf", "application/x-pdf")
+RTF = ("application/rtf", "text/rtf", "application/x-rtf")
 EPUB = ("application/epub+zip",)
 EXCEL = ("application/vnd.ms-excel",)
 LEGACY = ("application/msword", "application/vnd.ms-powerpoint")
@@ -74,8 +74,10 @@ MAIL = ("message/rfc822", "application/mbox")
 OUTLOOK = ("application/vnd.ms-outlook",)
 ARCHIVES = (
     "application/zip",
+    "application/x-zip-compressed",
     "application/x-tar",
     "application/gzip",
+    "application/x-gzip",
     "application/x-bzip2",
     "application/x-xz",
 )

@@ -229,11 +229,14 @@ _MANY_TYPES = 8
 
 
 def _accept(types: Iterable[str]) -> str:
-    """Return the Accept header; a long list of applications is written as one."""
+    """Return the Accept header; many types that are converted are written as one, behind pages.
+
+    Some servers send Markdown in place of a page to whoever lists it.
+    """
     names = list(dict.fromkeys(types))
-    applications = [name for name in names if name in CONVERTIBLE and name.startswith("application/")]
-    if len(applications) > _MANY_TYPES:
-        names = [*(name for name in names if name not in applications), "application/*;q=0.9"]
+    pages = [name for name in names if name not in CONVERTIBLE]
+    if len(names) - len(pages) > _MANY_TYPES:
+        names = [*pages, "application/*;q=0.9"]
     return ", ".join([*names, "*/*;q=0.1"])
 
 

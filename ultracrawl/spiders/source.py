@@ -39,6 +39,9 @@ class SourceSpider(Spider):
       `ultracrawl.model.Document`; fields that you leave out are filled from the page. Pipelines get a `Document`
       as it is, and all else as a dict.
 
+    Documents that are not HTML come here as well, already converted: the words are in `page`, and `response` is a plain
+    one without selectors.
+
     Boundary, robots, depth, politeness, conditional requests and the document table work as for every source.
     """
 
