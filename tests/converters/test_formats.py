@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 from support import files
+from support.compound import old_presentation, outlook_message
 
 from ultracrawl.content import sniff_type
 from ultracrawl.converters.registry import CONVERTERS, CONVERTIBLE, GROUPS, converter_for, missing
@@ -111,6 +112,26 @@ def test_formats(converted: Convert, case: str) -> None:
     assert found.links == (LINK,)
     assert {name: found.metadata.get(name) for name in metadata} == metadata
     assert found.truncated == ""
+
+
+def test_outlook_messages(converted: Convert) -> None:
+    body = outlook_message("Grüße T", "needle", "Ann Author", attachments={"a.pdf": files.pdf(["inside"])})
+    assert sniff_type(body) == "application/vnd.ms-outlook"
+    found = converted(body)
+    assert (found.title, found.text) == ("Grüße T", "needle a.pdf inside")
+    assert found.metadata == {
+        "subject": ["Grüße T"],
+        "author": ['"Ann Author" <ann@mail.example>'],
+        "to": ["Bob <bob@mail.example>"],
+        "created": ["2024-03-01T12:00:00+00:00"],
+        "attachments": ["a.pdf"],
+    }
+
+
+def test_presentations_of_before_2007(converted: Convert) -> None:
+    body = old_presentation("needle slide", "second text")
+    assert sniff_type(body) == "application/vnd.ms-powerpoint"
+    assert converted(body).text == "needle slide second text"
 
 
 TEXTS: dict[str, tuple[str, bytes, Conversion]] = {

@@ -7,6 +7,7 @@ import io
 import itertools
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -77,6 +78,7 @@ PARTIAL: dict[str, tuple[bytes, str, str]] = {
     "zip bomb": (zip_bomb("a.txt"), "application/zip", "it unfolds to more than"),
     "zip bomb as Word": (zip_bomb("word/document.xml"), DOCX, "it unfolds to more than"),
     "zip bomb as OpenDocument": (zip_bomb("content.xml"), ODT, "it unfolds to more than"),
+    "zip bomb as Excel": (zip_bomb("xl/sharedStrings.xml"), XLSX, "it unfolds to more than"),
     "nested zips": (nested_zips(40), "application/zip", "documents are inside each other more than 3 times"),
     "many members": (
         files.zipped({f"{n}.txt": "x" for n in range(3000)}),
@@ -140,6 +142,16 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         DOCX,
         "the document is encrypted, or in an older format",
     ),
+    "encrypted PDF": (
+        files.locked_pdf(),
+        "application/pdf",
+        "the document is encrypted, and needs a password",
+    ),
+    "encrypted zip as Word": (
+        files.locked_zip({"word/document.xml": "needle"}),
+        DOCX,
+        "the document is encrypted",
+    ),
     "encrypted OpenDocument": (
         files.zipped({"META-INF/manifest.xml": "<x><encryption-data/></x>", "content.xml": b"\1\2"}),
         ODT,
@@ -178,6 +190,25 @@ def test_deep_nesting_is_no_problem_where_no_tree_is_built(
     assert answer.conversion.text == "needle"
 
 
+@pytest.mark.parametrize("repeat", [b"(x) Tj ", b" "], ids=["text", "blanks"])
+def test_a_pdf_bomb_costs_bounded_time_and_memory(
+    process: Callable[..., Converted | NotConverted], repeat: bytes
+) -> None:
+    packed = zlib.compress(zlib.compress(b"BT /F1 1 Tf " + repeat * (300_000_000 // len(repeat)) + b"ET"))
+    stream = b"<< /Filter [/FlateDecode /FlateDecode] /Length %d >>\nstream\n%s\nendstream" % (
+        len(packed),
+        packed,
+    )
+    plain = files.pdf(["needle"])
+    start = plain.index(b"<< /Length")
+    body = plain[:start] + stream + plain[plain.index(b"endstream") + 9 :]
+    started = time.monotonic()
+    answer = process(body, "application/pdf")
+    assert time.monotonic() - started < 13
+    assert isinstance(answer, NotConverted)
+    assert answer.status == StatusCode.OUT_OF_MEMORY
+
+
 def test_a_pdf_of_10000_pages(process: Callable[..., Converted | NotConverted]) -> None:
     body = files.pdf(f"needle {number}" for number in range(10_000))
     answer = process(body, "application/pdf")
@@ -208,6 +239,15 @@ def test_names_are_labels_and_no_paths(
         assert isinstance(answer, Converted)
         assert len(answer.conversion.metadata["files"]) == 4
     assert not target.exists()
+
+
+def test_encrypted_files_of_an_archive_are_there_by_name(
+    process: Callable[..., Converted | NotConverted],
+) -> None:
+    answer = process(files.locked_zip({"needle.txt": "secret"}), "application/zip")
+    assert isinstance(answer, Converted)
+    assert answer.conversion.text == "needle.txt"
+    assert answer.conversion.truncated == "needle.txt: the document is encrypted"
 
 
 def test_links_in_tar_archives_are_passed_over(process: Callable[..., Converted | NotConverted]) -> None:

@@ -66,6 +66,26 @@ def zipped(members: Mapping[str, bytes | str], *, first: str = "") -> bytes:
     return out.getvalue()
 
 
+def locked_zip(members: Mapping[str, bytes | str]) -> bytes:
+    """Return a zip file whose members are marked as encrypted."""
+    body = bytearray(zipped(members))
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = body.find(signature)
+        while at >= 0:
+            body[at + offset] |= 1
+            at = body.find(signature, at + 4)
+    return bytes(body)
+
+
+def locked_pdf() -> bytes:
+    """Return a PDF that no empty password opens."""
+    key = "<" + "5a" * 32 + ">"
+    locked = (
+        f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O {key} /U {key} >> /ID [<00> <00>] /Root".encode()
+    )
+    return pdf().replace(b"/Root", locked)
+
+
 def tarred(members: Mapping[str, bytes], mode: str = "w") -> bytes:
     """Return a tar archive; `w:gz`, `w:bz2` and `w:xz` compress it."""
     out = io.BytesIO()

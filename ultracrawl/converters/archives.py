@@ -29,8 +29,7 @@ def convert(source: Source, sink: Sink) -> None:
     """Read the files of an archive in their order; a compressed file that is no archive is what it holds."""
     match _ALIASES.get(source.media_type, source.media_type):
         case "application/zip":
-            package = Package(source.body, sink.budget)
-            _read_members(((name, package.read(name)) for name in package.names), sink)
+            _read_members(_zip_members(Package(source.body, sink.budget), sink), sink)
         case "application/x-tar":
             _read_members(_tar_members(source.body, sink.budget), sink)
         case compressed:
@@ -45,6 +44,17 @@ def _read_members(members: Iterator[tuple[str, bytes]], sink: Sink) -> None:
         else:
             sink.budget.take_member()
             sink.add(name)
+
+
+def _zip_members(package: Package, sink: Sink) -> Iterator[tuple[str, bytes]]:
+    """Yield names and contents; a file that is encrypted or broken is there by its name alone."""
+    for name in package.names:
+        try:
+            body = package.read(name)
+        except ConversionError as error:
+            sink.note(f"{name}: {error}")
+            body = b""
+        yield name, body
 
 
 def _tar_members(body: bytes, budget: Budget) -> Iterator[tuple[str, bytes]]:
