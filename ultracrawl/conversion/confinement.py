@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
+import signal
 import sys
 
 _REFUSED = (
@@ -28,6 +30,7 @@ _REFUSED = (
     "ftplib.",
     "smtplib.",
 )
+_PR_SET_PDEATHSIG = 1
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -41,6 +44,14 @@ def confine() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.addaudithook(_refuse)
+
+
+def die_with_crawler() -> None:
+    """Have the system kill this process when the thread of the crawler that drives it is gone (Linux)."""
+    if not sys.platform.startswith("linux"):
+        return  # there the alarm of the worker has to do
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _refuse(event: str, args: tuple[object, ...]) -> None:

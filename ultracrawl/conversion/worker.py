@@ -1,8 +1,8 @@
 """The program of a conversion process, `python -m ultracrawl.conversion.worker MEMORY SECONDS`.
 
 It reads jobs from standard input and answers each with frames on standard output. It has a bound of its own on
-memory, writes no file, opens no connection and starts no process. It ends when its input ends, and by an alarm of
-the system when a document takes too long, even if the crawler that would kill it is gone.
+memory, writes no file, opens no connection and starts no process. It ends when its input ends or the crawler is gone,
+and by an alarm of the system when a document takes too long.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from typing import IO
 
-from ultracrawl.conversion.confinement import confine
+from ultracrawl.conversion.confinement import confine, die_with_crawler
 from ultracrawl.conversion.frames import Frame, encode, pack_conversion, read_job
 from ultracrawl.conversion.job import Job
 from ultracrawl.converters import Budget, ConversionError, Sink
@@ -35,6 +35,7 @@ def main(memory: int, seconds: float) -> None:
     """Serve until standard input ends."""
     # A Ctrl-C goes to the whole terminal group: the crawler decides when conversion ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with_crawler()
     jobs = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what a library prints must not get among the answers
