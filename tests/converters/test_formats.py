@@ -13,7 +13,7 @@ from support import files
 from support.compound import old_presentation, outlook_message
 
 from ultracrawl.content import sniff_type
-from ultracrawl.converters.registry import CONVERTERS, CONVERTIBLE, GROUPS, converter_for, missing
+from ultracrawl.converters.registry import CONVERTERS, CONVERTIBLE, GROUPS, converter_for, is_there, missing
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]
@@ -265,11 +265,11 @@ def test_every_converter_has_its_types_and_every_group_is_convertible() -> None:
 
 def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ultracrawl.converters.registry.find_spec", lambda name: None)
-    missing.cache_clear()
+    is_there.cache_clear()
     try:
         assert missing("application/pdf").endswith("pip install 'ultracrawl[convert]'")
         assert missing("application/msword").endswith("pip install 'ultracrawl[convert,legacy]'")
         assert missing("text/markdown") == ""
         assert missing("video/mp4") == "there is no converter for video/mp4"
     finally:
-        missing.cache_clear()
+        is_there.cache_clear()

@@ -358,3 +358,34 @@ def test_metadata_of_pages_are_attributes(site: Site, url: str, workspace: Works
     workspace.crawl()
     queries = ("Description:graph", "Author:Dora", "Author:Linked", "Subject:Big", "Subject:blue")
     assert [workspace.search(query) for query in queries] == [["/d"]] * 5
+
+
+def test_workers_convert_at_once(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=[f"/{number}.json" for number in range(4)])
+    for number in range(4):
+        site.file(f"/{number}.json", b"import time; time.sleep(1.0); sink.add('needle')", "application/json")
+    seconds = {}
+    for workers in (1, 4):
+        workspace.define(f"{url}/", types=["text/html", "data"], conversion={"workers": workers})
+        seconds[workers] = workspace.crawl("--force", **converter_that(workspace, OBEY)).run["seconds"]
+    assert seconds[1] > 4.0
+    assert seconds[4] < seconds[1] - 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"conversion": {"memory": "1 MB"}}, ["conversion.memory", "write `128 MB` or more"]),
+        ({"conversion": {"workers": 0}}, ["conversion.workers", "1"]),
+        ({"conversion": {"timeout": 0}}, ["conversion.timeout", "0"]),
+        ({"conversion": {"time": 3}}, ["conversion.time", "unknown option", "timeout"]),
+        ({"conversion": {"exclude_types": ["pdf"]}}, ["exclude_types", "pdf", "text/html", "documents"]),
+        ({"types": ["document"]}, ["types", "document", "documents"]),
+    ],
+    ids=["memory", "workers", "timeout", "unknown", "type", "group"],
+)
+def test_mistakes_are_shown(workspace: Workspace, options: dict[str, Any], words: list[str]) -> None:
+    workspace.define("http://h.example/", **options)
+    ended = workspace.command("lint")
+    assert ended.code == 2
+    assert [word for word in words if word not in ended.err + ended.out] == []

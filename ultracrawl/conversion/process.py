@@ -24,7 +24,7 @@ _MEMORY_WORDS = (b"memory allocation", b"out of memory", b"MemoryError", b"bad_a
 
 
 class ConversionProcess:
-    """A child that converts one document after the other, driven by one thread; it ends with the thread that made it."""
+    """A child that converts documents, driven by the thread that made it; it ends with that thread."""
 
     def __init__(self, limits: ProcessLimits) -> None:
         self._limits = limits

@@ -121,13 +121,18 @@ def converter_for(media_type: str) -> Converter | None:
     return _BY_TYPE.get(media_type)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
+def is_there(module: str) -> bool:
+    """Return whether a module of another package is installed."""
+    return find_spec(module) is not None
+
+
 def missing(media_type: str) -> str:
     """Return why documents of a type cannot be converted here, and what to install; empty if they can."""
     converter = _BY_TYPE.get(media_type)
     if converter is None:
         return f"there is no converter for {media_type}"
-    if all(find_spec(name) is not None for name in converter.needs):
+    if all(map(is_there, converter.needs)):
         return ""
     install = f"pip install 'ultracrawl[{converter.extra}]'"
     return f"the converter for {media_type} is not installed; install it with: {install}"

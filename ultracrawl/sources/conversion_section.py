@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from ultracrawl.converters import CONVERTIBLE, ConversionLimits
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds, Size
 
 _SOFT_SHARE = 0.8
 """Share of the time after which a converter ends by itself, so that what it has is kept."""
+
+
+_LEAST_MEMORY = 128 << 20
+
+
+def _check_memory(size: int) -> int:
+    if size < _LEAST_MEMORY:
+        raise mistake("a conversion process does not start with so little memory", "write `128 MB` or more")
+    return size
+
+
+Memory = Annotated[Size, AfterValidator(_check_memory)]
 
 
 class ConversionSection(Section):
@@ -34,9 +49,8 @@ class ConversionSection(Section):
         description="Seconds after which a conversion is given up; at four fifths it ends with what it has.",
         examples=[60],
     )
-    memory: Size = Field(
+    memory: Memory = Field(
         default=1 << 30,
-        ge=128 << 20,
         description="Most memory (address space) of a conversion process; a document that needs more gets status 904.",
         examples=["1 GB"],
     )
