@@ -73,6 +73,30 @@ def test_a_process_that_dies_is_replaced(pool: ConversionPool) -> None:
     assert gone(pid)
 
 
+def test_a_process_is_replaced_after_many_documents(
+    pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ultracrawl.conversion.pool._LONGEST_LIFE", 2)
+    seen = set()
+    for _ in range(4):
+        pool.submit(PDF).result(20)
+        seen |= set(pool.pids)
+    assert len(seen) == 2
+
+
+def test_an_error_of_the_thread_reaches_who_waits(
+    pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(process: ConversionProcess, job: Job) -> None:
+        raise AssertionError("a bug")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ConversionProcess, "convert", broken)
+        with pytest.raises(AssertionError, match="a bug"):
+            pool.submit(PDF).result(20)
+    assert isinstance(pool.submit(PDF).result(20), Converted)
+
+
 def test_close_ends_processes_that_work() -> None:
     pool = ConversionPool(ProcessLimits(60.0, 512 << 20))
     waiting = [pool.submit(Job(files.pdf(["x"] * 5000), "application/pdf")) for _ in range(3)]

@@ -290,6 +290,17 @@ def test_a_failing_conversion_leaves_the_document_in_the_index(
     assert workspace.search("needle") == []
 
 
+def test_a_part_does_not_replace_a_whole_document(site: Site, url: str, workspace: Workspace) -> None:
+    site.file("/d.json", b"sink.add('complete')", "application/json")
+    workspace.define(f"{url}/d.json", types=["data"])
+    workspace.crawl(**converter_that(workspace, OBEY))
+    site.file("/d.json", (SAID + CRASH).encode(), "application/json")
+    workspace.crawl(**converter_that(workspace, OBEY))
+    assert workspace.urls()["/d.json"]["status_code"] == 903
+    assert workspace.search("complete") == ["/d.json"]
+    assert workspace.search("needle") == []
+
+
 def test_pages_are_crawled_while_a_document_is_converted(site: Site, url: str, workspace: Workspace) -> None:
     """A hanging document holds no place of its site, and the event loop goes on."""
     site.page("/", title="Home", links=["/1.json", "/2.json", *(f"/p{n}" for n in range(30))])

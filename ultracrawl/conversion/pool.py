@@ -63,13 +63,19 @@ class ConversionPool:
         while (task := self._tasks.get()) is not None:
             job, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(self._convert(number, job))
+                self._settle(number, job, future)
                 served += 1
             with self._lock:
                 self._waiting -= 1
             if served >= _LONGEST_LIFE:
                 served = 0
                 self._discard(number)
+
+    def _settle(self, number: int, job: Job, future: Future[Answer]) -> None:
+        try:
+            future.set_result(self._convert(number, job))
+        except Exception as error:  # the edge of the thread: whoever waits has to hear of it
+            future.set_exception(error)
 
     def _convert(self, number: int, job: Job) -> Answer:
         try:

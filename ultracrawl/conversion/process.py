@@ -54,7 +54,7 @@ class ConversionProcess:
         exchange = _Exchange(job, time.monotonic() + self._limits.seconds)
         try:
             ended = self._exchange(exchange)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             self.kill()
             return exchange.failed(StatusCode.CONVERSION_FAILED, f"the conversion process failed: {error}")
         if ended is None:

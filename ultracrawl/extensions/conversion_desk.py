@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 MOST_WAITING = 64 << 20
 """Bytes of documents that wait for conversion before the crawl waits for them."""
+_LEAST_SIZE = 1 << 16
+"""What a document counts at least: its answer, its visit and its request take memory as well."""
 
 
 class ConversionDesk:
@@ -55,11 +57,12 @@ class ConversionDesk:
         charset = self._session.source.default_charset
         job = Job(body, visit.media_type, head.content_type, charset, self._limits)
         self._session.links.release(visit)
-        self._waiting += len(body)
+        size = max(len(body), _LEAST_SIZE)
+        self._waiting += size
         try:
             answer = await asyncio.wrap_future(self._pool.submit(job))
         finally:
-            self._waiting -= len(body)
+            self._waiting -= size
         conversion = self._settle(visit, answer)
         if conversion is None:
             return None
