@@ -22,6 +22,12 @@ CASES: dict[str, tuple[Callable[[], bytes], str, str, dict[str, str]]] = {
         "ASC This Data is 'ASC Only' Date 1964-03-23 INTEGER 12345",
         {"author": "Kawai, Takanori (Hippo2000)", "company": "日本ラッド株式会社"},
     ),
+    "Excel 95": (
+        lambda: samples.workbook("Test95.xls"),
+        "application/vnd.ms-excel",
+        "This Data is 'ASC Only'",
+        {},
+    ),
     "Excel 97 in Japanese": (
         lambda: samples.workbook("Test97J.xls"),
         "application/vnd.ms-excel",

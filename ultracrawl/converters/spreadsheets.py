@@ -64,4 +64,4 @@ def _text(cell: Cell) -> str:
     """Return a cell as it would be looked for; whole numbers without a decimal point."""
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
-    return str(cell)
+    return str(cell).replace("\0", "")  # calamine reads strings of Excel 95 with a zero after each letter
