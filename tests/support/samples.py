@@ -34,13 +34,13 @@ def in_package(package: str, path: str) -> bytes:
     """Return a document that a package of the `dev` extra ships."""
     spec = find_spec(package)
     file = Path(spec.origin).parent / path if spec and spec.origin else Path(path)
-    require(file.is_file(), f"{path} of {package}", "nothing; run: pip install -e '.[dev]'")
+    require(file.is_file(), f"{path} of {package}", get="pip install -e '.[dev]'")
     return file.read_bytes()
 
 
 def in_olefile(name: str) -> bytes:
     """Return a file of olefile's source package: a document that Word 97 saved, a photograph."""
     path = SAMPLES / "olefile-0.47.zip"
-    require(path.is_file(), f"olefile's source package ({path})", "nothing; run: make samples")
+    require(path.is_file(), f"olefile's source package ({path})", get="make samples")
     with zipfile.ZipFile(path) as archive:
         return archive.read(f"olefile-0.47/tests/images/{name}")
