@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers lint types contracts unit test bench clean
+.PHONY: help venv demo servers samples lint types contracts unit test bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -21,7 +21,7 @@ $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	    { echo "$(PYTHON) cannot make virtual environments; install that first: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,fast]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,fast,convert,legacy]"
 	@touch $@
 
 demo: venv ## Crawl the sample intranet and search it
@@ -29,6 +29,11 @@ demo: venv ## Crawl the sample intranet and search it
 
 servers: ## Install what tests need from the system (as root), or say what is missing
 	@PYTHON=$(PYTHON) bash tests/install_servers.sh
+
+samples: venv ## Fetch documents for the tests that no system package brings
+	@[ -f var/samples/olefile-0.47.zip ] || $(BIN)/python -m pip download --quiet --disable-pip-version-check \
+	    --no-deps --no-binary :all: --dest var/samples olefile==0.47 || \
+	    echo "could not fetch the samples; the tests that need them will say so"
 
 lint: venv ## Check style and format
 	$(BIN)/ruff check .
@@ -40,7 +45,7 @@ types: venv ## Check types
 contracts: venv ## Check which module may import which
 	$(BIN)/lint-imports
 
-unit: venv ## Run the tests; ARGS="-k name" picks some
+unit: venv samples ## Run the tests; ARGS="-k name" picks some
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 test: servers lint types contracts unit ## Everything that must hold before a change is merged

@@ -13,6 +13,8 @@ missing() {
     has_program wget || echo wget
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
+    [[ -f /usr/share/doc/debian-policy/policy.epub && -f /usr/share/doc/debian-policy/policy.pdf.gz ]] || echo debian-policy
+    [[ -d /usr/share/doc/libspreadsheet-parseexcel-perl/examples ]] || echo libspreadsheet-parseexcel-perl
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
 }
 

@@ -63,7 +63,14 @@ def test_mime_sniffed(body: bytes, name: str) -> None:
         pytest.param("text/plain", b"<html>", True, "text/html", id="detection-wins"),
         pytest.param("application/msword", b"words", True, "application/msword", id="generic-does-not-win"),
         pytest.param("", b"<html>", False, "text/html", id="none-declared"),
-        pytest.param("application/pdf", b"<html>", False, "application/pdf", id="declared-counts"),
+        pytest.param("application/x-page", b"<html>", False, "application/x-page", id="declared-counts"),
+        pytest.param("application/pdf", b"<html>", False, "text/html", id="page-as-pdf"),
+        pytest.param("application/pdf", b"plain words", False, "application/pdf", id="uncertain-as-pdf"),
+        pytest.param("application/octet-stream", b"%PDF-1.4", False, "application/pdf", id="nothing-said"),
+        pytest.param("application/msword", b"{\\rtf1 x}", False, "application/rtf", id="rtf-as-word"),
+        pytest.param(
+            "text/plain", b"MIME-Version: 1.0\nSubject: x\n\ny", False, "text/plain", id="mail-as-text"
+        ),
         pytest.param("text/xml", b"<?xml version='1.0'?><a/>", False, "text/xml", id="xml"),
         pytest.param("text/html", b"", False, "text/html", id="empty-body"),
     ],

@@ -34,9 +34,9 @@ TYPES: dict[str, tuple[dict[str, Any], str, bytes, tuple[str, int, str]]] = {
         ("NEW", 200, ""),
     ),
     "fast_39-missing type is detected": ({}, "", PAGE, ("NEW", 200, "")),
-    "binary as text": ({}, "text/html", PDF, ("NOT_INDEXED", 1009, "30126 ")),
+    "binary as text": ({"types": ["text/html"]}, "text/html", PDF, ("NOT_INDEXED", 1009, "30126 ")),
     "binary as plain text": ({}, "text/plain", b"GIF89a\x00\x01", ("NOT_INDEXED", 1009, "30126 ")),
-    "no converter": ({"types": ["*/*"]}, "application/pdf", PDF, ("NOT_INDEXED", 908, "there is no")),
+    "no converter": ({"types": ["*/*"]}, "application/x-tex", b"words", ("NOT_INDEXED", 908, "there is no")),
     "ultra_search_121-empty": ({}, "text/html", b"", ("NOT_INDEXED", 911, "the document is empty")),
     "ultra_search_121-only blanks": (
         {},
@@ -53,10 +53,10 @@ TYPES: dict[str, tuple[dict[str, Any], str, bytes, tuple[str, int, str]]] = {
         ("NEW", 200, ""),
     ),
     "fast_40-wrong type found out": (
-        {"detect_types": True, "types": ["application/pdf", "text/html"]},
+        {"detect_types": True, "types": ["application/x-executable", "text/html"]},
         "text/html",
-        PDF,
-        ("NOT_INDEXED", 908, "there is no converter for application/pdf"),
+        b"\x7fELF\x02\x01",
+        ("NOT_INDEXED", 908, "there is no converter for application/x-executable"),
     ),
 }
 

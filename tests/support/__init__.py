@@ -5,5 +5,6 @@
 * `server.Server` is the HTTP/1.1 server beneath it; `server.Request` is one recorded request.
 * `client.ask` makes one request and follows nothing.
 * `nginx.nginx_site` serves directories with a real nginx; `nginx.Nginx` reads its access log.
+* `files` makes small PDF, Office and other documents.
 * `docs` finds the documentation sites; `requirement.require` skips, or in CI fails, for want of it.
 """

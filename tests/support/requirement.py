@@ -5,14 +5,16 @@ import os
 import pytest
 
 
-def require(present: object, what: str, package: str) -> None:
+def require(present: object, what: str, package: str = "", *, get: str = "") -> None:
     """Go on when `present` is true; otherwise skip the test, or fail it under `CI=true`.
+
+    `package` is a Debian package that brings it, `get` another command that does.
 
     A skip in continuous integration would hide that a whole area is no longer tested.
     """
     if present:
         return
-    message = f"{what} is missing; install it with: apt-get install {package}"
+    message = f"{what} is missing; install it with: {get or f'apt-get install {package}'}"
     if os.environ.get("CI") == "true":
         pytest.fail(message, pytrace=False)
     pytest.skip(message)

@@ -40,7 +40,7 @@ class Acceptance:
     `types` and `follow_only` are media types with wildcards. With `detect` the type that the bytes show wins over
     the declared one. Bodies longer than `cut_off` bytes (None: any length) are cut with `truncate`, else refused.
     `exclude_headers` has expressions (RE2) for each header; one that covers a whole value refuses the answer.
-    Raises `PatternError`.
+    `unreadable` says why documents of some types cannot be read, although they are wanted. Raises `PatternError`.
     """
 
     def __init__(
@@ -52,12 +52,14 @@ class Acceptance:
         cut_off: int | None = None,
         truncate: bool = True,
         exclude_headers: Mapping[str, Iterable[str]] | None = None,
+        unreadable: Mapping[str, Refusal] | None = None,
     ) -> None:
         self.types = tuple(types)
         self.follow_only = tuple(follow_only)
         self.detect = detect
         self.cut_off = cut_off
         self.truncate = truncate
+        self._unreadable = unreadable or {}
         self._excluded = [
             (name, [(text, compiled(text)) for text in texts])
             for name, texts in (exclude_headers or {}).items()
@@ -68,11 +70,17 @@ class Acceptance:
         refusal = self.refuses_headers(header)
         if refusal is not None:
             return refusal
-        declared = declared_type(_first(header, "Content-Type"))
-        if not self.detect and is_certain(declared) and not self._wanted(declared):
-            return _wrong_type(declared)
+        refusal = self._refuses_declared(declared_type(_first(header, "Content-Type")))
+        if refusal is not None:
+            return refusal
         too_long = self.cut_off is not None and not self.truncate and (length or 0) > self.cut_off
         return self._too_long() if too_long else None
+
+    def _refuses_declared(self, declared: str) -> Refusal | None:
+        """Judge a declared type that no bytes can overrule."""
+        if self.detect or not is_certain(declared):
+            return None
+        return self._unreadable.get(declared) if self._wanted(declared) else _wrong_type(declared)
 
     def refuses_headers(self, header: Header) -> Refusal | None:
         """Judge by `exclude_headers` alone."""
@@ -90,9 +98,14 @@ class Acceptance:
         if refusal is not None:
             return refusal
         content_type = _first(header, "Content-Type")
+        refusal = self._refuses_declared(declared_type(content_type))
+        if refusal is not None:
+            return refusal
         media_type = effective_type(content_type, body, detect=self.detect)
         if not self._wanted(media_type):
             return _refused_type(declared_type(content_type), media_type)
+        if media_type in self._unreadable:
+            return self._unreadable[media_type]
         if len(body) <= _LONGEST_BLANK and not body.strip():
             return Refusal(StatusCode.EMPTY, "empty document", "the document is empty")
         long = self.cut_off is not None and len(body) > self.cut_off

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ultracrawl.content.containers import is_tar, ole_type, zip_type
+
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _SNIFFED_BYTES = 1445
 """The resource header of the WHATWG MIME sniffing standard."""
@@ -12,6 +14,21 @@ _SNIFFED_BYTES = 1445
 _GENERIC = frozenset(
     {"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*", "text/plain"}
 )
+_UNCERTAIN = frozenset({"application/octet-stream", "text/plain", "application/xml"})
+_GENERIC_CONTAINERS = frozenset({"application/zip", "application/x-ole-storage"})
+_SIGNED = frozenset(
+    {
+        "application/pdf",
+        "application/rtf",
+        "application/zip",
+        "application/x-zip-compressed",
+        "application/msword",
+        "application/epub+zip",
+    }
+)
+_SIGNED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-", "application/vnd.oasis.")
+"""Formats that show in their first bytes what they are."""
+
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
     (b"%!PS-Adobe-", "application/postscript"),
@@ -54,8 +71,19 @@ _ROOTS = (
     (re.compile(rb"<svg\b", re.IGNORECASE), "image/svg+xml"),
     (re.compile(rb"<html\b", re.IGNORECASE), "application/xhtml+xml"),
     (re.compile(rb"<wml\b", re.IGNORECASE), "text/vnd.wap.wml"),
+    (
+        re.compile(rb"<office:document\b[^>]*opendocument.text\b"),
+        "application/vnd.oasis.opendocument.text-flat-xml",
+    ),
 )
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_MESSAGE = re.compile(
+    rb"(?:From [^\r\n]+\r?\n)?"
+    rb"(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): [^\r\n]+\r?\n(?:[ \t][^\r\n]*\r?\n)*"
+    rb"(?:[!-9;-~]+:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){1,50}",
+    re.IGNORECASE,
+)
+"""The beginning of a message as mail servers write it; a text that merely has a colon in it is none."""
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -70,12 +98,21 @@ def sniff_type(body: bytes) -> str:
     head = body[:_SNIFFED_BYTES]
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
-            return name
+            return _inside(name, body)
     if head.startswith(b"RIFF"):
         return _BY_FORM_TYPE.get(head[8:12], "application/octet-stream")
     if head[4:8] == b"ftyp":
         return "video/mp4"
+    if is_tar(head):
+        return "application/x-tar"
     return _sniff_text(head)
+
+
+def _inside(name: str, body: bytes) -> str:
+    """Return what a container holds, if it is one of the formats that are made of containers."""
+    if name == "application/zip":
+        return zip_type(body)
+    return ole_type(body) if name == "application/x-ole-storage" else name
 
 
 def _sniff_text(head: bytes) -> str:
@@ -87,24 +124,37 @@ def _sniff_text(head: bytes) -> str:
         return "text/html"
     if head.lstrip().startswith(b"<?xml"):
         return next((name for root, name in _ROOTS if root.search(head)), "application/xml")
-    return "application/octet-stream" if _BINARY.search(head) else "text/plain"
+    if _BINARY.search(head):
+        return "application/octet-stream"
+    return "message/rfc822" if _MESSAGE.match(head) else "text/plain"
 
 
 def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> str:
     """Return the type to go by.
 
-    The declared type counts, with two exceptions: none was declared, or text was declared and the bytes are
-    binary (Ultra Search status 1009). With `detect` (FAST `force_mimetype_detection`) what is found wins
-    unless it is generic.
+    The declared type counts, with three exceptions: none was declared, or one that says nothing
+    (`application/octet-stream`); text was declared and the bytes are binary (Ultra Search status 1009); a format with
+    a signature of its own was declared (PDF, Office, zip) and the bytes are something else for certain.
+    With `detect` (FAST `force_mimetype_detection`) what is found wins unless it is generic.
     """
     declared = declared_type(content_type)
     if not detect and is_certain(declared):
-        return declared
+        signed = declared in _SIGNED or declared.startswith(_SIGNED_PREFIXES)
+        return _checked(declared, body) if signed else declared
     found = sniff_type(body)
-    if not declared or (detect and found not in _GENERIC):
+    if found == "message/rfc822" and declared.startswith("text/"):
+        return declared  # a text that begins like a message is a text
+    says_nothing = not declared or (declared in _GENERIC and declared != "text/plain")
+    if not declared or ((detect or says_nothing) and found not in _GENERIC):
         return found
     lies = declared.startswith("text/") and not found.startswith("text/") and not found.endswith("xml")
     return found if lies and body else declared
+
+
+def _checked(declared: str, body: bytes) -> str:
+    """Return the declared type of a format with a signature, or what is there instead (a page, an older format)."""
+    found = sniff_type(body)
+    return declared if found in _UNCERTAIN or (found in _GENERIC_CONTAINERS and declared != found) else found
 
 
 def is_certain(declared: str) -> bool:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ultracrawl.content.html import parse_html
-from ultracrawl.content.links import DEFAULT_KINDS
+from ultracrawl.content.jsonld import jsonld_attributes
+from ultracrawl.content.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.refresh import parse_refresh
 from ultracrawl.content.text import parse_text
-from ultracrawl.model import LinkKind, Page
+from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
+from ultracrawl.robots.directives import parse_directives
 
 MARKUP = frozenset(
     {
@@ -53,6 +55,8 @@ class PageReader:
     link_types: tuple[str, ...] = LINK_TYPES
     robots_name: str = "ultracrawl"
     default_charset: str = ""
+    jsonld: bool = False
+    """Read JSON-LD of pages, as attributes."""
 
     def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
         """Return the page, or None if documents of this media type cannot be read."""
@@ -67,6 +71,8 @@ class PageReader:
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
             )
+            if self.jsonld and (values := jsonld_attributes(body, page)):
+                page = replace(page, meta={**page.meta, **values})
         elif media_type.startswith("text/"):
             page = parse_text(
                 body,
@@ -79,6 +85,22 @@ class PageReader:
         else:
             return None
         return _refreshed(page, head.refresh, kinds) if head.refresh else page
+
+    def page_of(self, conversion: Conversion, media_type: str, head: AnswerHead = _NO_HEAD) -> Page:
+        """Return the page of a document that a converter has read."""
+        kinds = self.link_kinds if type_matches(media_type, self.link_types) else _NO_KINDS
+        links = [Link(href, LinkKind.A) for href in conversion.links] if LinkKind.A in kinds else []
+        if LinkKind.TEXT in kinds:
+            links += [Link(url, LinkKind.TEXT) for url in dict.fromkeys(plain_urls(conversion.text))]
+        return Page(
+            title=conversion.title,
+            text=conversion.text,
+            language=conversion.language,
+            meta=conversion.metadata,
+            robots=parse_directives((), head.x_robots_tag, name=self.robots_name),
+            links=tuple(links),
+            truncated=conversion.truncated,
+        )
 
 
 def _refreshed(page: Page, header: str, kinds: frozenset[LinkKind]) -> Page:

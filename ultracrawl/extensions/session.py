@@ -22,6 +22,7 @@ from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.control import STOPPED, CrawlControl
+from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failing import FailureDesk
@@ -108,6 +109,7 @@ class CrawlSession:
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.control = CrawlControl(self)
+        self.conversion = ConversionDesk(self)
         self.opened = False
         self._remade = False
         """The definition makes other documents of the same pages than in the run before."""
@@ -347,6 +349,7 @@ class CrawlSession:
             self._ticking.stop()
         self._close_rewriter()
         self.hosts.close()
+        self.conversion.close()
         try:
             if not self._failed:
                 await self._finish_indexing()

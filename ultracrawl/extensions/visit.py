@@ -58,6 +58,8 @@ class Visit:
     """No piece of the text may be shown below a hit."""
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
+    released: bool = False
+    """The place that it held at its site was given back: the answer is here, and what follows asks nothing of it."""
     links: bytes = b""
     link_hops: int = 0
     """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
@@ -106,6 +108,9 @@ class LinkQueue(Protocol):
 
     def retry(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait at least `delay` seconds and be tried again."""
+
+    def release(self, visit: Visit) -> None:
+        """Give back the place of a visit at its site while its document is converted."""
 
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""

@@ -9,7 +9,7 @@ from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.early_stop import EarlyStop
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from typing import Self
@@ -72,4 +72,7 @@ class AnswerMiddleware:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
         visit.etag = visit.last_modified = ""
         self._session.report.turn_away(refusal.rule)
-        self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, refusal.status, refusal.reason)
+        # A document is not dropped because a converter is missing today.
+        lacking = refusal.status is StatusCode.CONVERTER_MISSING
+        outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED
+        self._session.recorder.finish(visit, outcome, refusal.status, refusal.reason)

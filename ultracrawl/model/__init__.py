@@ -2,10 +2,11 @@
 
 `Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition; `DefinitionError` carries
 several), `UrlOutcome` and `StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page`
-(what one parse of a response gives), `Document` (what goes through the item pipelines), `RunReport` (one crawl of
-one source), `CrawlStatistics` (its few numbers).
+(what one parse of a response gives), `Conversion` (what a converter makes of other documents), `Document` (what goes
+through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatistics` (its few numbers).
 """
 
+from ultracrawl.model.conversion import Conversion
 from ultracrawl.model.decision import Decision
 from ultracrawl.model.document import AttributeValue, Document
 from ultracrawl.model.finding import DefinitionError, Finding
@@ -18,6 +19,7 @@ from ultracrawl.model.status import StatusCode, status_text
 
 __all__ = [
     "AttributeValue",
+    "Conversion",
     "CrawlStatistics",
     "Decision",
     "DefinitionError",

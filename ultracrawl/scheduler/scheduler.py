@@ -160,7 +160,7 @@ class UltracrawlScheduler(BaseScheduler):
             return self._direct.popleft()
         if self._session.failed or (self._pages and self._may_fetch() <= self._unanswered()):
             return None
-        if self._session.feed.congested:
+        if self._session.feed.congested or self._session.conversion.congested:
             self._alarm.set(CONGESTION_WAIT)
             return None
         now = time.monotonic()
@@ -293,7 +293,8 @@ class UltracrawlScheduler(BaseScheduler):
             self._keep_to_budget(visit.entry.site)
         if not visit.asked:
             self._frontier.refund(visit.entry.site)
-        self._frontier.done(visit.entry.site)
+        if not visit.released:
+            self._frontier.done(visit.entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
         """Let no more requests of a site out than it has pages left; with none left, turn away what waits."""
@@ -314,6 +315,13 @@ class UltracrawlScheduler(BaseScheduler):
             return
         self._session.recorder.skip(entry, self._budget.rule)
 
+    def release(self, visit: Visit) -> None:
+        """Give back the place of a visit whose answer is here; not where pages are counted by site as they end."""
+        if self._budget.per_site is None and visit.entry.seq and not visit.released:
+            visit.released = True
+            self._frontier.done(visit.entry.site)
+            self._alarm.set(0.0)
+
     def retry(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
         self._pacing.ended(visit)
@@ -323,7 +331,9 @@ class UltracrawlScheduler(BaseScheduler):
         entry = visit.entry
         self._session.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
-        self._frontier.done(entry.site)
+        if not visit.released:
+            self._frontier.done(entry.site)
+        visit.released = False
         self._frontier.hold(entry.site, time.monotonic() + delay)
         if entry.seq:
             self._frontier.add(entry)

@@ -29,6 +29,8 @@ tuned: dict[str, Any] = {
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER_STATS": False,
     "LOG_FORMATTER": "ultracrawl.extensions.logformat.QuietLogFormatter",
+    # Documents wait here for their conversion, and the scheduler bounds how much.
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 256 << 20,
     "STATS_DUMP": False,
     "WARN_ON_GENERATOR_RETURN_VALUE": False,
 }

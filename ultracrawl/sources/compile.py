@@ -27,8 +27,11 @@ from ultracrawl.boundary.rules import (
     UriRule,
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
-from ultracrawl.content import Acceptance, IndexPermission, PageReader
+from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
+from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
+from ultracrawl.converters import CONVERTIBLE, missing
 from ultracrawl.frontier import Grouping, LevelRules, Pace
+from ultracrawl.model import StatusCode
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
@@ -55,6 +58,8 @@ class CompiledSource:
     acceptance: Acceptance
     """Which answers become pages."""
     reader: PageReader
+    converted: frozenset[str]
+    """Media types that go to a converter."""
     permission: IndexPermission
     """Which wishes of pages about the index are obeyed."""
     failures: FailurePolicy
@@ -107,7 +112,9 @@ def compile_source(
             link_types=source.links.types,
             robots_name=source.robots.name,
             default_charset=source.default_charset,
+            jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
         ),
+        converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         failures=FailurePolicy(rules_of(source.errors.http)),
         pace=compile_pace(source),
@@ -191,6 +198,7 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         cut_off=source.cut_off,
         truncate=source.truncate,
         exclude_headers=source.exclude_headers,
+        unreadable=_unreadable(source.conversion.types),
     )
 
 
@@ -201,6 +209,18 @@ def compile_focus(source: DataSource) -> FocusPolicy | None:
         return None
     exempt = [DomainRule(pattern.kind, pattern.text) for pattern in focused.exempt]
     return FocusPolicy(focused.codes, focused.depth, exempt)
+
+
+def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
+    """Return the media types that nothing here can read: no converter is installed, or it is switched off."""
+    refused: dict[str, Refusal] = {}
+    for name in CONVERTIBLE:
+        if name in converted and (lack := missing(name)):
+            refused[name] = Refusal(StatusCode.CONVERTER_MISSING, "conversion", lack)
+        elif name not in converted and not name.startswith("text/"):
+            reason = f"30041 excluded by type: {name} is not converted (conversion)"
+            refused[name] = Refusal(StatusCode.WRONG_TYPE, "conversion", reason)
+    return refused
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
@@ -237,8 +257,19 @@ def _uri_rules(source: DataSource) -> Iterator[UriRule]:
         yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
 
 
+_MANY_TYPES = 8
+
+
 def _accept(types: Iterable[str]) -> str:
-    return ", ".join([*types, "*/*;q=0.1"])
+    """Return the Accept header; many types that are converted are written as one, behind pages.
+
+    Some servers send Markdown in place of a page to whoever lists it.
+    """
+    names = list(dict.fromkeys(types))
+    pages = [name for name in names if name not in CONVERTIBLE]
+    if len(names) - len(pages) > _MANY_TYPES:
+        names = [*pages, "application/*;q=0.9"]
+    return ", ".join([*names, "*/*;q=0.1"])
 
 
 def _scope(source: DataSource) -> str:
@@ -284,6 +315,11 @@ _NO_RECIPE_ROBOTS = {"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ign
 """The same among the options about robots."""
 
 
+_NO_RECIPE_CONVERSION = {"workers", "timeout", "memory"}
+"""The same among the options about conversion."""
+
+
 def _recipe(source: DataSource) -> str:
-    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), "robots": _NO_RECIPE_ROBOTS})
+    parts = {"robots": _NO_RECIPE_ROBOTS, "conversion": _NO_RECIPE_CONVERSION}
+    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
     return sha256(text.encode()).hexdigest()[:32]

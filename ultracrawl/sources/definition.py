@@ -10,7 +10,9 @@ from pydantic import BeforeValidator, Field, JsonValue
 
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.converters import GROUPS
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
@@ -113,9 +115,9 @@ class SourceOptions(Section):
         examples=["ultracrawl (+https://www.example.com/crawler)"],
     )
     types: MediaTypes = Field(
-        default=("text/html", "text/plain", "application/xhtml+xml"),
-        description="Media types that are indexed; documents of other types are dropped.",
-        examples=[["text/html", "text/plain"]],
+        default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
+        description="Media types that are indexed, or names of groups of them; documents of other types are dropped.",
+        examples=[["text/html", "documents"]],
     )
     follow_only_types: MediaTypes = Field(
         default=(),
@@ -141,6 +143,11 @@ class SourceOptions(Section):
         default={},
         description="Response headers whose value drops the document: expressions (RE2) for each, covering all of it.",
         examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}],
+    )
+    conversion: ConversionSection = Field(
+        default=ConversionSection(),
+        description="How PDF, Office and other documents become text.",
+        examples=[{"workers": 2, "timeout": 30}],
     )
     links: LinksSection = Field(
         default=LinksSection(),

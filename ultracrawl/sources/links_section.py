@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from ultracrawl.content import DEFAULT_KINDS, LINK_TYPES
+from ultracrawl.converters import CONVERTIBLE
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds
@@ -52,8 +53,8 @@ class LinksSection(Section):
     go: bool = _switch(LinkKind.GO, "Links of `<go>` (WML).")
     text: bool = _switch(LinkKind.TEXT, "Absolute URLs in the visible text, also of plain text.")
     types: MediaTypes = Field(
-        default=LINK_TYPES,
-        description="Media types of the pages in which links are looked for.",
+        default=(*LINK_TYPES, *sorted(CONVERTIBLE)),
+        description="Media types of the pages and documents in which links are looked for.",
         examples=[["text/html", "application/xhtml+xml"]],
     )
     refresh_redirects: bool = Field(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
+from ultracrawl.converters import GROUPS
 from ultracrawl.sources.mistakes import mistake, shown
 
 _UNITS = {
@@ -81,6 +83,18 @@ def _one(value: object) -> object:
     return value
 
 
+def _types(value: object) -> object:
+    """Accept the names of groups of media types (`documents`) among media types."""
+    listed = _one(value)
+    if not isinstance(listed, (list, tuple)):
+        return listed
+    return tuple(dict.fromkeys(name for one in listed for name in _group(one)))
+
+
+def _group(value: object) -> Iterable[object]:
+    return GROUPS.get(value.strip().lower(), (value,)) if isinstance(value, str) else (value,)
+
+
 def _parse_network(value: object) -> IPv4Network | IPv6Network:
     try:
         network = ip_network(str(value).strip(), strict=False)
@@ -96,7 +110,7 @@ def _parse_network(value: object) -> IPv4Network | IPv6Network:
 def _check_media_type(value: str) -> str:
     lowered = value.strip().lower()
     if not _MEDIA_TYPE.fullmatch(lowered):
-        instead = "write type and subtype, as `text/html`, `text/*` or `*/*`"
+        instead = f"write type and subtype, as `text/html`, `text/*` or `*/*`, or one of {', '.join(GROUPS)}"
         raise mistake(f"{shown(value)} is not a media type", instead)
     return lowered
 
@@ -150,7 +164,7 @@ Network = Annotated[
     WithJsonSchema({"type": "string", "examples": ["10.1.0.0/16", "fd00::/8"]}),
 ]
 MediaType = Annotated[str, AfterValidator(_check_media_type)]
-MediaTypes = Annotated[tuple[MediaType, ...], BeforeValidator(_one, json_schema_input_type=str | list[str])]
+MediaTypes = Annotated[tuple[MediaType, ...], BeforeValidator(_types, json_schema_input_type=str | list[str])]
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[str, AfterValidator(_check_language)]

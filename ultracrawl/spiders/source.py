@@ -39,6 +39,9 @@ class SourceSpider(Spider):
       `ultracrawl.model.Document`; fields that you leave out are filled from the page. Pipelines get a `Document`
       as it is, and all else as a dict.
 
+    Documents that are not HTML come here as well, already converted: the words are in `page`, and `response` is a plain
+    one without selectors.
+
     Boundary, robots, depth, politeness, conditional requests and the document table work as for every source.
     """
 
@@ -73,15 +76,30 @@ class SourceSpider(Spider):
         for item in nothing:
             yield item
 
-    def visit(self, response: Response) -> Iterator[Any]:
+    def visit(self, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
         """Handle the answer to a visit: follow its links, yield its document."""
         request = response.request
         visit = visit_of(request) if request else None
         if visit is None or visit.done or response.status != 200:
-            return  # an answer that is tried again comes here too, and is no page
+            return ()  # an answer that is tried again comes here too, and is no page
+        if self.session.conversion.takes(visit.media_type):
+            return self._converted(visit, response)
+        return self._read(visit, response)
+
+    def _read(self, visit: Visit, response: Response) -> Iterator[Any]:
         try:
             yield from self._visit(visit, response)
         except Exception as error:  # the edge to code of subclasses: one page fails, the crawl goes on
+            logger.exception("Processing %s failed", visit.url)
+            self.session.visit_failed(visit, error)
+
+    async def _converted(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
+        """Handle a document that is not HTML; other answers are handled while it is converted."""
+        try:
+            page = await self.session.conversion.page(visit, response.body, _head_of(response))
+            for item in self._page(visit, response, page) if page is not None else ():
+                yield item
+        except Exception as error:  # as for pages
             logger.exception("Processing %s failed", visit.url)
             self.session.visit_failed(visit, error)
 
@@ -99,11 +117,7 @@ class SourceSpider(Spider):
             self.session.visit_failed(visit, error)
 
     def _visit(self, visit: Visit, response: Response) -> Iterator[Any]:
-        head = AnswerHead(
-            header_of(response, "Content-Type"),
-            values_of(response)("X-Robots-Tag"),
-            header_of(response, "Refresh"),
-        )
+        head = _head_of(response)
         page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
@@ -197,3 +211,11 @@ class SourceSpider(Spider):
         visit = visit_of(request)
         if visit is not None:
             self.session.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
+
+
+def _head_of(response: Response) -> AnswerHead:
+    return AnswerHead(
+        header_of(response, "Content-Type"),
+        values_of(response)("X-Robots-Tag"),
+        header_of(response, "Refresh"),
+    )

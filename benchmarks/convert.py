@@ -1,0 +1,113 @@
+"""Documents a second by format, start-up cost, and what a page of HTML pays for the possibility.
+
+    python benchmarks/convert.py [--seconds 1.0]
+
+Makes a document of about 20 kB text in each format (with the libraries of the `dev` extra), converts it in one process
+as a crawl does, and prints JSON: milliseconds for the first document with and for each one without the start of the
+process, CPU milliseconds, documents a second, and the peak memory of the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+import psutil
+from support import files
+
+from ultracrawl.content import sniff_type
+from ultracrawl.conversion import ConversionProcess, Converted, Job, ProcessLimits
+
+WORDS = "The harbour pump lifts grey water from the tide gate to the upper basin every morning. "
+TEXT = WORDS * 230
+
+
+def documents() -> dict[str, tuple[bytes, str]]:
+    """Return a document in each format, with its media type if the bytes do not show it."""
+    lines = [WORDS] * 230
+    return {
+        "pdf (10 pages)": (files.pdf([WORDS * 23] * 10), ""),
+        "docx": (files.docx(TEXT), ""),
+        "pptx": (files.pptx(TEXT), ""),
+        "xlsx": (files.xlsx(TEXT), ""),
+        "odt": (files.odt(TEXT), ""),
+        "epub": (files.epub(TEXT), ""),
+        "rtf": (files.rtf(TEXT), ""),
+        "mail with a pdf": (files.message(TEXT, attachments={"a.pdf": files.pdf()}), ""),
+        "zip of 10 files": (files.zipped({f"{n}.txt": WORDS * 23 for n in range(10)}), ""),
+        "markdown": ("\n\n".join(lines).encode(), "text/markdown"),
+        "csv": ("\n".join(lines).encode(), "text/csv"),
+        "xml": (f"<a>{''.join(f'<p>{line}</p>' for line in lines)}</a>".encode(), "application/xml"),
+        "json": (json.dumps(lines).encode(), "application/json"),
+        "image": (files.image("JPEG"), ""),
+    }
+
+
+def measure(body: bytes, media_type: str, seconds: float) -> dict[str, float]:
+    """Convert one document again and again in a fresh process."""
+    started = time.perf_counter()
+    process = ConversionProcess(ProcessLimits())
+    job = Job(body, media_type or sniff_type(body))
+    try:
+        convert(process, job)
+        first = time.perf_counter() - started
+        used = cpu_seconds(process)
+        start_cpu = used
+        count, started = 0, time.perf_counter()
+        while time.perf_counter() - started < seconds:
+            convert(process, job)
+            count += 1
+        each = (time.perf_counter() - started) / count
+        used = cpu_seconds(process) - used
+        memory = psutil.Process(process.pid).memory_info().rss
+    finally:
+        process.kill()
+    return {
+        "kilobytes": round(len(body) / 1024, 1),
+        "first_ms": round(first * 1000, 1),
+        "start_cpu_ms": round(start_cpu * 1000),
+        "ms": round(each * 1000, 2),
+        "cpu_ms": round(used / count * 1000, 2),
+        "per_second": round(1 / each),
+        "memory_mb": round(memory / (1 << 20)),
+    }
+
+
+def cpu_seconds(process: ConversionProcess) -> float:
+    """Return the CPU time that the process has used; unlike wall time it does not hang on what else runs."""
+    times = psutil.Process(process.pid).cpu_times()
+    return times.user + times.system
+
+
+def convert(process: ConversionProcess, job: Job) -> None:
+    answer = process.convert(job)
+    assert isinstance(answer, Converted), answer
+
+
+def ask_ns(look: Callable[[str], bool]) -> float:
+    """Return the nanoseconds that a page of HTML pays: one question whether its type has a converter."""
+    started = time.perf_counter()
+    for _ in range(200_000):
+        look("text/html")
+    return round((time.perf_counter() - started) / 200_000 * 1e9)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=1.0, help="time for each format")
+    seconds = parser.parse_args().seconds
+    results: dict[str, object] = {name: measure(*found, seconds) for name, found in documents().items()}
+    results["html_asks_ns"] = ask_ns(frozenset({"application/pdf"}).__contains__)
+    print(json.dumps(results, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Processes are started when they are needed, used again, replaced after a crash, and gone at the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from support import files
+
+from ultracrawl.conversion import (
+    ConversionPool,
+    ConversionProcess,
+    Converted,
+    Job,
+    NotConverted,
+    ProcessLimits,
+)
+from ultracrawl.conversion.frames import LENGTH, encode_job
+from ultracrawl.model import StatusCode
+
+PDF = Job(files.pdf(), "application/pdf")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def pool() -> Iterator[ConversionPool]:
+    pool = ConversionPool(ProcessLimits(20.0, 512 << 20), workers=2)
+    yield pool
+    pool.close()
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_nothing_is_started_before_the_first_document(pool: ConversionPool) -> None:
+    children = psutil.Process().children()
+    assert pool.pids == []
+    assert isinstance(pool.submit(PDF).result(20), Converted)
+    assert len(pool.pids) == 1
+    assert len(psutil.Process().children()) == len(children) + 1
+
+
+def test_a_process_is_used_again(pool: ConversionPool) -> None:
+    pool.submit(PDF).result(20)
+    (pid,) = pool.pids
+    for _ in range(3):
+        pool.submit(PDF).result(20)
+    assert pool.pids == [pid]
+
+
+def test_as_many_processes_as_allowed_work_at_once(pool: ConversionPool) -> None:
+    answers = [pool.submit(PDF) for _ in range(10)]
+    assert all(isinstance(answer.result(20), Converted) for answer in answers)
+    assert len(pool.pids) == 2
+
+
+def test_a_process_that_dies_is_replaced(pool: ConversionPool) -> None:
+    pool.submit(PDF).result(20)
+    (pid,) = pool.pids
+    os.kill(pid, signal.SIGKILL)
+    answer = pool.submit(PDF).result(20)
+    assert isinstance(answer, NotConverted), "it is not known what killed it"
+    assert isinstance(pool.submit(PDF).result(20), Converted)
+    assert pool.pids != [pid]
+    assert gone(pid)
+
+
+def test_a_process_is_replaced_after_many_documents(
+    pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ultracrawl.conversion.pool._LONGEST_LIFE", 2)
+    seen = set()
+    for _ in range(4):
+        pool.submit(PDF).result(20)
+        seen |= set(pool.pids)
+    assert len(seen) == 2
+
+
+def test_an_error_of_the_thread_reaches_who_waits(
+    pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(process: ConversionProcess, job: Job) -> None:
+        raise AssertionError("a bug")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ConversionProcess, "convert", broken)
+        with pytest.raises(AssertionError, match="a bug"):
+            pool.submit(PDF).result(20)
+    assert isinstance(pool.submit(PDF).result(20), Converted)
+
+
+def test_close_ends_processes_that_work() -> None:
+    pool = ConversionPool(ProcessLimits(60.0, 512 << 20))
+    waiting = [pool.submit(Job(files.pdf(["x"] * 5000), "application/pdf")) for _ in range(3)]
+    deadline = time.monotonic() + 10
+    while not pool.pids and time.monotonic() < deadline:
+        time.sleep(0.01)
+    (pid,) = pool.pids
+    started = time.monotonic()
+    pool.close()
+    assert time.monotonic() - started < 3
+    assert gone(pid)
+    assert all(answer.done() for answer in waiting)
+
+
+def test_a_process_ends_with_the_crawler_that_was_killed() -> None:
+    code = (
+        "from ultracrawl.conversion import *\nimport time\n"
+        "process = ConversionProcess(ProcessLimits(60.0, 512 << 20))\nprint(process.pid, flush=True)\ntime.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as crawler:
+        assert crawler.stdout is not None
+        pid = int(crawler.stdout.readline())
+        crawler.kill()
+    deadline = time.monotonic() + 10
+    while not gone(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert gone(pid)
+
+
+def test_an_alarm_ends_a_process_whose_crawler_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process is left alone with a document for which it has no time."""
+    code = (
+        "import sys, types\nfrom ultracrawl.conversion import worker\nworker._ALARM_DELAY = 0.2\n"
+        "module = types.ModuleType('m')\nexec('def convert(source, sink):\\n while True: pass', module.__dict__)\n"
+        "sys.modules['ultracrawl.converters.json'] = module\nworker.main(512 << 20, 0.2)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(encode_job(Job(b"{}", "application/json")) + b"{}")
+        process.stdin.flush()
+        assert process.wait(10) == -signal.SIGALRM
+
+
+def test_memory_is_bounded_by_the_system() -> None:
+    process = ConversionProcess(ProcessLimits(20.0, 256 << 20))
+    try:
+        process.convert(PDF)
+        limit = psutil.Process(process.pid).rlimit(psutil.RLIMIT_AS)
+        assert limit == (256 << 20, 256 << 20)
+        assert psutil.Process(process.pid).rlimit(psutil.RLIMIT_FSIZE) == (0, 0)
+    finally:
+        process.kill()
+
+
+def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultracrawl.conversion.process._OVERHEAD", -(10**9))
+    process = ConversionProcess(ProcessLimits(20.0, 512 << 20))
+    answer = process.convert(PDF)
+    assert isinstance(answer, NotConverted)
+    assert answer.status == StatusCode.CONVERSION_FAILED
+    assert answer.reason.endswith("it answers without end")
+    assert not process.usable
+
+
+def test_jobs_travel_whole() -> None:
+    import io
+
+    from ultracrawl.conversion.frames import read_job
+
+    job = Job(b"\0body\xff", "text/csv", "text/csv; charset=x", "cp1252")
+    assert read_job(io.BytesIO(encode_job(job) + job.body)) == job
+    assert read_job(io.BytesIO(b"")) is None
+    assert read_job(io.BytesIO(LENGTH.pack(5)[:2])) is None
+    assert read_job(io.BytesIO(encode_job(job) + b"short")) is None

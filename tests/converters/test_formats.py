@@ -1,0 +1,275 @@
+"""Each format: its type is found from the bytes, and text, title, metadata and links come out."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+
+import pytest
+from support import files
+from support.compound import old_presentation, outlook_message
+
+from ultracrawl.content import sniff_type
+from ultracrawl.converters.registry import CONVERTERS, CONVERTIBLE, GROUPS, converter_for, is_there, missing
+from ultracrawl.model import Conversion
+
+Convert = Callable[..., Conversion]
+LINK = "https://x.example/l"
+OOXML = "application/vnd.openxmlformats-officedocument"
+
+FORMATS: dict[str, tuple[bytes, str, str, str, dict[str, list[str]]]] = {
+    "pdf": (
+        files.pdf(["needle", "second"], link=LINK, title="T", author="Ann Author"),
+        "application/pdf",
+        "needle second",
+        "de-DE",
+        {
+            "author": ["Ann Author"],
+            "subject": ["Testing"],
+            "keywords": ["alpha", "beta", "gamma"],
+            "created": ["2024-03-01T12:00:00+01:00"],
+            "application": ["a hand"],
+            "producer": ["a test"],
+            "pages": ["2"],
+        },
+    ),
+    "docx": (
+        files.docx(link=LINK),
+        f"{OOXML}.wordprocessingml.document",
+        "needle cell one cell two",
+        "fr",
+        {"author": ["Ann Author"], "subject": ["Testing"], "keywords": ["alpha", "beta"]},
+    ),
+    "pptx": (
+        files.pptx(link=LINK),
+        f"{OOXML}.presentationml.presentation",
+        "Slide 0 needle note 0 Slide 1 needle note 1",
+        "",
+        {"author": ["Ann Author"]},
+    ),
+    "xlsx": (
+        files.xlsx(link=LINK),
+        f"{OOXML}.spreadsheetml.sheet",
+        "First needle 42 1.5 2024-03-01 True see Second other",
+        "",
+        {"author": ["Ann Author"], "pages": ["2"]},
+    ),
+    "odt": (
+        files.odt(link=LINK),
+        "application/vnd.oasis.opendocument.text",
+        "Heading needle after link",
+        "",
+        {"author": ["Ann Author"], "keywords": ["alpha"]},
+    ),
+    "epub": (
+        files.epub(link=LINK),
+        "application/epub+zip",
+        "needle last chapter xy",
+        "sv",
+        {"author": ["Ann Author"], "keywords": ["alpha"]},
+    ),
+    "rtf": (
+        files.rtf(link=LINK),
+        "application/rtf",
+        "needlesee end",
+        "",
+        {
+            "author": ["José Author"],
+            "keywords": ["alpha", "beta"],
+            "created": ["2024-03-01T12:00:00"],
+            "pages": ["2"],
+        },
+    ),
+    "mail": (
+        files.message(
+            html=f"<p>in html <a href='{LINK}'>x</a>", attachments={"a.pdf": files.pdf(["inside"])}
+        ),
+        "message/rfc822",
+        "needle a.pdf inside",
+        "",
+        {
+            "author": ["Ann Author <ann@mail.example>"],
+            "to": ["Bob <bob@mail.example>"],
+            "created": ["2024-03-01T12:00:00+00:00"],
+            "message_id": ["<1@mail.example>"],
+            "attachments": ["a.pdf"],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORMATS)
+def test_formats(converted: Convert, case: str) -> None:
+    body, media_type, text, language, metadata = FORMATS[case]
+    assert sniff_type(body) == media_type
+    found = converted(body)
+    assert found.text == text
+    assert found.title == ("Grüße T" if case == "mail" else "T")
+    assert found.language == language
+    assert found.links == (LINK,)
+    assert {name: found.metadata.get(name) for name in metadata} == metadata
+    assert found.truncated == ""
+
+
+def test_outlook_messages(converted: Convert) -> None:
+    body = outlook_message("Grüße T", "needle", "Ann Author", attachments={"a.pdf": files.pdf(["inside"])})
+    assert sniff_type(body) == "application/vnd.ms-outlook"
+    found = converted(body)
+    assert (found.title, found.text) == ("Grüße T", "needle a.pdf inside")
+    assert found.metadata == {
+        "subject": ["Grüße T"],
+        "author": ['"Ann Author" <ann@mail.example>'],
+        "to": ["Bob <bob@mail.example>"],
+        "created": ["2024-03-01T12:00:00+00:00"],
+        "attachments": ["a.pdf"],
+    }
+
+
+def test_presentations_of_before_2007(converted: Convert) -> None:
+    body = old_presentation("needle slide", "second text")
+    assert sniff_type(body) == "application/vnd.ms-powerpoint"
+    assert converted(body).text == "needle slide second text"
+
+
+TEXTS: dict[str, tuple[str, bytes, Conversion]] = {
+    "csv": (
+        "text/csv",
+        'Name;Town\n"Ann; B.";Växjö\n'.encode(),
+        Conversion(text="Name Town Ann; B. Växjö", metadata={"columns": ["Name", "Town"], "rows": ["2"]}),
+    ),
+    "tsv": (
+        "text/tab-separated-values",
+        b"a\tb\n",
+        Conversion(text="a b", metadata={"columns": ["a", "b"], "rows": ["1"]}),
+    ),
+    "markdown": (
+        "text/markdown",
+        b"---\ntitle: 'T'\ntags: [a, b]\nlang: sv\n---\n# H & I\n\nneedle [x](rel.md)\n\n"
+        b"| a | b |\n|--|--|\n| c | d |\n",
+        Conversion("T", "H & I needle x a b c d", "sv", {"keywords": ["a", "b"]}, ("rel.md",)),
+    ),
+    "markdown-heading": ("text/markdown", b"# *Big* & more\n", Conversion("Big & more", "Big & more")),
+    "xml": (
+        "application/xml",
+        b'<?xml version="1.0"?><!DOCTYPE a SYSTEM "a.dtd">'
+        b'<a xml:lang="sv"><title>T</title><p>one<b>two</b>three</p></a>',
+        Conversion("T", "T one two three", "sv"),
+    ),
+    "rss": (
+        "application/rss+xml",
+        f"<rss><channel><title>T</title><item><link>{LINK}</link></item></channel></rss>".encode(),
+        Conversion("T", f"T {LINK}", links=(LINK,)),
+    ),
+    "svg": (
+        "image/svg+xml",
+        b"<svg><style>p{}</style><title>T</title><text>needle</text></svg>",
+        Conversion("T", "T needle"),
+    ),
+    "json": (
+        "application/json",
+        json.dumps({"title": "T", "author": "A", "list": [1, {"deep": LINK}], "no": None}).encode(),
+        Conversion("T", f"title T author A list 1 deep {LINK} no", metadata={"author": ["A"]}, links=(LINK,)),
+    ),
+    "json-lines": ("application/x-ndjson", b'{"a": 1}\n\n"b"\n', Conversion(text="a 1 b")),
+    "flat-odf": (
+        "application/vnd.oasis.opendocument.text-flat-xml",
+        b"<office:document xmlns:office='o' xmlns:text='t'><office:meta><dc:creator xmlns:dc='d'>Ann</dc:creator>"
+        b"</office:meta><office:body><text:tracked-changes><text:p>gone</text:p></text:tracked-changes>"
+        b"<text:p>a<text:s/>b</text:p></office:body></office:document>",
+        Conversion(text="a b", metadata={"last_modified_by": ["Ann"], "author": ["Ann"]}),
+    ),
+    "mbox": (
+        "application/mbox",
+        b"From a@x Mon\nFrom: a@x\nSubject: One\n\nfirst\nFrom here on\n\n"
+        b"From b@x Tue\nFrom: b@x\nSubject: Two\n\nsecond\n",
+        Conversion(
+            text="One first From here on Two second", metadata={"author": ["a@x", "b@x"], "messages": ["2"]}
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_textual_formats(converted: Convert, case: str) -> None:
+    media_type, body, expected = TEXTS[case]
+    assert converted(body, media_type) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("PNG", {"author", "description"}),
+        ("JPEG", {"author", "description", "created"}),
+        ("WEBP", {"created"}),
+    ],
+)
+def test_images(converted: Convert, kind: str, names: set[str]) -> None:
+    found = converted(files.image(kind))
+    assert found.metadata["width"] == ["4"]
+    assert found.metadata["height"] == ["3"]
+    assert names <= found.metadata.keys()
+    assert "needle" in found.text
+
+
+def test_xmp_of_an_image(converted: Convert) -> None:
+    packet = (
+        b"<x:xmpmeta xmlns:x='x' xmlns:rdf='r' xmlns:dc='d' xmlns:xmp='m'><rdf:Description rdf:about='' "
+        b"xmp:CreateDate='2024-03-01'><dc:title><rdf:Alt><rdf:li>XT</rdf:li></rdf:Alt></dc:title><dc:subject><rdf:Bag>"
+        b"<rdf:li>k1</rdf:li><rdf:li>k2</rdf:li></rdf:Bag></dc:subject></rdf:Description></x:xmpmeta>"
+    )
+    found = converted(files.image("GIF") + packet)
+    assert found.title == "XT"
+    assert found.metadata["keywords"] == ["k1", "k2"]
+    assert found.metadata["created"] == ["2024-03-01"]
+
+
+ARCHIVES = {
+    "zip": files.zipped({"a/b.docx": files.docx(), "c.md": f"# H\n[x]({LINK})[y](c.md)", "d.bin": b"\0\1\2"}),
+    "tar": files.tarred(
+        {"a/b.docx": files.docx(), "c.md": f"# H\n[x]({LINK})[y](c.md)".encode(), "d.bin": b"\0\1\2"}
+    ),
+}
+ARCHIVES["tgz"] = gzip.compress(ARCHIVES["tar"])
+ARCHIVES["tbz"] = bz2.compress(ARCHIVES["tar"])
+ARCHIVES["txz"] = lzma.compress(ARCHIVES["tar"])
+
+
+@pytest.mark.parametrize("case", ARCHIVES)
+def test_archives(converted: Convert, case: str) -> None:
+    found = converted(ARCHIVES[case])
+    assert found.metadata == {"files": ["a/b.docx", "c.md", "d.bin"]}
+    assert found.text == "a/b.docx needle cell one cell two T c.md H xy H d.bin"
+    assert found.links == (LINK,), "relative links mean nothing outside the archive"
+    assert found.title == ""
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_document_is_that_document(
+    converted: Convert, compress: Callable[[bytes], bytes]
+) -> None:
+    found = converted(compress(files.pdf(title="T")))
+    assert (found.title, found.text) == ("T", "needle")
+    assert found.metadata["pages"] == ["1"]
+
+
+def test_every_converter_has_its_types_and_every_group_is_convertible() -> None:
+    assert all(set(group) <= CONVERTIBLE for group in GROUPS.values())
+    assert set().union(*GROUPS.values()) == CONVERTIBLE
+    for converter in CONVERTERS:
+        assert bool(converter.needs) == bool(converter.extra), converter
+        assert all(converter_for(name) is converter for name in converter.types)
+
+
+def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultracrawl.converters.registry.find_spec", lambda name: None)
+    is_there.cache_clear()
+    try:
+        assert missing("application/pdf").endswith("pip install 'ultracrawl[convert]'")
+        assert missing("application/msword").endswith("pip install 'ultracrawl[convert,legacy]'")
+        assert missing("text/markdown") == ""
+        assert missing("video/mp4") == "there is no converter for video/mp4"
+    finally:
+        is_there.cache_clear()

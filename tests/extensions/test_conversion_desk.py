@@ -1,0 +1,72 @@
+"""The desk between crawl and conversion processes: how much may wait."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ultracrawl.content import AnswerHead, PageReader
+from ultracrawl.conversion import Converted, Job
+from ultracrawl.extensions.conversion_desk import ConversionDesk
+from ultracrawl.extensions.session import CrawlSession
+from ultracrawl.extensions.visit import Visit
+from ultracrawl.model import Conversion
+from ultracrawl.sources import DataSource
+
+
+class Waiting:
+    """A pool that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, job: Job) -> Future[Any]:
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+@pytest.fixture
+def desk() -> ConversionDesk:
+    source = DataSource(name="s", start_urls=["http://h.example/"])
+    rules = SimpleNamespace(converted=source.conversion.types, reader=PageReader())
+    links = SimpleNamespace(release=lambda visit: None)
+    return ConversionDesk(cast(CrawlSession, SimpleNamespace(source=source, rules=rules, links=links)))
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "congested"),
+    [(1, 1 << 20, False), (3, 30 << 20, True), (500, 10, False), (1100, 10, True)],
+    ids=["one", "large ones", "some small ones", "many small ones"],
+)
+def test_the_crawl_waits_when_too_much_waits(
+    desk: ConversionDesk, count: int, size: int, congested: bool
+) -> None:
+    pool = Waiting()
+    desk._pool = cast(Any, pool)
+    visit = cast(Visit, SimpleNamespace(media_type="application/pdf", truncated="", url="http://h.example/"))
+
+    async def run() -> None:
+        tasks = [asyncio.ensure_future(desk.page(visit, bytes(size), AnswerHead())) for _ in range(count)]
+        await asyncio.sleep(0)
+        assert desk.congested is congested
+        for future in pool.futures:
+            future.set_result(Converted(Conversion(text="words")))
+        pages = await asyncio.gather(*tasks)
+        assert {page.text for page in pages if page} == {"words"}
+        assert not desk.congested
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("media_type", "taken"),
+    [("application/pdf", True), ("text/markdown", True), ("text/html", False), ("text/plain", False)],
+)
+def test_html_and_plain_text_never_go_to_a_converter(
+    desk: ConversionDesk, media_type: str, taken: bool
+) -> None:
+    assert desk.takes(media_type) is taken

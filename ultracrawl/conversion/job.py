@@ -1,0 +1,46 @@
+"""What is asked of a conversion process, and what it can answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ultracrawl.converters import ConversionLimits
+from ultracrawl.model import Conversion, StatusCode
+
+
+class ProcessLimits(NamedTuple):
+    """Bounds that are kept from outside the converter."""
+
+    seconds: float = 60.0
+    """Wall-clock time of one document; then the process is killed."""
+    memory: int = 1 << 30
+    """Bytes of address space of the process."""
+
+
+class Job(NamedTuple):
+    """One document to convert."""
+
+    body: bytes
+    media_type: str
+    content_type: str = ""
+    default_charset: str = ""
+    limits: ConversionLimits = ConversionLimits()
+
+
+class Converted(NamedTuple):
+    """A document was converted, if need be in part."""
+
+    conversion: Conversion
+
+
+class NotConverted(NamedTuple):
+    """A document could not be converted, or not to its end."""
+
+    status: StatusCode
+    """`CONVERSION_FAILED`, `CONVERTER_MISSING` or `OUT_OF_MEMORY`."""
+    reason: str
+    partial: Conversion | None = None
+    """What was read until then, if that was anything."""
+
+
+Answer = Converted | NotConverted

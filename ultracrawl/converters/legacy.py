@@ -1,0 +1,21 @@
+"""Word and PowerPoint documents of before 2007, read with kreuzberg."""
+
+from __future__ import annotations
+
+import kreuzberg
+
+from ultracrawl.converters.convert import Source
+from ultracrawl.converters.errors import ConversionError
+from ultracrawl.converters.ole import read_ole_properties
+from ultracrawl.converters.sink import Sink
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read properties and text; links are not found in these formats."""
+    read_ole_properties(source.body, sink)
+    config = kreuzberg.ExtractionConfig(use_cache=False)
+    try:
+        result = kreuzberg.extract_bytes_sync(source.body, source.media_type, config=config)
+    except kreuzberg.KreuzbergError as error:
+        raise ConversionError(f"this is not a document that can be read: {error}") from None
+    sink.add(result.content)

@@ -1,0 +1,138 @@
+"""Which converter reads which media type, and what it needs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import NamedTuple
+
+_OOXML = "application/vnd.openxmlformats-officedocument"
+_MACRO = "macroenabled.12"
+_ODF = "application/vnd.oasis.opendocument"
+
+
+class Converter(NamedTuple):
+    """The reader of a family of media types."""
+
+    module: str
+    """Its module in this package; it has `convert(source, sink)`."""
+    types: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    """Modules of other packages that have to be there."""
+    extra: str = ""
+    """The extras of this project that bring them."""
+
+
+WORD = (
+    f"{_OOXML}.wordprocessingml.document",
+    f"{_OOXML}.wordprocessingml.template",
+    f"application/vnd.ms-word.document.{_MACRO}",
+    f"application/vnd.ms-word.template.{_MACRO}",
+)
+SLIDES = (
+    f"{_OOXML}.presentationml.presentation",
+    f"{_OOXML}.presentationml.slideshow",
+    f"{_OOXML}.presentationml.template",
+    f"application/vnd.ms-powerpoint.presentation.{_MACRO}",
+    f"application/vnd.ms-powerpoint.slideshow.{_MACRO}",
+)
+SHEETS = (
+    f"{_OOXML}.spreadsheetml.sheet",
+    f"{_OOXML}.spreadsheetml.template",
+    f"application/vnd.ms-excel.sheet.{_MACRO}",
+    f"application/vnd.ms-excel.sheet.binary.{_MACRO}",
+)
+OPEN_DOCUMENT = (
+    f"{_ODF}.text",
+    f"{_ODF}.text-template",
+    f"{_ODF}.spreadsheet",
+    f"{_ODF}.spreadsheet-template",
+    f"{_ODF}.presentation",
+    f"{_ODF}.presentation-template",
+    f"{_ODF}.graphics",
+    f"{_ODF}.text-flat-xml",
+    f"{_ODF}.spreadsheet-flat-xml",
+    f"{_ODF}.presentation-flat-xml",
+)
+PDF = ("application/pdf", "application/x-pdf")
+RTF = ("application/rtf", "text/rtf", "application/x-rtf")
+EPUB = ("application/epub+zip",)
+EXCEL = ("application/vnd.ms-excel",)
+LEGACY = ("application/msword", "application/vnd.ms-powerpoint")
+MARKDOWN = ("text/markdown", "text/x-markdown")
+CSV = ("text/csv", "text/tab-separated-values")
+XML = (
+    "application/xml",
+    "text/xml",
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/docbook+xml",
+    "image/svg+xml",
+)
+JSON = ("application/json", "application/ld+json", "application/geo+json", "application/x-ndjson")
+MAIL = ("message/rfc822", "application/mbox")
+OUTLOOK = ("application/vnd.ms-outlook",)
+ARCHIVES = (
+    "application/zip",
+    "application/x-zip-compressed",
+    "application/x-tar",
+    "application/gzip",
+    "application/x-gzip",
+    "application/x-bzip2",
+    "application/x-xz",
+)
+IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
+
+CONVERTERS = (
+    Converter("pdf", PDF, ("pypdfium2",), "convert"),
+    Converter("office", (*WORD, *SLIDES)),
+    Converter("spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
+    Converter("opendocument", OPEN_DOCUMENT),
+    Converter("epub", EPUB),
+    Converter("rtf", RTF, ("striprtf",), "convert"),
+    Converter("legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
+    Converter("markdown", MARKDOWN),
+    Converter("tables", CSV),
+    Converter("xml", XML),
+    Converter("json", JSON),
+    Converter("mail", MAIL),
+    Converter("outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
+    Converter("archives", ARCHIVES),
+    Converter("images", IMAGES, ("PIL",), "convert"),
+)
+
+_BY_TYPE = {name: converter for converter in CONVERTERS for name in converter.types}
+
+CONVERTIBLE = frozenset(_BY_TYPE)
+"""Media types that go to a converter."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "documents": (*PDF, *WORD, *SHEETS, *SLIDES, *LEGACY, *EXCEL, *OPEN_DOCUMENT, *RTF, *EPUB, *MARKDOWN),
+    "data": (*CSV, *XML, *JSON),
+    "mail": (*MAIL, *OUTLOOK),
+    "archives": ARCHIVES,
+    "images": IMAGES,
+}
+"""Words that stand for many media types in a definition."""
+
+
+def converter_for(media_type: str) -> Converter | None:
+    """Return the converter of a media type, whether what it needs is there or not."""
+    return _BY_TYPE.get(media_type)
+
+
+@lru_cache(maxsize=64)
+def is_there(module: str) -> bool:
+    """Return whether a module of another package is installed."""
+    return find_spec(module) is not None
+
+
+def missing(media_type: str) -> str:
+    """Return why documents of a type cannot be converted here, and what to install; empty if they can."""
+    converter = _BY_TYPE.get(media_type)
+    if converter is None:
+        return f"there is no converter for {media_type}"
+    if all(map(is_there, converter.needs)):
+        return ""
+    install = f"pip install 'ultracrawl[{converter.extra}]'"
+    return f"the converter for {media_type} is not installed; install it with: {install}"
