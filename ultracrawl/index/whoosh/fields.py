@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from whoosh.analysis import Analyzer, LowercaseFilter, RegexTokenizer
+from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexTokenizer
 from whoosh.columns import NumericColumn
-from whoosh.fields import DATETIME, ID, NUMERIC, STORED, TEXT, FieldType, Schema
+from whoosh.fields import DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.index.analysis import WORD_PATTERN, clean
+from ultracrawl.index.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.text import analyse
 from ultracrawl.index.values import as_utc, attributes_to_json
 from ultracrawl.model import AttributeValue
 
@@ -22,6 +23,9 @@ STORED_TEXT_LIMIT = 100_000
 
 NO_VALUE = 2**64 - 1
 """What a numeric sort column holds for a document without a value."""
+
+ANALYSIS_FIELD = f"analysis_{ANALYSIS_VERSION}"
+"""A field without values whose name says how the texts of the index were cut into words."""
 
 _SORT_KEY_LIMIT = 100
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
@@ -42,6 +46,11 @@ def value_field(attribute: SearchAttribute) -> str:
     return f"{_VALUE_PREFIXES[attribute.type]}_{_safe(attribute.name)}"
 
 
+def end_of_values(kind: AttributeType) -> bytes | None:
+    """Return where the terms of values end in a value field, and those begin that stand for spans of values."""
+    return None if kind is AttributeType.STRING else b"\x01"
+
+
 def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldType]:
     """Return every field of the index by name; more attributes only ever add fields."""
     fields: dict[str, FieldType] = {
@@ -50,7 +59,12 @@ def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldT
         "url": STORED(),
         "title": _text(),
         "text": _text(),
+        "address": KEYWORD(),
+        "title_stems": KEYWORD(),
+        "text_stems": KEYWORD(),
+        "language": ID(),
         "attributes": STORED(),
+        ANALYSIS_FIELD: STORED(),
     }
     for attribute in attributes.values():
         fields[value_field(attribute)] = _value(attribute.type)
@@ -66,7 +80,7 @@ def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
 
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
     """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
-    title, text = clean(document.title), clean(document.text)
+    text, analysed = clean(document.text), analyse(document)
     known = {name: values for name, values in document.attributes.items() if name in attributes and values}
     if "Title" in attributes:
         known.setdefault("Title", [document.title])
@@ -75,11 +89,16 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         "id": document_id(document.source, document.url),
         "source": clean(document.source),
         "url": clean(document.url),
-        "title": title,
-        "text": text,
+        "title": analysed.title,
+        "_stored_title": clean(document.title),
+        "text": analysed.text,
         "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
+        "address": analysed.address,
         "attributes": clean(stored),
     }
+    if analysed.language:
+        fields["language"] = analysed.language
+        fields["title_stems"], fields["text_stems"] = analysed.title_stems, analysed.text_stems
     for name, values in known.items():
         _add_values(fields, attributes[name], values)
     return fields
@@ -101,7 +120,7 @@ def _add_values(fields: dict[str, object], attribute: SearchAttribute, values: o
         fields[name] = list(dict.fromkeys(text.strip().lower() for text in texts))
         fields[f"_stored_{name}"] = texts[0].strip().lower()[:_SORT_KEY_LIMIT]
         if attribute.name != "Title":
-            fields[word_field(attribute.name)] = " ".join(texts)
+            fields[word_field(attribute.name)] = words(" ".join(texts))
 
 
 def _converted(kind: AttributeType, values: object) -> list[AttributeValue]:
@@ -116,8 +135,11 @@ def _converted(kind: AttributeType, values: object) -> list[AttributeValue]:
 
 
 def word_analyzer() -> Analyzer:
-    """Return Whoosh's form of `analysis.words`, for stock Whoosh's queries; ours never run it."""
-    return RegexTokenizer(WORD_PATTERN) | LowercaseFilter()
+    """Return Whoosh's form of `analysis.words`, for stock Whoosh's queries; ours never run it.
+
+    Both give the same words, except that this one leaves runs of Chinese, Japanese, Korean and Thai whole.
+    """
+    return _ANALYZER
 
 
 def _text(*, stored: bool = True) -> TEXT:
@@ -137,4 +159,5 @@ def _safe(name: str) -> str:
     return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
 
 
+_ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())
 _VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}

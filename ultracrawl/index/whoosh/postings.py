@@ -91,5 +91,6 @@ def _postings(
     if weights is None or isinstance(weights, float):
         weights = array("f", [1.0 if weights is None else weights]) * count
     if isinstance(values, bytes):
-        raise ValueError("a field of this index has postings of a kind that is not ours")
+        size = len(values) // count
+        values = [values[at : at + size] for at in range(0, len(values), size)]
     return Postings(list(accumulate(differences)), weights, values)
