@@ -9,9 +9,11 @@ from ultracrawl.backends.open import (
     open_state,
     state_exists,
 )
+from ultracrawl.backends.searching import Searcher
 
 __all__ = [
     "Indexer",
+    "Searcher",
     "index_config",
     "open_cache",
     "open_index",
