@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import accumulate
 from pickle import load, loads
@@ -58,6 +58,16 @@ def read_postings(reader: SegmentReader, info: W3TermInfo) -> Postings:
 def decode_positions(value: bytes) -> list[int]:
     """Return the positions of a word in a document."""
     return list(accumulate(loads(value[4:])))  # noqa: S301 - Whoosh's format; the index is our own file
+
+
+def decode_differences(values: Iterable[bytes]) -> list[list[int]]:
+    """Return, for each of many documents, the first position of a word and the steps to the next ones.
+
+    The pickles are joined into one of a list, which takes a third of the time that each by itself does.
+    """
+    body = b"".join([value[6:-1] for value in values])
+    found: list[list[int]] = loads(b"\x80\x02](" + body + b"e.")  # noqa: S301 - as above
+    return found
 
 
 def length_bytes(reader: SegmentReader, fieldname: str) -> bytes:
