@@ -114,7 +114,8 @@ def damaged(path: Path, what: str) -> None:
         first.unlink()
     else:
         data = bytearray(first.read_bytes())
-        data[200:1200] = bytes(1000)
+        half = len(data) // 2
+        data[100:half] = b"?" * (half - 100)
         first.write_bytes(data)
 
 
