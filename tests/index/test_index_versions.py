@@ -10,8 +10,8 @@ from whoosh.index import create_in
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexDocument, SearchQuery
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.whoosh import WhooshIndex
-from ultracrawl.index.whoosh.fields import STORED_TEXT_LIMIT
 
 from .conftest import ATTRIBUTES, LIBRARY, document
 

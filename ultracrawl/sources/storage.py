@@ -30,9 +30,9 @@ class StorageSection(Section):
 class IndexSection(StorageSection):
     """The full-text index, one for all sources of a project."""
 
-    engine: Literal["whoosh", "memory"] = Field(
+    engine: Literal["whoosh", "tantivy", "memory"] = Field(
         default="whoosh",
-        description="The index engine. `memory` keeps nothing after the process ends.",
+        description="The index engine. `tantivy` needs the extra of this name; `memory` keeps nothing on disk.",
         examples=["whoosh"],
     )
     path: Path = Field(default=Path("var/index"), description="Folder of the index.", examples=["var/index"])

@@ -10,6 +10,7 @@ from typing import Any
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.index.boosts import Boosts
 from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.keeping import document_id
 from ultracrawl.index.likeness import query_node, suggestion
 from ultracrawl.index.parser import parse_facets, parse_sort
 from ultracrawl.index.query import sought
@@ -17,7 +18,7 @@ from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.counting import count_facet
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
-from ultracrawl.index.whoosh.fields import NO_VALUE, document_id, schema_fields, value_field
+from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
 from ultracrawl.index.whoosh.kept import stored_document
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import (
     AllOf,
     AnyOf,
@@ -27,7 +28,7 @@ from ultracrawl.index.query import (
     Word,
 )
 from ultracrawl.index.scoring import K1, rarity
-from ultracrawl.index.whoosh.fields import document_id, end_of_values, naive_utc, value_field
+from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field
 from ultracrawl.index.whoosh.occurrences import SearchedField, occurrences, searched_fields
 from ultracrawl.index.whoosh.phrases import phrase_documents
 from ultracrawl.index.whoosh.postings import Postings

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexTokenizer
@@ -14,12 +12,18 @@ from whoosh.fields import DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldTyp
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.keeping import (
+    SORT_KEY_LIMIT,
+    STORED_TEXT_LIMIT,
+    document_id,
+    known_values,
+    safe_name,
+    stored_values,
+    values_of_type,
+)
 from ultracrawl.index.text import analyse
-from ultracrawl.index.values import as_utc, attributes_to_json
+from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue
-
-STORED_TEXT_LIMIT = 100_000
-"""Characters of a document's text that are kept for snippets; all of it is searchable."""
 
 NO_VALUE = 2**64 - 1
 """What a numeric sort column holds for a document without a value."""
@@ -27,23 +31,15 @@ NO_VALUE = 2**64 - 1
 ANALYSIS_FIELD = f"analysis_{ANALYSIS_VERSION}"
 """A field without values whose name says how the texts of the index were cut into words."""
 
-_SORT_KEY_LIMIT = 100
-_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
-
-
-def document_id(source: str, url: str) -> str:
-    """Return the unique key of a document: neither a source name nor a URL holds a line feed."""
-    return f"{clean(source)}\n{clean(url)}"
-
 
 def word_field(attribute: str) -> str:
     """Return the field that holds the words of a string attribute."""
-    return "title" if attribute == "Title" else f"w_{_safe(attribute)}"
+    return "title" if attribute == "Title" else f"w_{safe_name(attribute)}"
 
 
 def value_field(attribute: SearchAttribute) -> str:
     """Return the field that holds an attribute's whole values, for equality and sorting."""
-    return f"{_VALUE_PREFIXES[attribute.type]}_{_safe(attribute.name)}"
+    return f"{_VALUE_PREFIXES[attribute.type]}_{safe_name(attribute.name)}"
 
 
 def end_of_values(kind: AttributeType) -> bytes | None:
@@ -81,10 +77,7 @@ def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
     """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
     text, analysed = clean(document.text), analyse(document)
-    known = {name: values for name, values in document.attributes.items() if name in attributes and values}
-    if "Title" in attributes:
-        known.setdefault("Title", [document.title])
-    stored = json.dumps(attributes_to_json(known), ensure_ascii=False, separators=(",", ":"))
+    known = known_values(document, attributes)
     fields: dict[str, object] = {
         "id": document_id(document.source, document.url),
         "source": clean(document.source),
@@ -94,7 +87,7 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         "text": analysed.text,
         "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
         "address": analysed.address,
-        "attributes": clean(stored),
+        "attributes": stored_values(known),
     }
     if analysed.language:
         fields["language"] = analysed.language
@@ -109,7 +102,9 @@ def naive_utc(moment: datetime) -> datetime:
     return as_utc(moment).astimezone(UTC).replace(tzinfo=None)
 
 
-def _add_values(fields: dict[str, object], attribute: SearchAttribute, values: object) -> None:
+def _add_values(
+    fields: dict[str, object], attribute: SearchAttribute, values: Sequence[AttributeValue]
+) -> None:
     of_type = _converted(attribute.type, values)
     if not of_type:
         return
@@ -118,20 +113,14 @@ def _add_values(fields: dict[str, object], attribute: SearchAttribute, values: o
     if attribute.type is AttributeType.STRING:
         texts = [str(value) for value in of_type]
         fields[name] = list(dict.fromkeys(text.strip().lower() for text in texts))
-        fields[f"_stored_{name}"] = texts[0].strip().lower()[:_SORT_KEY_LIMIT]
+        fields[f"_stored_{name}"] = texts[0].strip().lower()[:SORT_KEY_LIMIT]
         if attribute.name != "Title":
             fields[word_field(attribute.name)] = words(" ".join(texts))
 
 
-def _converted(kind: AttributeType, values: object) -> list[AttributeValue]:
-    """Return the values that have the attribute's type; a value of another type cannot be searched by it."""
-    listed = values if isinstance(values, list | tuple) else []
-    if kind is AttributeType.STRING:
-        return [clean(str(value)) for value in listed]
-    if kind is AttributeType.NUMBER:
-        numbers = (value for value in listed if isinstance(value, int | float))
-        return [float(value) for value in numbers if value - value == 0]
-    return [naive_utc(value) for value in listed if isinstance(value, datetime)]
+def _converted(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:
+    found = values_of_type(kind, values)
+    return [naive_utc(value) if isinstance(value, datetime) else value for value in found]
 
 
 def word_analyzer() -> Analyzer:
@@ -152,11 +141,6 @@ def _value(kind: AttributeType) -> FieldType:
     if kind is AttributeType.NUMBER:
         return NUMERIC(float, shift_step=0, sortable=NumericColumn("Q", default=NO_VALUE))
     return DATETIME(sortable=NumericColumn("Q", default=NO_VALUE))
-
-
-def _safe(name: str) -> str:
-    """Return a name fit for a file name, because Whoosh names files after columns."""
-    return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
 
 
 _ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())

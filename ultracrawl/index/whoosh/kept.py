@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from ultracrawl.index.analysis import is_pair, words
 from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.damage import DAMAGE
-from ultracrawl.index.whoosh.fields import STORED_TEXT_LIMIT
 from ultracrawl.index.whoosh.postings import decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment
 

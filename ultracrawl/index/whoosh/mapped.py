@@ -34,7 +34,8 @@ class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
             self._terms = self._codec.terms_reader(self._storage, segment)
             self._perdoc = self._codec.per_document_reader(self._storage, segment)
         except BaseException:
-            file.close()
+            if not file.is_closed:
+                file.close()
             raise
 
 

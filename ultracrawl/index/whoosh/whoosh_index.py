@@ -13,12 +13,12 @@ from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.batches import batches
 from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, SearchQuery, SearchResult
+from ultracrawl.index.keeping import document_id
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory
 from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import (
     ANALYSIS_FIELD,
-    document_id,
     field_values,
     new_schema,
     schema_fields,
