@@ -8,7 +8,7 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-VERBS = ["crawl", "explain", "init", "lint", "schema", "search", "status", "urls"]
+VERBS = ["crawl", "explain", "index", "init", "lint", "schema", "search", "status", "urls"]
 
 
 @pytest.fixture

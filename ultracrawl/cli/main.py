@@ -14,6 +14,7 @@ from ultracrawl.errors import UserError, WorkError
 VERBS = {
     "crawl": "crawl",
     "explain": "explain",
+    "index": "index",
     "init": "init",
     "lint": "lint",
     "plan": "plan",
