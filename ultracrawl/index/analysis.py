@@ -31,10 +31,11 @@ def _marks() -> str:
     return "".join(pieces) + "\xad\u200c\u200d"
 
 
-WORD_CHARACTERS = rf"\w{_marks()}"
+_MARKS = _marks()
+WORD_CHARACTERS = rf"\w{_MARKS}"
 """The inside of a character class of everything that a word may go on with."""
 
-WORD_PATTERN = rf"\w[{WORD_CHARACTERS}]*"
+WORD_PATTERN = rf"\w+(?:[{_MARKS}]+\w*)*"
 """A word is a run of letters, digits and underscores of any script, with the marks on them."""
 
 _find_words: Callable[[str], list[str]] = re.compile(WORD_PATTERN).findall

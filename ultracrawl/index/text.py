@@ -27,9 +27,13 @@ def analyse(document: IndexDocument) -> AnalysedText:
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
     title, text = cut(clean(document.title)), cut(clean(document.text))
     address = address_words(clean(document.url))
+    folded_title, folded_text = _folded(document.title, title), _folded(document.text, text)
     if not language:
-        return AnalysedText(fold_all(title), fold_all(text), address, "", [], [])
-    terms = stem_terms(language)
-    title_stems = [term for word in title if (term := terms[word])]
-    text_stems = [term for word in text if (term := terms[word])]
-    return AnalysedText(fold_all(title), fold_all(text), address, language, title_stems, text_stems)
+        return AnalysedText(folded_title, folded_text, address, "", [], [])
+    term_of = stem_terms(language).__getitem__
+    title_stems, text_stems = (list(filter(None, map(term_of, found))) for found in (title, text))
+    return AnalysedText(folded_title, folded_text, address, language, title_stems, text_stems)
+
+
+def _folded(text: str, found: list[str]) -> list[str]:
+    return found if text.isascii() else fold_all(found)
