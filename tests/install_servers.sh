@@ -13,6 +13,10 @@ missing() {
     has_program wget || echo wget
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
+    local language
+    for language in de fr ko ru zh-cn; do
+        [[ -d /usr/share/doc/debian/FAQ/$language ]] || echo "debian-faq-$language"
+    done
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
 }
 
