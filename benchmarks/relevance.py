@@ -1,8 +1,9 @@
 """How good the answers are: `python benchmarks/relevance.py [DIRECTORY]` prints JSON.
 
-The questions in `relevance.json`, with the pages of Python's manual (Debian's python3.11-doc) that answer them well (3),
-partly (2) or a little (1), are put to our engines, to Whoosh as its guide shows it, and to SQLite's FTS5. Printed are the
-mean nDCG@10 and the number of questions with a page graded 3 among the first three; `worst` are ours with the lowest nDCG.
+The questions in `relevance.json`, with the pages of Python's manual (Debian's python3.11-doc) that answer them
+well (3), partly (2) or a little (1), are put to our engines, to Whoosh as its guide shows it, and to SQLite's FTS5.
+Printed are the mean nDCG@10 and the number of questions with a page graded 3 among the first three; `worst` are the
+questions with the lowest nDCG.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ CHARACTERISTIC_WORDS = 20
 """So many words of a document stand for it when others like it are sought."""
 _READ = 50_000
 _LONGEST_MISSPELT = 20
+_MOST_MISSPELT = 8
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz0123456789_",
     "абвгдежзийклмнопрстуфхцчшщъыьэюя",
@@ -55,10 +56,11 @@ def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], le
 def suggestion(text: str, node: Node, lexicon: Lexicon) -> str:
     """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
 
-    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken.
+    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. Long
+    words, and more than a few different ones, are left as they are, because each costs hundreds of look-ups.
     """
     better = text
-    for unknown in {leaf.word for leaf in sought(node) if isinstance(leaf, Word)}:
+    for unknown in sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word)})[:_MOST_MISSPELT]:
         if len(unknown) > _LONGEST_MISSPELT or lexicon.frequency(unknown):
             continue
         best = max(((lexicon.frequency(word), word) for word in _neighbours(unknown)), default=(0, ""))

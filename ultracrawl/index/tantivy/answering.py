@@ -49,9 +49,9 @@ class Answering:
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
         highlighter = Highlighter(sought(node))
-        hits = [
-            self._hit(score, address, highlighter) for score, address in found.hits[: max(0, query.limit)]
-        ]
+        # Sorted by an attribute, tantivy gives its values where the scores are else.
+        rows = [(0.0 if query.sort else score, address) for score, address in found.hits]
+        hits = [self._hit(score, address, highlighter) for score, address in rows[: max(0, query.limit)]]
         return SearchResult(
             total,
             tuple(hits),
@@ -100,13 +100,11 @@ class Answering:
         values = document.attributes.get(name, ()) if document else ()
         return [one for one in values if isinstance(one, str)]
 
-    def _hit(self, score: object, address: object, highlighter: Highlighter) -> Hit:
+    def _hit(self, score: float, address: object, highlighter: Highlighter) -> Hit:
         found = stored_document(self._searcher.doc(address))  # type: ignore[arg-type]  # as the search gave it
         language = str(next(iter(found.attributes.get("Language", ())), ""))
         snippet = "" if found.secret_text else highlighter.snippet(found.text, language)
-        # Sorted by an attribute, the score is its value.
-        points = float(score) if isinstance(score, float) else 0.0
-        return Hit(found.url, found.title, points, found.source, snippet, found.attributes)
+        return Hit(found.url, found.title, score, found.source, snippet, found.attributes)
 
 
 def _value(kind: AttributeType, key: str | float) -> str | float:
