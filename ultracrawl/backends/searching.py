@@ -61,13 +61,16 @@ class Searcher:
         )  # fmt: skip
         return self._index.search(query)
 
-    def count(self, text: str = "", **options: Iterable[str]) -> int:
-        """Return how many documents match; `options` are `sources`, `groups` and `filters` of `search`."""
-        found = self.search(
-            text, sources=options.get("sources", ()), groups=options.get("groups", ()),
-            filters=options.get("filters", ()), limit=0,
-        )  # fmt: skip
-        return found.total
+    def count(
+        self,
+        text: str = "",
+        *,
+        sources: Iterable[str] = (),
+        groups: Iterable[str] = (),
+        filters: Iterable[str | Filter] = (),
+    ) -> int:
+        """Return how many documents match; the arguments are those of `search`."""
+        return self.search(text, sources=sources, groups=groups, filters=filters, limit=0).total
 
     @property
     def attributes(self) -> dict[str, AttributeType]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
@@ -81,19 +82,37 @@ def _text(leaf: Word | Prefix) -> str:
 
 
 def _candidates(leaves: list[Word | Prefix]) -> re.Pattern[str] | None:
-    """Return what finds all words that begin like a sought one; None if none is sought."""
-    beginnings = {_beginning(_text(leaf)) for leaf in leaves}
-    if not beginnings:
+    """Return what finds all words that may be sought ones; None if none is sought."""
+    if not leaves:
         return None
-    return re.compile(rf"\b(?:{'|'.join(sorted(beginnings))})[{WORD_CHARACTERS}]*")
+    forms = sorted({_form(leaf) for leaf in leaves})
+    return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
 
 
-def _beginning(word: str) -> str:
-    """Return an expression for the first letters of a word; inflection changes the end, except in Arabic."""
+def _form(leaf: Word | Prefix) -> str:
+    """Return an expression for a word, or for all that begin as its other forms may.
+
+    Inflection changes the end, except in Arabic; in scripts with marks these may stand between the letters.
+    """
+    word = _text(leaf)
+    rest = f"[{WORD_CHARACTERS}]*"
     if "\u0600" <= word[0] <= "\u06ff":
-        return r"[\u0600-\u06ff]"
-    letters = word[:2] if word[0] < "\u0590" else word[:1]
-    return "".join(f"[{_in_any_case(letter + _accented().get(letter, ''))}]" for letter in letters)
+        return rf"[\u0600-\u06ff]{rest}"
+    if word[0] >= "\u0590":
+        return _letters(word[0]) + rest
+    if isinstance(leaf, Word) and not leaf.stems and not any(pair in word for pair in _FROM_ONE_LETTER):
+        return _letters(word)
+    return _letters(word[:2]) + rest
+
+
+_FROM_ONE_LETTER = ("ss", "ae", "oe")
+
+
+def _letters(word: str) -> str:
+    accented = _accented()
+    return "".join(
+        f"[{_in_any_case(letter + accented.get(letter, ''))}][\u0300-\u036f\xad]*" for letter in word
+    )
 
 
 def _in_any_case(letters: str) -> str:
@@ -106,7 +125,7 @@ def _in_any_case(letters: str) -> str:
 def _accented() -> dict[str, str]:
     """Return for each letter those that become it, or begin with it, when accents are folded."""
     variants: dict[str, str] = {"s": "ß", "a": "æ", "o": "œ", "t": "þ", "е": "ё"}
-    for code in (*range(0xC0, 0x250), *range(0x1E00, 0x2000)):
+    for code in (*range(0xC0, 0x250), *range(0x386, 0x3D0), *range(0x1E00, 0x2000)):
         plain = fold(chr(code).lower())
         if len(plain) == 1 and plain != chr(code):
             variants[plain] = variants.get(plain, "") + chr(code)
@@ -135,14 +154,21 @@ def _window(text: str, spans: list[Span]) -> tuple[int, int]:
     """Return the window with most different words; of equals the one with most matches, then the first."""
     width = MAX_SNIPPET - 60
     best, best_worth = spans[0][0], (0, 0)
+    inside: Counter[str] = Counter()
     last = 0
     for first, span in enumerate(spans):
         while last < len(spans) and spans[last][1] - span[0] <= width:
+            inside[spans[last][2]] += 1
             last += 1
-        inside = spans[first:last]
-        worth = len({word for _, _, word in inside}), len(inside)
+        worth = len(inside), last - first
         if worth > best_worth:
             best, best_worth = span[0], worth
+        if last == first:  # one match longer than the window
+            last += 1
+        elif inside[span[2]] == 1:
+            del inside[span[2]]
+        else:
+            inside[span[2]] -= 1
     start = max(0, best - 50)
     if start:
         space = text.find(" ", start, best)

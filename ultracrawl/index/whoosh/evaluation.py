@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import compress
 
 from whoosh.fields import DATETIME, NUMERIC
 
@@ -115,8 +116,8 @@ class Evaluation:
             return {}
         scored = {}
         for word, postings in zip(words, lists, strict=True):
-            pairs = zip(postings.ids, postings.weights, strict=True)
-            found = {docnum: weight for docnum, weight in pairs if docnum in matching}
+            chosen = map(matching.__contains__, postings.ids)
+            found = dict(compress(zip(postings.ids, postings.weights, strict=True), chosen))
             scored[word] = self._score(segment, field, found, self._rarity(field, Word(word)))
         return _sum(scored.values())
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, compress
 
-from ultracrawl.index.whoosh.postings import Postings, decode_differences, decode_positions
+from ultracrawl.index.whoosh.postings import Postings, decode_differences
 
 
 def phrase_documents(lists: Sequence[Postings]) -> set[int]:
@@ -23,8 +23,7 @@ def phrase_documents(lists: Sequence[Postings]) -> set[int]:
     near = _at_distance(lists, offsets[0], offsets[1], common)
     if len(lists) == 2 or not near:
         return near
-    places = [_values(postings, near) for postings in lists]
-    return {docnum for docnum in near if _adjacent([values[docnum] for values in places])}
+    return _in_a_row(lists, offsets, near)
 
 
 def _at_distance(lists: Sequence[Postings], first: int, second: int, common: set[int]) -> set[int]:
@@ -46,20 +45,24 @@ def _at_distance(lists: Sequence[Postings], first: int, second: int, common: set
 
 
 def _values(postings: Postings, wanted: set[int]) -> dict[int, bytes]:
-    pairs = zip(postings.ids, postings.values or (), strict=True)
-    return {docnum: value for docnum, value in pairs if docnum in wanted}
+    values = postings.values or ()
+    chosen = map(wanted.__contains__, postings.ids)
+    return dict(compress(zip(postings.ids, values, strict=True), chosen))
 
 
-def _adjacent(values: Iterable[bytes]) -> bool:
-    """Return whether the words whose encoded positions these are stand one after the other somewhere.
-
-    The word with the fewest positions comes first, so that the others are only compared with few.
-    """
-    shortest, *others = sorted(enumerate(values), key=lambda pair: len(pair[1]))
-    starts = {position - shortest[0] for position in decode_positions(shortest[1])}
-    for offset, value in others:
-        wanted = {start + offset for start in starts}
-        starts = {position - offset for position in wanted.intersection(decode_positions(value))}
-        if not starts:
-            return False
-    return True
+def _in_a_row(lists: Sequence[Postings], offsets: Sequence[int], near: set[int]) -> set[int]:
+    """Return those of the documents in which all words stand one after the other, the rarest looked at first."""
+    documents = list(near)
+    shifts = [(-offset).__add__ for offset in offsets]
+    found = [_values(lists[offset], near) for offset in offsets]
+    steps = [decode_differences(values[docnum] for docnum in documents) for values in found]
+    matching = set()
+    for docnum, *differences in zip(documents, *steps, strict=True):
+        starts = set(map(shifts[0], accumulate(differences[0])))
+        for shift, one in zip(shifts[1:], differences[1:], strict=True):
+            starts.intersection_update(map(shift, accumulate(one)))
+            if not starts:
+                break
+        else:
+            matching.add(docnum)
+    return matching
