@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
+from os.path import commonprefix
 
 from ultracrawl.index.analysis import WORD_CHARACTERS, fold, is_pair
 from ultracrawl.index.query import Prefix, Word
@@ -17,6 +18,8 @@ MAX_SNIPPET = 300
 START_MARK, END_MARK = "\x02", "\x03"
 
 _MAX_MATCHES = 500
+_ENOUGH_MATCHES = 60
+"""After so many, no more are looked for if all words sought have been seen."""
 _CONTROLS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 Span = tuple[int, int, str]
@@ -36,6 +39,7 @@ class Highlighter:
         self._beginnings = tuple(leaf.prefix for leaf in leaves if isinstance(leaf, Prefix))
         self._stems = {pair for leaf in leaves if isinstance(leaf, Word) for pair in leaf.stems}
         self._candidates = _candidates(leaves)
+        self._wanted = len(leaves)
         self._verdicts: dict[tuple[str, str], bool] = {}
 
     def snippet(self, text: str, language: str = "") -> str:
@@ -52,7 +56,13 @@ class Highlighter:
         return _marked(text, start, end, [span for span in spans if start <= span[0] and span[1] <= end])
 
     def _spans(self, text: str, language: str) -> list[Span]:
-        spans = list(islice(self._matches(text, language), _MAX_MATCHES))
+        spans: list[Span] = []
+        seen: set[str] = set()
+        for span in islice(self._matches(text, language), _MAX_MATCHES):
+            spans.append(span)
+            seen.add(span[2])
+            if len(spans) >= _ENOUGH_MATCHES and len(seen) >= self._wanted:
+                break
         if self._pairs is not None:
             spans = sorted([*spans, *islice(_merged(self._pairs, text), _MAX_MATCHES)])
         return spans
@@ -102,7 +112,16 @@ def _form(leaf: Word | Prefix) -> str:
         return _letters(word[0]) + rest
     if isinstance(leaf, Word) and not leaf.stems and not any(pair in word for pair in _FROM_ONE_LETTER):
         return _letters(word)
-    return _letters(word[:2]) + rest
+    return _letters(_common_beginning(leaf)) + rest
+
+
+def _common_beginning(leaf: Word | Prefix) -> str:
+    """Return how all forms of a word begin: as its stems do, whose last letter may change (happy, happier)."""
+    word = _text(leaf)
+    if isinstance(leaf, Prefix) or not leaf.stems:
+        return word[:2]
+    common = commonprefix([word, *(stem for _, stem in leaf.stems)])  # noqa: RUF071 - of words, not paths
+    return word[: max(2, len(common) - 1)]
 
 
 _FROM_ONE_LETTER = ("ss", "ae", "oe")

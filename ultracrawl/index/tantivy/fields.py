@@ -16,11 +16,10 @@ from ultracrawl.index.keeping import (
     document_id,
     known_values,
     safe_name,
-    stored_values,
     values_of_type,
 )
 from ultracrawl.index.text import analyse
-from ultracrawl.index.values import attributes_from_json
+from ultracrawl.index.values import attributes_from_json, attributes_to_json
 from ultracrawl.model import AttributeValue
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -89,10 +88,10 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     if analysed.language:
         made.add_text("language", analysed.language)
     row = [
-        clean(document.source), clean(document.url), clean(document.title), clean(document.text),
-        json.loads(stored_values(known)), document.secret_text,
+        document.source, document.url, document.title, document.text, attributes_to_json(known),
+        document.secret_text,
     ]  # fmt: skip
-    made.add_bytes("stored", json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode())
+    made.add_bytes("stored", json.dumps(row, ensure_ascii=False).encode(errors="replace"))
     for name, values in known.items():
         _add_values(made, attributes[name], values_of_type(attributes[name].type, values))
     return made
