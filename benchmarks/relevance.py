@@ -38,7 +38,9 @@ def documents(directory: Path) -> list[IndexDocument]:
     for path in sorted(directory.rglob("*.html")):
         url = SITE + str(path.relative_to(directory))
         page = parse_html(path.read_bytes(), url=url)
-        found.append(IndexDocument("manual", url, page.title, page.text, {"Language": [page.language or "en"]}))
+        found.append(
+            IndexDocument("manual", url, page.title, page.text, {"Language": [page.language or "en"]})
+        )
     return found
 
 
