@@ -50,9 +50,10 @@ unit: venv samples ## Run the tests; ARGS="-k name" picks some
 
 test: servers lint types contracts unit ## Everything that must hold before a change is merged
 
-bench: servers venv ## Measure rules, index and crawl; each prints JSON
+bench: servers venv ## Measure rules, index, answers and crawl; each prints JSON
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/index.py /usr/share/doc/postgresql-doc-15/html
+	$(BIN)/python benchmarks/relevance.py
 	$(BIN)/python benchmarks/crawl.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo

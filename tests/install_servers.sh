@@ -15,6 +15,10 @@ missing() {
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
     [[ -f /usr/share/doc/debian-policy/policy.epub && -f /usr/share/doc/debian-policy/policy.pdf.gz ]] || echo debian-policy
     [[ -d /usr/share/doc/libspreadsheet-parseexcel-perl/examples ]] || echo libspreadsheet-parseexcel-perl
+    local language
+    for language in de fr ko ru zh-cn; do
+        [[ -d /usr/share/doc/debian/FAQ/$language ]] || echo "debian-faq-$language"
+    done
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
 }
 

@@ -9,7 +9,8 @@ from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 VERBS = [
-    "approve", "crawl", "explain", "init", "lint", "pause", "resume", "schema", "search", "status", "stop", "urls",
+    "approve", "approve-deletions", "crawl", "explain", "index", "init", "lint", "pause", "plan", "queue", "resume",
+    "schema", "screened", "search", "status", "stop", "urls",
 ]  # fmt: skip
 
 
@@ -64,7 +65,7 @@ def test_shape_of_urls_json(crawled: Workspace) -> None:
 
 def test_shape_of_search_json(crawled: Workspace) -> None:
     found = crawled.command("search", "--json", "words").json
-    assert list(found) == ["query", "total", "took_ms", "hits"]
+    assert list(found) == ["query", "total", "took_ms", "hits", "facets", "suggestion"]
     assert (found["query"], found["total"]) == ("words", 2)
     assert list(found["hits"][0]) == ["url", "title", "score", "source", "snippet", "attributes"]
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.memory import MemoryIndex
+from ultracrawl.index.tantivy import TantivyIndex
 from ultracrawl.index.whoosh import WhooshIndex
 
 from .conftest import ATTRIBUTES, LIBRARY, document
@@ -269,24 +270,28 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     batches=st.lists(CHANGES, max_size=4),
     queries=st.lists(st.lists(PIECES, max_size=6).map(" ".join), max_size=8),
 )
 def test_engines_agree(tmp_path_factory: pytest.TempPathFactory, batches: list, queries: list[str]) -> None:
     memory = MemoryIndex(ATTRIBUTES)
-    whoosh = WhooshIndex(Path(tmp_path_factory.mktemp("index")), ATTRIBUTES)
+    others = [
+        kind(Path(tmp_path_factory.mktemp("index")), ATTRIBUTES) for kind in (WhooshIndex, TantivyIndex)
+    ]
     for batch in batches:
-        assert memory.apply(batch) == whoosh.apply(batch)
-    assert memory.urls() == whoosh.urls()
-    for text in queries:
-        expected, got = (e.search(SearchQuery(text, limit=50)) for e in (memory, whoosh))
-        assert {hit.url for hit in got.hits} == {hit.url for hit in expected.hits}, text
-        assert got.total == expected.total
-    whoosh.optimise()
-    assert memory.urls() == whoosh.urls()
-    whoosh.close()
+        added = memory.apply(batch)
+        assert [other.apply(batch) for other in others] == [added, added]
+    for other in others:
+        assert memory.urls() == other.urls()
+        for text in queries:
+            expected, got = (e.search(SearchQuery(text, limit=50)) for e in (memory, other))
+            assert {hit.url for hit in got.hits} == {hit.url for hit in expected.hits}, text
+            assert got.total == expected.total
+        other.optimise()
+        assert memory.urls() == other.urls()
+        other.close()
 
 
 @settings(max_examples=150, deadline=None)

@@ -10,9 +10,11 @@ from ultracrawl.backends.open import (
     state_exists,
     state_file,
 )
+from ultracrawl.backends.searching import Searcher
 
 __all__ = [
     "Indexer",
+    "Searcher",
     "index_config",
     "open_cache",
     "open_index",

@@ -16,6 +16,7 @@ VERBS = {
     "approve-deletions": "approve_deletions",
     "crawl": "crawl",
     "explain": "explain",
+    "index": "index",
     "init": "init",
     "lint": "lint",
     "pause": "pause",

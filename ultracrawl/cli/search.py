@@ -8,59 +8,98 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ultracrawl.backends import open_index
+from ultracrawl.backends import Searcher
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.index import Hit, SearchQuery
+from ultracrawl.index import Filter, Hit, Operator, SearchResult
 
 START, END = "\x02", "\x03"
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise UserError(f"--where {text!r} is not ATTRIBUTE=VALUE; write for example --where Author=Miller")
-    return name.strip(), value.strip()
+def _all_of(texts: tuple[str, ...]) -> list[Filter]:
+    """Return, for each attribute, the filter for all of its values."""
+    values: dict[str, list[str]] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise UserError(f"--all {text!r} is not ATTRIBUTE=VALUE; write for example --all Author=Miller")
+        values.setdefault(name.strip(), []).append(value.strip())
+    return [Filter(name, Operator.ALL_OF, tuple(found)) for name, found in values.items()]
 
 
 @click.command("search")
-@click.argument("query")
+@click.argument("query", default="")
 @config_option
-@click.option("--source", metavar="S", default="", help="Only documents of this source.")
 @click.option(
-    "--where", multiple=True, metavar="ATTR=VALUE", help="Only documents with this attribute value."
+    "--source", multiple=True, metavar="S", help="Only documents of this source; repeat for several."
 )
+@click.option("--group", multiple=True, metavar="G", help="Only documents of the sources in this data group.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Only documents for which this holds: ATTR=VALUE (repeat it for any of several values), ATTR=FROM..TO, or "
+    "!=, <, <=, >, >= for the equals sign.",
+)
+@click.option(
+    "--all", "every", multiple=True, metavar="ATTR=VALUE", help="Only documents with all these values."
+)
+@click.option("--like", metavar="URL", default="", help="Documents like this one, which is in the index.")
 @click.option("--sort", metavar="ATTR", default="", help="Sort by this attribute; -ATTR for descending.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits to show.")
+@click.option(
+    "--facet", multiple=True, metavar="ATTR", help="Count the values of this attribute; repeatable."
+)
+@click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="Hits to show.")
+@click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Hits to skip.")
 @json_option
 def command(
-    query: str, config: str | None, source: str, where: tuple[str, ...], sort: str, limit: int, as_json: bool
+    query: str,
+    config: str | None,
+    source: tuple[str, ...],
+    group: tuple[str, ...],
+    where: tuple[str, ...],
+    every: tuple[str, ...],
+    like: str,
+    sort: str,
+    facet: tuple[str, ...],
+    limit: int,
+    offset: int,
+    as_json: bool,
 ) -> None:
-    """Search the index for QUERY: words, "a phrase", -without, begin*, Attribute:word.
+    """Search the index for QUERY: words, "a phrase", -without, begin*, Attribute:word, Attribute:>=value.
 
     \b
     Examples:
       ultracrawl search "create index"
       ultracrawl search '"vacation request" -draft' --where Author=HR --limit 5
-      ultracrawl search backup --sort -LastModifiedDate --json
+      ultracrawl search backup --where 'LastModifiedDate>=2024' --sort -LastModifiedDate --json
+      ultracrawl search --group handbooks --facet Author --like https://www.example.com/travel.html
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
-    if source and source not in project.sources:
-        known = ", ".join(sorted(project.sources))
-        raise UserError(f"no source is named {source!r}; the sources are: {known}")
-    index = open_index(project)
-    started = time.perf_counter()
-    asked = SearchQuery(query, source=source, where=tuple(map(_pair, where)), sort=sort, limit=limit)
-    try:
-        result = index.search(asked)
-    finally:
-        index.close()
+    with Searcher(open_project(config)) as searcher:
+        started = time.perf_counter()
+        result = searcher.search(
+            query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,
+            offset=offset, facets=facet, like=like,
+        )  # fmt: skip
     took = (time.perf_counter() - started) * 1000
     if as_json:
-        hits = [_hit_json(hit) for hit in result.hits]
-        print_json({"query": query, "total": result.total, "took_ms": round(took, 1), "hits": hits})
+        print_json(_json(query, result, took))
     else:
-        _print_hits(query, result.total, result.hits, took)
+        _print(query or like, result, offset, took)
+
+
+def _json(query: str, result: SearchResult, took: float) -> dict[str, object]:
+    return {
+        "query": query,
+        "total": result.total,
+        "took_ms": round(took, 1),
+        "hits": [_hit_json(hit) for hit in result.hits],
+        "facets": {
+            name: [{"value": one.value, "count": one.count} for one in values]
+            for name, values in result.facets.items()
+        },
+        "suggestion": result.suggestion,
+    }
 
 
 def _hit_json(hit: Hit) -> dict[str, object]:
@@ -75,16 +114,24 @@ def _hit_json(hit: Hit) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print_hits(query: str, total: int, hits: tuple[Hit, ...], took: float) -> None:
+def _print(query: str, result: SearchResult, offset: int, took: float) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    if not total:
-        console.print(Text(f"Nothing found for {query!r}."))
+    if not result.total:
+        better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
+        console.print(Text(f"Nothing found for {query!r}.{better}"))
         return
-    for number, hit in enumerate(hits, start=1):
+    for number, hit in enumerate(result.hits, start=offset + 1):
         console.print(Text(f"{number:>2}. ").append(hit.title or hit.url, style="bold"))
         console.print(Text(f"    {hit.url}", style="green"))
         console.print(_marked(f"    {hit.snippet}"))
-    console.print(Text(f"{len(hits)} of {total:,} documents, {took:.0f} ms", style="dim"))
+    for name, values in result.facets.items():
+        counts = ", ".join(f"{_shown(one.value)} ({one.count:,})" for one in values) or "no values"
+        console.print(Text(f"{name}: ", style="bold").append(counts))
+    console.print(Text(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", style="dim"))
+
+
+def _shown(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _marked(snippet: str) -> Text:

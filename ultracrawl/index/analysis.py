@@ -3,25 +3,103 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 
-WORD_PATTERN = r"\w+"
-"""A word is a run of letters, digits and underscores of any script."""
+ANALYSIS_VERSION = 2
+"""Grows whenever the same text gives other words than before; an index of another version is rebuilt."""
+
+_CJK = (
+    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ecd\u1000-\u103f\u1780-\u17d3"
+)
+"""Scripts that are cut into pairs of characters: Han, Kana, Bopomofo, Hangul; Thai, Lao, Burmese and Khmer."""
+
+
+def _marks() -> str:
+    """Return the characters, as ranges of a character class, that belong to the word they stand in.
+
+    Combining marks of scripts with spaces, the soft hyphen, and the joiners of Persian and Indic scripts.
+    """
+    marks = [c for c in range(0x300, 0x1E00) if unicodedata.category(chr(c)) in ("Mn", "Mc", "Me")]
+    pieces, start = [], marks[0]
+    for this, after in zip(marks, [*marks[1:], 0], strict=True):
+        if after != this + 1:
+            pieces.append(f"{chr(start)}-{chr(this)}")
+            start = after
+    return "".join(pieces) + "\xad\u200c\u200d"
+
+
+_MARKS = _marks()
+WORD_CHARACTERS = rf"\w{_MARKS}"
+"""The inside of a character class of everything that a word may go on with."""
+
+WORD_PATTERN = rf"\w+(?:[{_MARKS}]+\w*)*"
+"""A word is a run of letters, digits and underscores of any script, with the marks on them."""
 
 _find_words: Callable[[str], list[str]] = re.compile(WORD_PATTERN).findall
+_find_ascii_words: Callable[[str], list[str]] = re.compile(r"\w+", re.ASCII).findall
+_find_cjk = re.compile(f"[{_CJK}]+").finditer
+_has_cjk = re.compile(f"[{_CJK}]").search
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in order and in lower case; a word's place in the list is its position.
+    """Return the words of a text as the index holds them, in order; a word's place is its position.
 
-    No stop words are left out, so that every phrase can be found. Words are cut first and lowered one by one
-    where it makes a difference: lowering the dotted capital I of Turkish adds a character that is no part
-    of a word, and how a capital sigma is lowered depends on its neighbours.
+    Lower case, accents folded, nothing left out, so that every phrase can be found. A run of characters
+    of Chinese, Japanese, Korean or Thai gives every pair of neighbours and its last character alone: any
+    part of the run is then a phrase of pairs, and a single character the beginning of a word.
     """
+    if text.isascii():
+        return _find_ascii_words(text.lower())
+    return fold_all(cut(text))
+
+
+def fold_all(found: list[str]) -> list[str]:
+    """Return each of the words folded."""
+    return list(map(_FOLDED.__getitem__, found))
+
+
+def cut(text: str) -> list[str]:
+    """Return the words of a text in lower case with their accents, which stemmers need; else as `words`.
+
+    Words are cut first and lowered one by one where it makes a difference: lowering the dotted capital I
+    of Turkish adds a character, and how a capital sigma is lowered depends on its neighbours.
+    """
+    if text.isascii():
+        return _find_ascii_words(text.lower())
     lowered = text.lower()
     if len(lowered) == len(text) and "Σ" not in text:
-        return _find_words(lowered)
-    return [word.lower() for word in _find_words(text)]
+        found = _find_words(lowered)
+    else:
+        found = [word.lower() for word in _find_words(text)]
+    return list(_pairs(found)) if _has_cjk(lowered) else found
+
+
+def fold(word: str) -> str:
+    """Return a word in lower case without accents, in one form of each character (NFKC).
+
+    Accents go from Latin and Greek letters, vowel points from Hebrew and Arabic ones, which are otherwise
+    left as they are: other scripts would become different letters.
+    """
+    if word.isascii():
+        return word
+    composed = unicodedata.normalize("NFKC", word).lower()
+    folded = "".join(map(_fold_character, composed)).translate(_LETTERS)
+    return "".join(folded.split()) or word
+
+
+def folded_letters() -> dict[int, str]:
+    """Return what becomes of single characters when words are folded, for `str.translate`."""
+    letters = map(chr, (*range(0xC0, 0x250), *range(0x370, 0x400), *range(0x1E00, 0x2000)))
+    folded = {ord(letter): fold(letter) for letter in letters if fold(letter) != letter}
+    return folded | {ord(letter): text for letter, text in _LETTERS_AND_MARKS.items()}
+
+
+def is_pair(word: str) -> bool:
+    """Whether a word is a piece of a run of characters that is cut into pairs."""
+    return len(word) <= 2 and not word.isascii() and _has_cjk(word) is not None
 
 
 def clean(text: str) -> str:
@@ -33,3 +111,55 @@ def clean(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode(errors="replace").decode()
     return text
+
+
+class Memory(dict[str, str]):
+    """What a function made of words, remembered; it forgets everything when it has grown too large."""
+
+    def __init__(self, function: Callable[[str], str], limit: int = 200_000) -> None:
+        super().__init__()
+        self._function = function
+        self._limit = limit
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= self._limit:
+            self.clear()
+        made = self[word] = self._function(word)
+        return made
+
+
+_FOLDED = Memory(fold)
+
+
+def _pairs(found: Iterable[str]) -> Iterator[str]:
+    for word in found:
+        if word.isascii() or not _has_cjk(word):
+            yield word
+            continue
+        at = 0
+        for run in _find_cjk(word):
+            if run.start() > at:
+                yield word[at : run.start()]
+            characters = run.group()
+            yield from (characters[i : i + 2] for i in range(len(characters)))
+            at = run.end()
+        if at < len(word):
+            yield word[at:]
+
+
+def _fold_character(character: str) -> str:
+    if character < "\u0400" or "\u1e00" <= character <= "\u1fff":
+        plain = unicodedata.normalize("NFD", character)
+        return plain if len(plain) == 1 else plain[0]
+    return character
+
+
+_LETTERS_AND_MARKS = (
+    {
+        "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ς": "σ",
+        "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": "",
+    }
+    | dict.fromkeys(map(chr, (*range(0x300, 0x370), *range(0x591, 0x5C8), *range(0x64B, 0x660), 0x670)), "")
+    | dict.fromkeys("\xad\u200c\u200d", "")
+)  # fmt: skip
+_LETTERS = str.maketrans(_LETTERS_AND_MARKS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
 
 
@@ -39,7 +40,13 @@ class SearchQuery:
 
     `text` is the user's input: words (all must occur), `"a phrase"`, `-word`, `word*`, `Attribute:word`,
     AND/OR/NOT. `where` are attribute values that must be equal (several values of one attribute: any of
-    them); `sort` names a search attribute, with a leading `-` for descending; empty sorts by score.
+    them), `filters` are conditions that must all hold. `sources` (with `source`: one more) leaves documents
+    of other sources out. `like` is the URL of a document: found are others with the same characteristic words.
+
+    `sort` names a search attribute, with a leading `-` for descending; empty sorts by score. `facets` names
+    attributes whose values among all matches are counted. `boosts` are URLs, or beginnings of URLs with a
+    trailing `*`, each with the factor by which its score is multiplied. With `suggest`, a query that finds
+    nothing gets a better spelling.
     """
 
     text: str
@@ -48,6 +55,13 @@ class SearchQuery:
     sort: str = ""
     limit: int = 10
     offset: int = 0
+    sources: tuple[str, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    facets: tuple[str, ...] = ()
+    facet_limit: int = 10
+    like: str = ""
+    boosts: tuple[tuple[str, float], ...] = ()
+    suggest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +77,38 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value of an attribute (of a date: the year) and the number of matching documents that have it."""
+
+    value: str | float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of one page of results; `total` counts all matching documents."""
+    """The hits of one page of results; `total` counts all matching documents.
+
+    `facets` holds the most frequent values of each attribute asked for; `suggestion` is the query with
+    better spelling if it found nothing and there is one, else empty.
+    """
 
     total: int
     hits: tuple[Hit, ...]
+    facets: Mapping[str, tuple[FacetValue, ...]] = field(default_factory=dict)
+    suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """What an index holds: `analysis` is the version of the text analysis it was made with, 0 if empty."""
+
+    engine: str
+    documents: int
+    deleted: int
+    segments: int
+    size: int
+    analysis: int
+    sources: Mapping[str, int]
 
 
 class IndexEngine(Protocol):
@@ -82,13 +123,19 @@ class IndexEngine(Protocol):
         """
 
     def search(self, query: SearchQuery) -> SearchResult:
-        """Answer a query over what is committed. Raises `UserError` for a query that cannot be understood."""
+        """Answer a query over what is committed at this moment, whatever is written meanwhile.
+
+        Raises `UserError` for a query that cannot be understood, `IndexStoreError` if the index cannot be read.
+        """
 
     def count(self, source: str = "") -> int:
         """Return the number of documents, of one source if it is named."""
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """Return (source, display URL) of every document, sorted; for reconciliation and tests."""
+
+    def documents(self) -> Iterator[IndexDocument]:
+        """Yield every document as far as the index has kept it, in no particular order."""
 
     def maintain(self) -> None:
         """Do one bounded piece of housekeeping if it is due; indexers call it after each batch.
@@ -99,6 +146,18 @@ class IndexEngine(Protocol):
 
     def optimise(self) -> None:
         """Merge segments and free the space of deleted documents."""
+
+    def facts(self) -> IndexFacts:
+        """Return what the index holds."""
+
+    def check(self) -> list[str]:
+        """Read the whole index and return what is wrong with it, one sentence each; an empty list is good."""
+
+    def rebuild(self) -> int:
+        """Index every document anew from what the index has kept of it, and return their number.
+
+        What cannot be read any more is left out; it comes back when it is crawled again.
+        """
 
     def close(self) -> None:
         """Release files; the engine is not used afterwards."""

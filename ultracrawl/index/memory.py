@@ -2,40 +2,74 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from ultracrawl.attributes.schema import SearchAttribute
-from ultracrawl.index.analysis import clean, words
-from ultracrawl.index.engine import Change, Deletion, Hit, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.parser import parse_query, parse_sort
+from ultracrawl.index.analysis import ANALYSIS_VERSION, clean, words
+from ultracrawl.index.boosts import boost_of
+from ultracrawl.index.engine import (
+    Change,
+    Deletion,
+    Hit,
+    IndexDocument,
+    IndexFacts,
+    SearchQuery,
+    SearchResult,
+)
+from ultracrawl.index.facets import count_values
+from ultracrawl.index.likeness import query_node, suggestion
+from ultracrawl.index.parser import parse_facets, parse_sort
 from ultracrawl.index.query import (
     AllOf,
     AnyOf,
     Between,
     Equal,
     FromSource,
+    IsDocument,
     Node,
     Not,
     Phrase,
     Prefix,
     Word,
-    sought_words,
+    sought,
 )
-from ultracrawl.index.scoring import TITLE_BOOST, damping, rarity, word_score
+from ultracrawl.index.scoring import ADDRESS_BOOST, TITLE_BOOST, combined, damping, rarity, word_score
 from ultracrawl.index.snippet import Highlighter
+from ultracrawl.index.text import AnalysedText, analyse
 from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue
+
+_BOOSTS = (TITLE_BOOST, 1.0, ADDRESS_BOOST)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A document and its words; the fields without an attribute's name are title and text, in this order."""
+    """A document, its words, those of its string attributes, and its text if it may be shown."""
 
     document: IndexDocument
-    fields: tuple[tuple[str, ...], tuple[str, ...]]
-    attributes: Mapping[str, tuple[str, ...]]
+    text: AnalysedText
+    attributes: Mapping[str, Sequence[str]]
+    shown_text: str
+
+    @property
+    def fields(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+        return self.text.title, self.text.text, self.text.address
+
+    @property
+    def stems(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+        return self.text.title_stems, self.text.text_stems, ()
+
+    def occurrences(self, word: Word, field: int) -> tuple[int, int]:
+        """Return how often a field holds the word itself, and the word in all its forms."""
+        exact = self.fields[field].count(word.word)
+        for language, stem in word.stems:
+            if language == self.text.language and field < 2:
+                forms = self.stems[field].count(f"{language}:{stem}") + self.fields[field].count(stem)
+                return exact, max(exact, forms)
+        return exact, exact
 
 
 class MemoryIndex:
@@ -61,17 +95,40 @@ class MemoryIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        node = parse_query(query, self._attributes)
+        node = query_node(query, self._attributes, self)
+        attribute, descending = parse_sort(query.sort, self._attributes)
+        facets = parse_facets(query.facets, self._attributes)
         found = [entry for entry in self._entries.values() if _matches(node, entry)]
         score = self._scorer(node)
-        rows = [(score(entry), entry) for entry in found]
+        rows = [(score(entry) * boost_of(entry.document.url, query.boosts), entry) for entry in found]
         rows.sort(key=lambda row: (-row[0], row[1].document.source, row[1].document.url))
-        attribute, descending = parse_sort(query.sort, self._attributes)
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        highlighter = Highlighter(sought_words(node))
-        return SearchResult(len(rows), tuple(_hit(entry, points, highlighter) for points, entry in page))
+        highlighter = Highlighter(sought(node))
+        return SearchResult(
+            len(rows),
+            tuple(_hit(entry, points, highlighter) for points, entry in page),
+            {
+                facet.name: count_values((_values(entry, facet.name) for entry in found), query.facet_limit)
+                for facet in facets
+            },
+            suggestion(query.text, node, self) if query.suggest and not rows else "",
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        return len(self._entries)
+
+    def frequency(self, word: str) -> int:
+        """See `Lexicon.frequency`."""
+        return sum(any(word in field for field in entry.fields[:2]) for entry in self._entries.values())
+
+    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+        """See `Lexicon.find`."""
+        found = (entry.document for entry in self._entries.values() if entry.document.url == url)
+        return next((one for one in found if not sources or one.source in sources), None)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -81,50 +138,66 @@ class MemoryIndex:
         """See `IndexEngine.urls`."""
         return sorted(key for key in self._entries if not source or key[0] == source)
 
+    def documents(self) -> Iterator[IndexDocument]:
+        """See `IndexEngine.documents`."""
+        return (entry.document for entry in list(self._entries.values()))
+
     def maintain(self) -> None:
         """Do nothing: there are no segments."""
 
     def optimise(self) -> None:
         """Do nothing: there are no segments."""
 
+    def facts(self) -> IndexFacts:
+        """See `IndexEngine.facts`."""
+        sources = Counter(source for source, _ in self._entries)
+        return IndexFacts(
+            "memory", len(self._entries), 0, 1, 0, ANALYSIS_VERSION, dict(sorted(sources.items()))
+        )
+
+    def check(self) -> list[str]:
+        """Return nothing: there are no files that could be damaged."""
+        return []
+
+    def rebuild(self) -> int:
+        """See `IndexEngine.rebuild`."""
+        return self.apply(list(self.documents()))
+
     def close(self) -> None:
         """Forget all documents."""
         self._entries = {}
 
     def _entry(self, document: IndexDocument) -> _Entry:
-        fields = tuple(words(clean(document.title))), tuple(words(clean(document.text)))
         attributes = {
-            name: tuple(word for value in values for word in words(clean(str(value))))
+            name: [word for value in values for word in words(clean(str(value)))]
             for name, values in document.attributes.items()
         }
         known = {name: values for name, values in document.attributes.items() if name in self._attributes}
-        attributes["Title"] = fields[0]
+        text = analyse(document)
+        attributes["Title"] = text.title
         known.setdefault("Title", [document.title])
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
         kept = IndexDocument(
-            clean(document.source),
-            clean(document.url),
-            clean(document.title),
-            "" if document.secret_text else clean(document.text),
-            shown,
-        )
-        return _Entry(kept, fields, attributes)
+            clean(document.source), clean(document.url), clean(document.title), clean(document.text), shown,
+            document.secret_text,
+        )  # fmt: skip
+        return _Entry(kept, text, attributes, "" if document.secret_text else kept.text)
 
     def _scorer(self, node: Node) -> Callable[[_Entry], float]:
         entries = self._entries.values()
-        averages = [sum(len(e.fields[i]) for e in entries) / max(1, len(entries)) for i in (0, 1)]
-        weights: dict[tuple[str, int], float] = {}
-        for word, is_prefix in sought_words(node):
-            for i in (0, 1):
-                matching = 0 if is_prefix else sum(word in e.fields[i] for e in entries)
-                weights[word, i] = rarity(len(entries), matching) if matching else 0.0
+        averages = [sum(len(e.fields[i]) for e in entries) / max(1, len(entries)) for i in range(3)]
+        weights: list[tuple[Word, int, float]] = []
+        for leaf in sought(node):
+            for i in range(3) if isinstance(leaf, Word) else ():
+                assert isinstance(leaf, Word)
+                matching = sum(any(e.occurrences(leaf, i)) for e in entries)
+                weights.append((leaf, i, rarity(len(entries), matching) * _BOOSTS[i] if matching else 0.0))
 
         def score(entry: _Entry) -> float:
             total = 0.0
-            for (word, i), weight in weights.items():
-                boost = TITLE_BOOST if i == 0 else 1.0
+            for word, i, weight in weights:
                 damped = damping(len(entry.fields[i]), averages[i])
-                total += word_score(weight * boost, entry.fields[i].count(word), damped)
+                total += word_score(weight, combined(*entry.occurrences(word, i)), damped)
             return total
 
         return score
@@ -132,18 +205,23 @@ class MemoryIndex:
 
 def _matches(node: Node, entry: _Entry) -> bool:
     match node:
+        case Word(word, ""):
+            return any(any(entry.occurrences(node, field)) for field in range(3))
         case Word(word, attribute):
-            return any(word in field for field in _fields(entry, attribute))
+            return word in entry.attributes.get(attribute, ())
         case Prefix(prefix, attribute):
             return any(w.startswith(prefix) for field in _fields(entry, attribute) for w in field)
-        case Phrase(sought, attribute):
-            return any(_has_phrase(field, sought) for field in _fields(entry, attribute))
+        case Phrase(wanted, attribute):
+            return any(_has_phrase(field, wanted) for field in _fields(entry, attribute)[:2])
         case Equal(attribute, value):
-            return any(_lowered(v) == value for v in entry.document.attributes.get(attribute, ()))
+            return any(_lowered(v) == value for v in _values(entry, attribute))
         case Between(attribute, start, end):
-            return any(start <= moment < end for moment in _moments(entry, attribute))
+            values = (_lowered(v) for v in _values(entry, attribute))
+            return any((start is None or start <= v) and (end is None or v < end) for v in values)  # type: ignore[operator]  # of the attribute's type
         case FromSource(source):
             return entry.document.source == source
+        case IsDocument(source, url):
+            return (entry.document.source, entry.document.url) == (source, url)
         case AllOf(nodes):
             return all(_matches(child, entry) for child in nodes)
         case AnyOf(nodes):
@@ -152,19 +230,17 @@ def _matches(node: Node, entry: _Entry) -> bool:
             return not _matches(child, entry)
 
 
-def _fields(entry: _Entry, attribute: str) -> tuple[tuple[str, ...], ...]:
+def _fields(entry: _Entry, attribute: str) -> tuple[Sequence[str], ...]:
     return (entry.attributes.get(attribute, ()),) if attribute else entry.fields
 
 
-def _has_phrase(field: Sequence[str], sought: tuple[str, ...]) -> bool:
-    size = len(sought)
-    return any(tuple(field[i : i + size]) == sought for i in range(len(field) - size + 1))
+def _has_phrase(field: Sequence[str], wanted: tuple[str, ...]) -> bool:
+    size = len(wanted)
+    return any(tuple(field[i : i + size]) == wanted for i in range(len(field) - size + 1))
 
 
-def _moments(entry: _Entry, attribute: str) -> Iterator[datetime]:
-    for value in entry.document.attributes.get(attribute, ()):
-        if isinstance(value, datetime):
-            yield value
+def _values(entry: _Entry, attribute: str) -> Sequence[AttributeValue]:
+    return entry.document.attributes.get(attribute, ())
 
 
 def _lowered(value: AttributeValue) -> AttributeValue:
@@ -179,7 +255,7 @@ def _as_shown(value: AttributeValue) -> AttributeValue:
 
 def _sorted(rows: list[tuple[float, _Entry]], attribute: str, descending: bool) -> list[tuple[float, _Entry]]:
     """Sort by the first value of the attribute; documents without one come last either way."""
-    keyed = [(entry.document.attributes.get(attribute) or ("",), points, entry) for points, entry in rows]
+    keyed = [(_values(entry, attribute) or ("",), points, entry) for points, entry in rows]
     with_value = [(_sort_key(values[0]), points, entry) for values, points, entry in keyed if values[0] != ""]
     with_value.sort(key=lambda row: row[0], reverse=descending)
     return [row[1:] for row in with_value] + [
@@ -189,10 +265,10 @@ def _sorted(rows: list[tuple[float, _Entry]], attribute: str, descending: bool) 
 
 def _sort_key(value: AttributeValue) -> str | float:
     value = _lowered(value)
-    return value.timestamp() if isinstance(value, datetime) else value
+    return value if isinstance(value, str | int | float) else value.timestamp()
 
 
 def _hit(entry: _Entry, score: float, highlighter: Highlighter) -> Hit:
     document = entry.document
-    snippet = highlighter.snippet(document.text)
+    snippet = highlighter.snippet(entry.shown_text, entry.text.language)
     return Hit(document.url, document.title, score, document.source, snippet, document.attributes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
@@ -11,7 +12,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.memory import MemoryIndex
 
-ENGINES = ("whoosh", "memory")
+ENGINES = ("whoosh", "tantivy", "memory")
 """The names of all engines; the first is the default."""
 
 
@@ -47,4 +48,16 @@ def open_index(config: IndexConfig) -> IndexEngine:
         from ultracrawl.index.whoosh import WhooshIndex  # noqa: PLC0415 - an engine's library loads when it is used
 
         return WhooshIndex(config.path, attributes)
+    if config.engine == "tantivy":
+        return _open_tantivy(config.path, attributes)
     raise UserError(f"unknown index engine {config.engine!r}; known are: {', '.join(ENGINES)}")
+
+
+def _open_tantivy(path: Path, attributes: dict[str, SearchAttribute]) -> IndexEngine:
+    if find_spec("tantivy") is None:
+        raise UserError(
+            "the index engine tantivy is not installed; install it with: pip install 'ultracrawl[tantivy]'"
+        )
+    from ultracrawl.index.tantivy import TantivyIndex  # noqa: PLC0415 - an extra that may be missing
+
+    return TantivyIndex(path, attributes)

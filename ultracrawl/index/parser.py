@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import UserError
-from ultracrawl.index.analysis import words
+from ultracrawl.index.analysis import cut, fold, is_pair
+from ultracrawl.index.conditions import condition, equal, find_attribute
 from ultracrawl.index.engine import SearchQuery
+from ultracrawl.index.filters import comparison
 from ultracrawl.index.query import (
-    EVERYTHING,
     NOTHING,
-    AllOf,
-    AnyOf,
-    Between,
-    Equal,
     FromSource,
     Node,
     Not,
     Phrase,
     Prefix,
     Word,
+    all_of,
+    any_of,
 )
-from ultracrawl.index.values import as_utc
+from ultracrawl.index.stemming import stems
 
 MAX_DEPTH = 20
 MAX_WORDS = 200
@@ -37,7 +34,8 @@ _TOKEN = re.compile(
     |   "(?P<phrase>[^"]*)(?:"|$)
     |   (?P<operator>AND|OR|NOT)(?=[\s()"]|$)
     |   (?P<sign>(?<!:)[+-])(?=[^\s+)-])
-    |   (?P<attribute>[^\W\d][\w.-]*):(?!//)(?=["(\w+*-])
+    |   (?P<attribute>[^\W\d][\w.-]*):(?!//)(?=["(\w+*<>=!-])
+    |   (?P<compared>(?:(?<=:)(?:<=|>=|!=|<|>|=)(?:"[^"]*"|[^\s()"]+)))
     |   (?P<word>[^\s()"]+)""",
     re.VERBOSE,
 )
@@ -49,23 +47,15 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
     nodes: list[Node] = []
     if query.text.strip():
         nodes.append(_Parser(query.text, known).parse() or NOTHING)
-    if query.source:
-        nodes.append(FromSource(query.source))
+    if sources := [source for source in (query.source, *query.sources) if source]:
+        nodes.append(any_of([FromSource(source) for source in sources]))
     wanted: dict[str, list[Node]] = {}
     for name, value in query.where:
         attribute = find_attribute(name, known)
-        wanted.setdefault(attribute.name, []).append(_equal(attribute, value))
-    nodes.extend(_any(choices) for choices in wanted.values())
-    return _all(nodes)
-
-
-def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute:
-    """Return the attribute of a name in any case, out of attributes by folded name, or raise `UserError`."""
-    attribute = known.get(name.casefold())
-    if attribute is None:
-        names = ", ".join(sorted(attribute.name for attribute in known.values())) or "none"
-        raise UserError(f"unknown search attribute {_shown(name)}; known are: {names}")
-    return attribute
+        wanted.setdefault(attribute.name, []).append(equal(attribute, value))
+    nodes += [any_of(choices) for choices in wanted.values()]
+    nodes += [condition(given, find_attribute(given.attribute, known)) for given in query.filters]
+    return all_of(nodes)
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -75,6 +65,12 @@ def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[Se
         return None, False
     known = {key.casefold(): attribute for key, attribute in attributes.items()}
     return find_attribute(name, known), sort.strip().startswith("-")
+
+
+def parse_facets(names: Iterable[str], attributes: Mapping[str, SearchAttribute]) -> list[SearchAttribute]:
+    """Return the attributes whose values are to be counted; raises `UserError` for an unknown one."""
+    known = {key.casefold(): attribute for key, attribute in attributes.items()}
+    return [find_attribute(name.strip(), known) for name in names]
 
 
 class _Parser:
@@ -98,7 +94,7 @@ class _Parser:
             if node is not None:
                 nodes.append(node)
             self._take("paren", ")")
-        return _all(nodes) if nodes else None
+        return all_of(nodes) if nodes else None
 
     def _take(self, kind: str, *texts: str) -> str:
         """Take the next token if it is of this kind and among these texts; an empty string means no."""
@@ -121,7 +117,7 @@ class _Parser:
             if not self._take("operator", "OR"):
                 break
         self._depth -= 1
-        return _any(nodes) if nodes else None
+        return any_of(nodes) if nodes else None
 
     def _row(self, attribute: SearchAttribute | None) -> Node | None:
         nodes = []
@@ -129,7 +125,7 @@ class _Parser:
             node = self._term(attribute)
             if node is not None:
                 nodes.append(node)
-        return _all(nodes) if nodes else None
+        return all_of(nodes) if nodes else None
 
     def _term(self, attribute: SearchAttribute | None) -> Node | None:
         negative = False
@@ -149,73 +145,35 @@ class _Parser:
         if self._next == len(self._tokens) or self._tokens[self._next] in _ROW_ENDS:
             return None
         kind, text = self._tokens[self._next]
-        if kind not in ("phrase", "word"):
+        if kind not in ("phrase", "word", "compared"):
             return None
         self._next += 1
-        return self._leaf(text, attribute, kind == "word" and text.endswith("*"))
-
-    def _leaf(self, text: str, attribute: SearchAttribute | None, is_prefix: bool) -> Node | None:
+        if kind == "compared" and attribute is not None:
+            sign = text[: 2 if text[1:2] == "=" else 1]
+            return condition(comparison(attribute.name, sign, text[len(sign) :].strip('"')), attribute)
         if attribute is not None and attribute.type is not AttributeType.STRING:
-            return _equal(attribute, text)
-        found = words(text)
+            return condition(comparison(attribute.name, "=", text), attribute)
+        return self._leaf(text, attribute.name if attribute else "", kind == "phrase")
+
+    def _leaf(self, text: str, name: str, is_phrase: bool) -> Node | None:
+        found = cut(text)
         self._words += len(found)
         if self._words > MAX_WORDS:
             raise UserError(f"the query has more than {MAX_WORDS} words; shorten it")
-        name = attribute.name if attribute else ""
         if not found:
             return None
+        folded = [fold(word) for word in found]
+        is_prefix = not is_phrase and text.endswith("*")
+        if len(folded) > 1 and is_pair(folded[-1]) and folded[-2][1:] == folded[-1]:
+            # The last character of a run, alone, need not be the last of a run in the document.
+            del folded[-1]
+        elif is_pair(folded[-1]) and len(folded) == len(folded[-1]) == 1:
+            is_prefix = True
         if is_prefix:
-            return _all([*(Word(word, name) for word in found[:-1]), Prefix(found[-1], name)])
-        return Word(found[0], name) if len(found) == 1 else Phrase(tuple(found), name)
+            return all_of([*(Word(word, name) for word in folded[:-1]), Prefix(folded[-1], name)])
+        if len(folded) > 1 or is_phrase:
+            return Phrase(tuple(folded), name)
+        return Word(folded[0], name, () if name else stems(found[0]))
 
 
 _ROW_ENDS = (("paren", ")"), ("operator", "OR"))
-
-
-def _all(nodes: list[Node]) -> Node:
-    if not nodes:
-        return EVERYTHING
-    return nodes[0] if len(nodes) == 1 else AllOf(tuple(nodes))
-
-
-def _any(nodes: list[Node]) -> Node:
-    return nodes[0] if len(nodes) == 1 else AnyOf(tuple(nodes))
-
-
-def _equal(attribute: SearchAttribute, value: str) -> Node:
-    if attribute.type is AttributeType.STRING:
-        return Equal(attribute.name, value.strip().lower())
-    if attribute.type is AttributeType.NUMBER:
-        return Equal(attribute.name, _number(attribute, value))
-    return _span(attribute, value)
-
-
-def _number(attribute: SearchAttribute, value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise UserError(
-            f"{attribute.name} is a number, not {_shown(value)}; write for example {attribute.name}:42"
-        )
-    return number
-
-
-def _span(attribute: SearchAttribute, value: str) -> Between:
-    """Return the day, or the second (the microsecond if one is written), that the value names."""
-    try:
-        start = as_utc(datetime.fromisoformat(value.strip()))
-        length = timedelta(days=1) if len(value.strip()) <= 10 else timedelta(seconds=1)
-        if start.microsecond:
-            length = timedelta(microseconds=1)
-        return Between(attribute.name, start, start + length)
-    except (ValueError, OverflowError):
-        example = f"{attribute.name}:2024-05-01"
-        raise UserError(
-            f"{attribute.name} is a date, not {_shown(value)}; write for example {example}"
-        ) from None
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:40] + "...")

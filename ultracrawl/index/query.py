@@ -6,18 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+Bound = str | float | datetime
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The word occurs; in title or text if no attribute is named."""
+    """The word occurs; in title, text or address if no attribute is named.
+
+    `stems` are (language, stem): in documents of this language all words with this stem count as well.
+    """
 
     word: str
     attribute: str = ""
+    stems: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The words occur one directly after the other in one field."""
+    """The words occur one directly after the other in one field, exactly as they are."""
 
     words: tuple[str, ...]
     attribute: str = ""
@@ -41,11 +47,11 @@ class Equal:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A value of the date attribute lies in the half-open span."""
+    """A value of the attribute lies in the half-open span; None leaves an end open."""
 
     attribute: str
-    start: datetime
-    end: datetime
+    start: Bound | None
+    end: Bound | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,14 @@ class FromSource:
     """The document belongs to this source."""
 
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class IsDocument:
+    """It is this document."""
+
+    source: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +90,31 @@ class Not:
     node: Node
 
 
-Node = Word | Phrase | Prefix | Equal | Between | FromSource | AllOf | AnyOf | Not
+Node = Word | Phrase | Prefix | Equal | Between | FromSource | IsDocument | AllOf | AnyOf | Not
 
 EVERYTHING = AllOf(())
 NOTHING = AnyOf(())
 
 
-def sought_words(node: Node) -> Iterator[tuple[str, bool]]:
-    """Yield the words sought in title and text, each with whether it is only a beginning; for snippets."""
+def all_of(nodes: list[Node]) -> Node:
+    """Return the node that holds when all of these do."""
+    if not nodes:
+        return EVERYTHING
+    return nodes[0] if len(nodes) == 1 else AllOf(tuple(nodes))
+
+
+def any_of(nodes: list[Node]) -> Node:
+    """Return the node that holds when one of these does."""
+    return nodes[0] if len(nodes) == 1 else AnyOf(tuple(nodes))
+
+
+def sought(node: Node) -> Iterator[Word | Prefix]:
+    """Yield the words and beginnings sought in title and text, those of phrases too; for snippets."""
     match node:
-        case Word(word, ""):
-            yield word, False
-        case Prefix(prefix, ""):
-            yield prefix, True
+        case Word(_, "") | Prefix(_, ""):
+            yield node
         case Phrase(found, ""):
-            yield from ((word, False) for word in found)
+            yield from map(Word, found)
         case AllOf(nodes) | AnyOf(nodes):
             for child in nodes:
-                yield from sought_words(child)
+                yield from sought(child)

@@ -5,8 +5,16 @@ from __future__ import annotations
 import math
 
 TITLE_BOOST = 3.0
+ADDRESS_BOOST = 1.0
+OTHER_FORM = 0.7
+"""An inflected form of a sought word counts so much of the word itself."""
 K1 = 1.2
 B = 0.75
+
+
+def combined(exact: float, all_forms: float) -> float:
+    """Return the frequency of a word in a field: its own occurrences, and those of its other forms for less."""
+    return exact + OTHER_FORM * max(0.0, all_forms - exact)
 
 
 def rarity(documents: int, matching: int) -> float:

@@ -26,7 +26,16 @@ from ultracrawl.sources.sitemaps_section import SitemapsSection
 from ultracrawl.sources.sites_section import SitesSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, LogsSection, StateSection
 from ultracrawl.sources.urls_section import UrlsSection
-from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, Size, UrlList
+from ultracrawl.sources.values import (
+    Charset,
+    Depth,
+    GroupNames,
+    HeaderText,
+    Language,
+    MediaTypes,
+    Size,
+    UrlList,
+)
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""
@@ -169,6 +178,11 @@ class SourceOptions(Section):
         description="Which languages are kept, and how far links are followed through others.",
         examples=[{"languages": ["german", "unknown"], "depth": 1}],
     )
+    groups: GroupNames = Field(
+        default=(),
+        description="Data groups that the source belongs to; a search may be restricted to groups.",
+        examples=[["handbooks", "staff"]],
+    )
     log: LogSection = Field(
         default=LogSection(),
         description="Logs that are kept beside the document table.",
@@ -281,6 +295,15 @@ class Project(DefinitionHead):
 
     def __str__(self) -> str:
         return f"project in {self.base} ({len(self.sources)} sources)"
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The data groups by name, each with its sources (Ultra Search 2.5)."""
+        found: dict[str, tuple[str, ...]] = {}
+        for source in self.sources.values():
+            for group in dict.fromkeys(source.groups):
+                found[group] = (*found.get(group, ()), source.name)
+        return found
 
     @property
     def schema_attributes(self) -> dict[str, SearchAttribute]:

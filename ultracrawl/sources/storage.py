@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -29,12 +30,17 @@ class StorageSection(Section):
 class IndexSection(StorageSection):
     """The full-text index, one for all sources of a project."""
 
-    engine: Literal["whoosh", "memory"] = Field(
+    engine: Literal["whoosh", "tantivy", "memory"] = Field(
         default="whoosh",
-        description="The index engine. `memory` keeps nothing after the process ends.",
+        description="The index engine. `tantivy` needs the extra of this name; `memory` keeps nothing on disk.",
         examples=["whoosh"],
     )
     path: Path = Field(default=Path("var/index"), description="Folder of the index.", examples=["var/index"])
+    boosts: Mapping[str, Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]] = Field(
+        default={},
+        description="Factors for the scores of URLs, or of all that begin so, with a trailing `*`.",
+        examples=[{"https://www.example.com/": 3, "https://www.example.com/old/*": 0.5}],
+    )
 
 
 class StateSection(StorageSection):

@@ -165,6 +165,10 @@ Network = Annotated[
 ]
 MediaType = Annotated[str, AfterValidator(_check_media_type)]
 MediaTypes = Annotated[tuple[MediaType, ...], BeforeValidator(_types, json_schema_input_type=str | list[str])]
+GroupNames = Annotated[
+    tuple[Annotated[str, Field(pattern=r"^[^\s,][^,]*$", max_length=100)], ...],
+    BeforeValidator(_one, json_schema_input_type=str | list[str]),
+]
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
 Language = Annotated[str, AfterValidator(_check_language)]

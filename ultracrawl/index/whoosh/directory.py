@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import pickle
-import struct
+import shutil
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage
-from whoosh.index import EmptyIndexError, FileIndex
-from whoosh.index import IndexError as WhooshError
+from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 from whoosh.util.filelock import FileLock
 
 from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 LOCK_SECONDS = 60.0
 _NAME = "MAIN"
 _OPEN_ATTEMPTS = 20
-
-_DAMAGE = (
-    EOFError, ValueError, KeyError, IndexError, AttributeError, AssertionError, TypeError,
-    WhooshError, pickle.PickleError, struct.error, zlib.error,
-)  # fmt: skip
-"""What reading a file that is not what it should be can raise in Whoosh, struct, zlib and pickle."""
 
 
 class IndexDirectory:
@@ -79,6 +72,39 @@ class IndexDirectory:
                     time.sleep(0.02)
         raise AssertionError("unreachable")
 
+    def segments(self) -> Iterator[OpenSegment]:
+        """Yield the newest segments, opened for the caller alone; one that cannot be opened is left out."""
+        schema, segments = self._toc()
+        for segment in segments:
+            try:
+                yield OpenSegment(self._storage, schema, segment)
+            except DAMAGE:
+                continue
+
+    def segment_count(self) -> int:
+        """Return how many segments there should be."""
+        return len(self._toc()[1])
+
+    def staging(self) -> Path:
+        """Return an empty folder in which an index can be made that will take the place of this one."""
+        path = self.path / "rebuild"
+        with self.errors("written"):
+            shutil.rmtree(path, ignore_errors=True)
+            path.mkdir(parents=True)
+        return path
+
+    def adopt(self, staging: Path, schema: Schema) -> None:
+        """Put the index in the folder in the place of this one, in one step; the lock is held."""
+        with self.errors("written"):
+            made = FileStorage(str(staging))
+            segments = FileIndex(made, indexname=_NAME)._segments() if made.list() else []
+            for path in staging.glob("*.seg"):
+                path.rename(self.path / path.name)
+            generation = TOC._latest_generation(self._storage, _NAME) + 1
+            TOC(schema, segments, generation).write(self._storage, _NAME)
+            clean_files(self._storage, _NAME, generation, segments)
+            shutil.rmtree(staging, ignore_errors=True)
+
     def close(self) -> None:
         """Close all files."""
         self._snapshot = None
@@ -94,11 +120,19 @@ class IndexDirectory:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise IndexStoreError(f"index {self.path} cannot be {verb}: {reason}") from error
-        except _DAMAGE as error:
+        except DAMAGE as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
             raise IndexStoreError(
                 f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
             ) from error
+
+    def _toc(self) -> tuple[Schema, list[W3Segment]]:
+        with self.errors("read"):
+            try:
+                toc = FileIndex(self._storage, indexname=_NAME)._read_toc()
+            except EmptyIndexError:
+                return Schema(), []
+        return toc.schema, toc.segments
 
     def _newest(self) -> Snapshot:
         try:

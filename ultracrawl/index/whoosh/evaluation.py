@@ -8,20 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import compress
 
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.index.query import AllOf, AnyOf, Between, Equal, FromSource, Node, Not, Phrase, Prefix, Word
-from ultracrawl.index.scoring import K1, TITLE_BOOST, rarity
-from ultracrawl.index.whoosh.fields import naive_utc, value_field, word_field
-from ultracrawl.index.whoosh.postings import Postings, decode_positions
+from ultracrawl.index.keeping import document_id
+from ultracrawl.index.query import (
+    AllOf,
+    AnyOf,
+    Between,
+    Bound,
+    Equal,
+    FromSource,
+    IsDocument,
+    Node,
+    Not,
+    Phrase,
+    Prefix,
+    Word,
+)
+from ultracrawl.index.scoring import K1, rarity
+from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field
+from ultracrawl.index.whoosh.occurrences import SearchedField, occurrences, searched_fields
+from ultracrawl.index.whoosh.phrases import phrase_documents
+from ultracrawl.index.whoosh.postings import Postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 Scores = dict[int, float]
 """The matching documents of a segment with their scores."""
-
-_MAIN_FIELDS = (("title", TITLE_BOOST), ("text", 1.0))
 
 
 class Evaluation:
@@ -30,7 +45,8 @@ class Evaluation:
     def __init__(self, snapshot: Snapshot, attributes: Mapping[str, SearchAttribute]) -> None:
         self._snapshot = snapshot
         self._attributes = attributes
-        self._rarities: dict[tuple[str, str], float] = {}
+        self._found: dict[tuple[Word, str], dict[OpenSegment, Scores]] = {}
+        self._rarities: dict[tuple[Word, str], float] = {}
 
     def run(self, node: Node, segment: OpenSegment) -> Scores:
         """Return the living documents of the segment that match."""
@@ -42,21 +58,22 @@ class Evaluation:
 
     def _evaluate(self, node: Node, segment: OpenSegment) -> Scores:
         match node:
-            case Word(word, attribute):
-                return _sum(self._scored(segment, name, word, boost) for name, boost in _fields(attribute))
+            case Word(_, attribute):
+                return _sum(self._scored(segment, field, node) for field in searched_fields(attribute))
             case Phrase(words, attribute):
-                return _sum(self._phrase(segment, name, words, boost) for name, boost in _fields(attribute))
+                fields = [field for field in searched_fields(attribute) if field.has_positions]
+                return _sum(self._phrase(segment, field, words) for field in fields)
             case Prefix(prefix, attribute):
-                found = (p for name, _ in _fields(attribute) for p in segment.with_prefix(name, prefix))
-                return _flat(found)
+                fields = list(searched_fields(attribute))
+                return _flat(p for field in fields for p in segment.with_prefix(field.name, prefix))
             case Equal(attribute, value):
-                return _flat([segment.postings(*self._exact(attribute, value))])
+                return _flat([segment.postings(self._field(attribute), self._term(attribute, value))])
             case Between(attribute, start, end):
-                return _flat(
-                    segment.between(value_field(self._attributes[attribute]), _date(start), _date(end))
-                )
+                return _flat(segment.between(self._field(attribute), *self._ends(attribute, start, end)))
             case FromSource(source):
                 return _flat([segment.postings("source", source)])
+            case IsDocument(source, url):
+                return dict.fromkeys(segment.find(document_id(source, url)), 0.0)
             case AllOf(nodes):
                 return self._all(nodes, segment)
             case AnyOf(nodes):
@@ -77,58 +94,77 @@ class Evaluation:
                     del result[docnum]
         return result
 
-    def _scored(self, segment: OpenSegment, fieldname: str, word: str, boost: float) -> Scores:
-        postings = segment.postings(fieldname, word)
-        if not postings.ids:
-            return {}
-        return self._score(segment, fieldname, postings, self._rarity(fieldname, word) * boost)
+    def _scored(self, segment: OpenSegment, field: SearchedField, word: Word) -> Scores:
+        found = self._occurrences(field, word)[segment]
+        return self._score(segment, field, found, self._rarity(field, word)) if found else {}
 
-    def _score(self, segment: OpenSegment, fieldname: str, postings: Postings, weight: float) -> Scores:
-        damped, lengths = self._snapshot.damping_of(fieldname), segment.lengths(fieldname)
-        factor = weight * (K1 + 1.0)
+    def _score(self, segment: OpenSegment, field: SearchedField, found: Scores, weight: float) -> Scores:
+        factor = weight * field.boost * (K1 + 1.0)
+        if not field.has_positions:  # and so no lengths
+            return {docnum: factor * frequency / (frequency + K1) for docnum, frequency in found.items()}
+        damped, lengths = self._snapshot.damping_of(field.name), segment.lengths(field.name)
         return {
             docnum: factor * frequency / (frequency + damped[lengths[docnum]])
-            for docnum, frequency in zip(postings.ids, postings.weights, strict=True)
+            for docnum, frequency in found.items()
         }
 
-    def _phrase(self, segment: OpenSegment, fieldname: str, words: tuple[str, ...], boost: float) -> Scores:
+    def _phrase(self, segment: OpenSegment, field: SearchedField, words: tuple[str, ...]) -> Scores:
         """Score the words in the documents in which they stand one after the other."""
-        lists = {word: segment.postings(fieldname, word) for word in words}
-        common = set(min(lists.values(), key=lambda postings: len(postings.ids)).ids)
-        for postings in lists.values():
-            common.intersection_update(postings.ids)
-        if not common:
+        lists = [segment.postings(field.name, word) for word in words]
+        matching = phrase_documents(lists)
+        if not matching:
             return {}
-        places = {word: _values(postings, common) for word, postings in lists.items()}
-        matching = [docnum for docnum in common if _adjacent([places[word][docnum] for word in words])]
-        return _sum(
-            self._score(
-                segment, fieldname, _only(lists[word], matching), self._rarity(fieldname, word) * boost
-            )
-            for word in words
-        )
+        scored = {}
+        for word, postings in zip(words, lists, strict=True):
+            chosen = map(matching.__contains__, postings.ids)
+            found = dict(compress(zip(postings.ids, postings.weights, strict=True), chosen))
+            scored[word] = self._score(segment, field, found, self._rarity(field, Word(word)))
+        return _sum(scored.values())
 
-    def _rarity(self, fieldname: str, word: str) -> float:
-        if (fieldname, word) not in self._rarities:
-            matching = sum(segment.frequency(fieldname, word) for segment in self._snapshot.segments)
-            self._rarities[fieldname, word] = rarity(self._snapshot.documents, matching)
-        return self._rarities[fieldname, word]
+    def _occurrences(self, field: SearchedField, word: Word) -> dict[OpenSegment, Scores]:
+        """Return, of all segments at once because rarity needs all, where the word occurs how often."""
+        key = word, field.name
+        if key not in self._found:
+            self._found[key] = {
+                segment: occurrences(segment, field, word, self._snapshot.languages)
+                for segment in self._snapshot.segments
+            }
+        return self._found[key]
 
-    def _exact(self, attribute: str, value: str | float) -> tuple[str, str | bytes]:
-        wanted = self._attributes[attribute]
-        if wanted.type is AttributeType.NUMBER:
-            return value_field(wanted), NUMERIC(float).to_bytes(value)
-        return value_field(wanted), str(value)
+    def _rarity(self, field: SearchedField, word: Word) -> float:
+        key = word, field.name
+        if key not in self._rarities:
+            if word.stems:
+                matching = sum(map(len, self._occurrences(field, word).values()))
+            else:
+                matching = sum(
+                    segment.frequency(field.name, word.word) for segment in self._snapshot.segments
+                )
+            self._rarities[key] = rarity(self._snapshot.documents, matching)
+        return self._rarities[key]
 
+    def _field(self, attribute: str) -> str:
+        return value_field(self._attributes[attribute])
 
-def _fields(attribute: str) -> Iterable[tuple[str, float]]:
-    return ((word_field(attribute), 1.0),) if attribute else _MAIN_FIELDS
+    def _ends(
+        self, attribute: str, start: Bound | None, end: Bound | None
+    ) -> tuple[bytes | None, bytes | None]:
+        first = None if start is None else self._term(attribute, start)
+        if end is None:
+            return first, end_of_values(self._attributes[attribute].type)
+        return first, self._term(attribute, end)
 
-
-def _date(moment: datetime) -> bytes:
-    """Return the term of a moment at full precision."""
-    term: bytes = DATETIME().to_bytes(naive_utc(moment))
-    return term
+    def _term(self, attribute: str, value: Bound) -> bytes:
+        """Return the term of a value in the field of the attribute's values."""
+        kind = self._attributes[attribute].type
+        term: bytes
+        if kind is AttributeType.NUMBER:
+            term = NUMERIC(float).to_bytes(value)
+        elif isinstance(value, datetime):
+            term = DATETIME().to_bytes(naive_utc(value))
+        else:
+            term = str(value).encode(errors="replace")
+        return term
 
 
 def _flat(lists: Iterable[Postings]) -> Scores:
@@ -149,29 +185,3 @@ def _sum(found: Iterable[Scores]) -> Scores:
         for docnum, score in scores.items():
             total[docnum] = total.get(docnum, 0.0) + score
     return total
-
-
-def _values(postings: Postings, wanted: set[int]) -> dict[int, bytes]:
-    pairs = zip(postings.ids, postings.values or (), strict=True)
-    return {docnum: value for docnum, value in pairs if docnum in wanted}
-
-
-def _only(postings: Postings, wanted: Iterable[int]) -> Postings:
-    weights = dict(zip(postings.ids, postings.weights, strict=True))
-    ids = list(wanted)
-    return Postings(ids, [weights[docnum] for docnum in ids], None)
-
-
-def _adjacent(values: list[bytes]) -> bool:
-    """Return whether the words whose encoded positions these are stand one after the other somewhere.
-
-    The word with the fewest positions comes first, so that the others are only compared with few.
-    """
-    shortest, *others = sorted(enumerate(values), key=lambda pair: len(pair[1]))
-    starts = {position - shortest[0] for position in decode_positions(shortest[1])}
-    for offset, value in others:
-        wanted = {start + offset for start in starts}
-        starts = {position - offset for position in wanted.intersection(decode_positions(value))}
-        if not starts:
-            return False
-    return True

@@ -9,13 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
-from whoosh.fields import ID, FieldType
+from whoosh.fields import ID, KEYWORD, FieldType
 from whoosh.formats import Positions
 from whoosh.index import TOC, FileIndex, clean_files
 from whoosh.reading import SegmentReader
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
+from ultracrawl.index.analysis import words
 from ultracrawl.index.whoosh.fields import word_analyzer
 from ultracrawl.index.whoosh.merging import (
     Terms,
@@ -146,7 +147,14 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
         return length if field.scorable else 0
 
     def plain_text(docnum: int, value: object) -> int:
-        return pool.add_text(name, docnum, value) if isinstance(value, str) else any_field(docnum, value)
+        found = words(value) if isinstance(value, str) else value
+        return pool.add_words(name, docnum, found) if isinstance(found, list) else any_field(docnum, value)
+
+    def counted(docnum: int, value: object) -> int:
+        if not isinstance(value, list):
+            return any_field(docnum, value)
+        pool.add_counted(name, docnum, value)
+        return 0
 
     def whole_value(docnum: int, value: object) -> int:
         if isinstance(value, str):
@@ -157,6 +165,8 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
 
     if type(field) is ID:
         return whole_value
+    if type(field) is KEYWORD and not field.scorable:
+        return counted
     if type(field.format) is Positions and field.scorable and field.analyzer == word_analyzer():
         return plain_text
     return any_field

@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from whoosh.analysis import Analyzer, LowercaseFilter, RegexTokenizer
+from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexTokenizer
 from whoosh.columns import NumericColumn
-from whoosh.fields import DATETIME, ID, NUMERIC, STORED, TEXT, FieldType, Schema
+from whoosh.fields import DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.index.analysis import WORD_PATTERN, clean
+from ultracrawl.index.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.values import as_utc, attributes_to_json
+from ultracrawl.index.keeping import (
+    SORT_KEY_LIMIT,
+    STORED_TEXT_LIMIT,
+    document_id,
+    known_values,
+    safe_name,
+    stored_values,
+    values_of_type,
+)
+from ultracrawl.index.text import analyse
+from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue
-
-STORED_TEXT_LIMIT = 100_000
-"""Characters of a document's text that are kept for snippets; all of it is searchable."""
 
 NO_VALUE = 2**64 - 1
 """What a numeric sort column holds for a document without a value."""
 
-_SORT_KEY_LIMIT = 100
-_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
-
-
-def document_id(source: str, url: str) -> str:
-    """Return the unique key of a document: neither a source name nor a URL holds a line feed."""
-    return f"{clean(source)}\n{clean(url)}"
+ANALYSIS_FIELD = f"analysis_{ANALYSIS_VERSION}"
+"""A field without values whose name says how the texts of the index were cut into words."""
 
 
 def word_field(attribute: str) -> str:
     """Return the field that holds the words of a string attribute."""
-    return "title" if attribute == "Title" else f"w_{_safe(attribute)}"
+    return "title" if attribute == "Title" else f"w_{safe_name(attribute)}"
 
 
 def value_field(attribute: SearchAttribute) -> str:
     """Return the field that holds an attribute's whole values, for equality and sorting."""
-    return f"{_VALUE_PREFIXES[attribute.type]}_{_safe(attribute.name)}"
+    return f"{_VALUE_PREFIXES[attribute.type]}_{safe_name(attribute.name)}"
+
+
+def end_of_values(kind: AttributeType) -> bytes | None:
+    """Return where the terms of values end in a value field, and those begin that stand for spans of values."""
+    return None if kind is AttributeType.STRING else b"\x01"
 
 
 def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldType]:
@@ -50,7 +55,12 @@ def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldT
         "url": STORED(),
         "title": _text(),
         "text": _text(),
+        "address": KEYWORD(),
+        "title_stems": KEYWORD(),
+        "text_stems": KEYWORD(),
+        "language": ID(),
         "attributes": STORED(),
+        ANALYSIS_FIELD: STORED(),
     }
     for attribute in attributes.values():
         fields[value_field(attribute)] = _value(attribute.type)
@@ -66,20 +76,22 @@ def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
 
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
     """Return a document as arguments of Whoosh's `add_document`; unknown attributes are left out."""
-    title, text = clean(document.title), clean(document.text)
-    known = {name: values for name, values in document.attributes.items() if name in attributes and values}
-    if "Title" in attributes:
-        known.setdefault("Title", [document.title])
-    stored = json.dumps(attributes_to_json(known), ensure_ascii=False, separators=(",", ":"))
+    text, analysed = clean(document.text), analyse(document)
+    known = known_values(document, attributes)
     fields: dict[str, object] = {
         "id": document_id(document.source, document.url),
         "source": clean(document.source),
         "url": clean(document.url),
-        "title": title,
-        "text": text,
+        "title": analysed.title,
+        "_stored_title": clean(document.title),
+        "text": analysed.text,
         "_stored_text": "" if document.secret_text else text[:STORED_TEXT_LIMIT],
-        "attributes": clean(stored),
+        "address": analysed.address,
+        "attributes": stored_values(known),
     }
+    if analysed.language:
+        fields["language"] = analysed.language
+        fields["title_stems"], fields["text_stems"] = analysed.title_stems, analysed.text_stems
     for name, values in known.items():
         _add_values(fields, attributes[name], values)
     return fields
@@ -90,7 +102,9 @@ def naive_utc(moment: datetime) -> datetime:
     return as_utc(moment).astimezone(UTC).replace(tzinfo=None)
 
 
-def _add_values(fields: dict[str, object], attribute: SearchAttribute, values: object) -> None:
+def _add_values(
+    fields: dict[str, object], attribute: SearchAttribute, values: Sequence[AttributeValue]
+) -> None:
     of_type = _converted(attribute.type, values)
     if not of_type:
         return
@@ -99,25 +113,22 @@ def _add_values(fields: dict[str, object], attribute: SearchAttribute, values: o
     if attribute.type is AttributeType.STRING:
         texts = [str(value) for value in of_type]
         fields[name] = list(dict.fromkeys(text.strip().lower() for text in texts))
-        fields[f"_stored_{name}"] = texts[0].strip().lower()[:_SORT_KEY_LIMIT]
+        fields[f"_stored_{name}"] = texts[0].strip().lower()[:SORT_KEY_LIMIT]
         if attribute.name != "Title":
-            fields[word_field(attribute.name)] = " ".join(texts)
+            fields[word_field(attribute.name)] = words(" ".join(texts))
 
 
-def _converted(kind: AttributeType, values: object) -> list[AttributeValue]:
-    """Return the values that have the attribute's type; a value of another type cannot be searched by it."""
-    listed = values if isinstance(values, list | tuple) else []
-    if kind is AttributeType.STRING:
-        return [clean(str(value)) for value in listed]
-    if kind is AttributeType.NUMBER:
-        numbers = (value for value in listed if isinstance(value, int | float))
-        return [float(value) for value in numbers if value - value == 0]
-    return [naive_utc(value) for value in listed if isinstance(value, datetime)]
+def _converted(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:
+    found = values_of_type(kind, values)
+    return [naive_utc(value) if isinstance(value, datetime) else value for value in found]
 
 
 def word_analyzer() -> Analyzer:
-    """Return Whoosh's form of `analysis.words`, for stock Whoosh's queries; ours never run it."""
-    return RegexTokenizer(WORD_PATTERN) | LowercaseFilter()
+    """Return Whoosh's form of `analysis.words`, for stock Whoosh's queries; ours never run it.
+
+    Both give the same words, except that this one leaves runs of Chinese, Japanese, Korean and Thai whole.
+    """
+    return _ANALYZER
 
 
 def _text(*, stored: bool = True) -> TEXT:
@@ -132,9 +143,5 @@ def _value(kind: AttributeType) -> FieldType:
     return DATETIME(sortable=NumericColumn("Q", default=NO_VALUE))
 
 
-def _safe(name: str) -> str:
-    """Return a name fit for a file name, because Whoosh names files after columns."""
-    return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
-
-
+_ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())
 _VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}

@@ -28,10 +28,15 @@ class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
         self._segid = segment.segment_id()
         self._gen = None
         self._codec = segment.codec()
-        mapped = _MappedStorage(storage.open_file(segment.make_filename(segment.COMPOUND_EXT)))
-        self._storage = OverlayStorage(mapped, storage)
-        self._terms = self._codec.terms_reader(self._storage, segment)
-        self._perdoc = self._codec.per_document_reader(self._storage, segment)
+        file = storage.open_file(segment.make_filename(segment.COMPOUND_EXT))
+        try:
+            self._storage = OverlayStorage(_MappedStorage(file), storage)
+            self._terms = self._codec.terms_reader(self._storage, segment)
+            self._perdoc = self._codec.per_document_reader(self._storage, segment)
+        except BaseException:
+            if not file.is_closed:
+                file.close()
+            raise
 
 
 class _MappedStorage(CompoundStorage):  # type: ignore[misc]  # Whoosh has no types

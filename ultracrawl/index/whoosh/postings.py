@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import accumulate
 from pickle import load, loads
@@ -60,6 +60,16 @@ def decode_positions(value: bytes) -> list[int]:
     return list(accumulate(loads(value[4:])))  # noqa: S301 - Whoosh's format; the index is our own file
 
 
+def decode_differences(values: Iterable[bytes]) -> list[list[int]]:
+    """Return, for each of many documents, the first position of a word and the steps to the next ones.
+
+    The pickles are joined into one of a list, which takes a third of the time that each by itself does.
+    """
+    body = b"".join([value[6:-1] for value in values])
+    found: list[list[int]] = loads(b"\x80\x02](" + body + b"e.")  # noqa: S301 - as above
+    return found
+
+
 def length_bytes(reader: SegmentReader, fieldname: str) -> bytes:
     """Return the field's length in every document as the byte that Whoosh keeps of it; 0 for none."""
     documents: int = reader.doc_count_all()
@@ -91,5 +101,6 @@ def _postings(
     if weights is None or isinstance(weights, float):
         weights = array("f", [1.0 if weights is None else weights]) * count
     if isinstance(values, bytes):
-        raise ValueError("a field of this index has postings of a kind that is not ours")
+        size = len(values) // count
+        values = [values[at : at + size] for at in range(0, len(values), size)]
     return Postings(list(accumulate(differences)), weights, values)

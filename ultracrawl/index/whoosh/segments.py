@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import takewhile
 
-from whoosh.codec.whoosh3 import W3Segment
+from whoosh.codec.whoosh3 import W3Segment, W3TermInfo
 from whoosh.columns import Column
 from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage
@@ -32,6 +33,7 @@ class OpenSegment:
         self.deleted = frozenset(segment.deleted_docs())
         self.documents: int = segment.doc_count_all()
         self._lengths: dict[str, bytes] = {}
+        self._languages: dict[str, frozenset[int]] = {}
         self.field_lengths: dict[str, int] = dict(segment._fieldlengths)
 
     def postings(self, fieldname: str, term: str | bytes) -> Postings:
@@ -46,19 +48,36 @@ class OpenSegment:
         info = find_term(self.reader, fieldname, term.encode(errors="replace"))
         return 0 if info is None else int(info.doc_frequency())
 
+    def terms(self, fieldname: str, start: bytes = b"") -> Iterator[tuple[bytes, W3TermInfo]]:
+        """Yield the terms of a field from `start` on, in order."""
+        if fieldname not in self.reader._terms._fieldmap:
+            return
+        for (name, term), info in self.reader._terms.items_from(fieldname, start):
+            if name != fieldname:
+                return
+            yield term, info
+
     def with_prefix(self, fieldname: str, prefix: str) -> list[Postings]:
         """Return the postings of all terms with this beginning."""
-        return self.between(fieldname, prefix.encode(errors="replace"), None)
+        start = prefix.encode(errors="replace")
+        found = takewhile(lambda item: item[0].startswith(start), self.terms(fieldname, start))
+        return [read_postings(self.reader, info) for _, info in found]
 
-    def between(self, fieldname: str, start: bytes, end: bytes | None) -> list[Postings]:
-        """Return the postings of terms from `start` to below `end`, or of those that begin with `start`."""
-        found = []
-        if fieldname in self.reader._terms._fieldmap:
-            for (name, term), info in self.reader._terms.items_from(fieldname, start):
-                if name != fieldname or (term >= end if end is not None else not term.startswith(start)):
-                    break
-                found.append(read_postings(self.reader, info))
-        return found
+    def between(self, fieldname: str, start: bytes | None, end: bytes | None) -> list[Postings]:
+        """Return the postings of terms from `start` to below `end`; None leaves an end open."""
+        found = takewhile(lambda item: end is None or item[0] < end, self.terms(fieldname, start or b""))
+        return [read_postings(self.reader, info) for _, info in found]
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The sources that documents of the segment belong to."""
+        return [term.decode() for term, _ in self.terms("source")]
+
+    def in_language(self, language: str) -> frozenset[int]:
+        """Return the documents whose words were stemmed by the rules of this language."""
+        if language not in self._languages:
+            self._languages[language] = frozenset(self.postings("language", language).ids)
+        return self._languages[language]
 
     def lengths(self, fieldname: str) -> bytes:
         """Return the field's length in each document as one byte."""
@@ -80,11 +99,7 @@ class OpenSegment:
     def keys(self, source: str) -> Iterator[str]:
         """Yield the unique keys of the living documents, of one source or of all."""
         start = f"{source}\n".encode(errors="replace") if source else b""
-        if "id" not in self.reader._terms._fieldmap:
-            return
-        for (fieldname, term), info in self.reader._terms.items_from("id", start):
-            if fieldname != "id" or not term.startswith(start):
-                return
+        for term, info in takewhile(lambda item: item[0].startswith(start), self.terms("id", start)):
             if not self.deleted.issuperset(read_postings(self.reader, info).ids):
                 yield term.decode()
 
@@ -107,6 +122,11 @@ class Snapshot:
     def living(self) -> int:
         """The number of documents in the index."""
         return sum(segment.documents - len(segment.deleted) for segment in self.segments)
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The languages by whose rules words of documents were stemmed."""
+        return frozenset(term.decode() for segment in self.segments for term, _ in segment.terms("language"))
 
     def damping_of(self, fieldname: str) -> list[float]:
         """Return the length part of BM25 for each of the 256 length bytes of a field."""

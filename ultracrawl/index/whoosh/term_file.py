@@ -78,7 +78,7 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         self._offset = 0
         self._current = ""
         self._prefix = b""
-        self._has_values = True
+        self._value_size: int | None = None
         self.compress = False
 
     def add_term(
@@ -86,7 +86,7 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
     ) -> None:
         """Write one term with all its postings; `lengths` are those of its field, None if it has none."""
         if fieldname != self._current:
-            self._start_field(fieldname, schema[fieldname].format.fixed_value_size() != 0)
+            self._start_field(fieldname, schema[fieldname].format.fixed_value_size())
         ids: list[int] = postings[0::3]  # type: ignore[assignment]  # every third is a document number
         weights: list[float] = postings[1::3]  # type: ignore[assignment]  # and the next its weight
         values: list[bytes] = postings[2::3]  # type: ignore[assignment]  # and the third its value
@@ -101,9 +101,9 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
             where = self._write_blocks(ids, weights, values, found)
         self._tindex.append(self._prefix + term, facts + where)
 
-    def _start_field(self, fieldname: str, has_values: bool) -> None:
+    def _start_field(self, fieldname: str, value_size: int | None) -> None:
         self._current = fieldname
-        self._has_values = has_values
+        self._value_size = value_size
         number = self._fieldmap.setdefault(fieldname, len(self._fieldmap))
         self._prefix = _pack_field(number)
 
@@ -115,9 +115,7 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         level = 1 if self.compress else 0
         for start in range(0, len(ids), BLOCK_SIZE):
             part = slice(start, start + BLOCK_SIZE)
-            block = _block(
-                ids[part], weights[part], values[part] if self._has_values else None, found[part], level
-            )
+            block = _block(ids[part], weights[part], self._small_values(values[part]), found[part], level)
             size = len(block)
             pieces += [_pack_int(size if start + BLOCK_SIZE < len(ids) else -size), block]
         data = b"".join(pieces)
@@ -126,14 +124,25 @@ class FastFieldWriter(W3FieldWriter):  # type: ignore[misc]  # Whoosh has no typ
         self._offset += len(data)
         return _extent(offset, len(data))
 
+    def _small_values(self, values: list[bytes]) -> bytes | tuple[bytes, ...] | None:
+        """Return the values as Whoosh shortens them: none, one text of equal lengths, or a tuple."""
+        if self._value_size == 0:
+            return None
+        return b"".join(values) if self._value_size else tuple(values)
+
 
 def _block(
-    ids: list[int], weights: list[float], values: list[bytes] | None, found: list[int], level: int
+    ids: list[int],
+    weights: list[float],
+    values: bytes | tuple[bytes, ...] | None,
+    found: list[int],
+    level: int,
 ) -> bytes:
     """Return one block: the facts by which a reader may skip it, and the postings."""
     differences = tuple(map(sub, ids, chain((0,), ids)))
     heaviest = max(weights)
-    data = dumps((differences, _small_weights(weights, heaviest), tuple(values) if values else None), 2)
+    small = _small_weights(weights, heaviest)
+    data = dumps((differences, small, values), 2)
     if len(data) < COMPRESS_FROM:
         level = 0
     if level:

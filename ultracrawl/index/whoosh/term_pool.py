@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import sub
 from pickle import dumps
 from struct import Struct
-
-from ultracrawl.index.analysis import words
 
 Posting = tuple[bytes, int, float, bytes]
 """Term, frequency, weight and encoded positions, as Whoosh's fields give them."""
@@ -28,10 +26,9 @@ class TermPool:
             lambda: defaultdict(list)
         )
 
-    def add_text(self, fieldname: str, docnum: int, text: str) -> int:
-        """Add the words of a text with their positions and return how many there are."""
+    def add_words(self, fieldname: str, docnum: int, found: Sequence[str]) -> int:
+        """Add words with their positions and return how many there are."""
         places: defaultdict[str, list[int]] = defaultdict(list)
-        found = words(text)
         for position, word in enumerate(found):
             places[word].append(position)
         terms = self.fields[fieldname]
@@ -42,6 +39,12 @@ class TermPool:
             else:
                 terms[word] += (docnum, float(len(positions)), _encode(positions, numbers))
         return len(found)
+
+    def add_counted(self, fieldname: str, docnum: int, found: Iterable[str]) -> None:
+        """Add words with their frequencies only."""
+        terms = self.fields[fieldname]
+        for word, count in Counter(found).items():
+            terms[word] += (docnum, float(count), _pack_count(count))
 
     def add_values(self, fieldname: str, docnum: int, values: Iterable[str]) -> None:
         """Add whole values as terms that are only known to occur."""

@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from heapq import nlargest
 from pathlib import Path
-from typing import Any
 
 from whoosh.codec.whoosh3 import W3Segment
 
 from ultracrawl.attributes.schema import SearchAttribute
-from ultracrawl.index.engine import Change, Hit, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.parser import parse_query, parse_sort
-from ultracrawl.index.query import FromSource, Node, sought_words
-from ultracrawl.index.snippet import Highlighter
-from ultracrawl.index.values import attributes_from_json
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.batches import batches
+from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, SearchQuery, SearchResult
+from ultracrawl.index.keeping import document_id
+from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory
-from ultracrawl.index.whoosh.evaluation import Evaluation
 from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import (
-    NO_VALUE,
-    document_id,
+    ANALYSIS_FIELD,
     field_values,
     new_schema,
     schema_fields,
-    value_field,
 )
+from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
+from ultracrawl.index.whoosh.kept import kept_documents
 from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.merging import choose_merge
-from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
-
-Ranked = tuple[float, OpenSegment, int]
-"""A match: its score, its segment, its number in it."""
+from ultracrawl.index.whoosh.segments import Snapshot
 
 MOST_SEGMENTS = 40
 """With more segments than this, `apply` merges first, for callers that never call `maintain`."""
@@ -67,20 +60,9 @@ class WhooshIndex:
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
-        node = parse_query(query, self._attributes)
-        attribute, descending = parse_sort(query.sort, self._attributes)
-        snapshot = self._directory.snapshot()
+        snapshot = self._current()
         with self._directory.errors("read"):
-            matches = self._matches(node, snapshot)
-            wanted = max(0, query.offset) + max(0, query.limit)
-            best = (
-                _sorted(matches, attribute, descending)
-                if attribute
-                else nlargest(wanted, matches, key=_score)
-            )
-            page = best[max(0, query.offset) : wanted]
-            highlighter = Highlighter(sought_words(node))
-            return SearchResult(len(matches), tuple(_hit(match, highlighter) for match in page))
+            return Answering(snapshot, self._attributes).answer(query)
 
     def count(self, source: str = "") -> int:
         """See `IndexEngine.count`."""
@@ -88,7 +70,9 @@ class WhooshIndex:
         if not source:
             return snapshot.living
         with self._directory.errors("read"):
-            return len(self._matches(FromSource(source), snapshot))
+            found = (segment.postings("source", source).ids for segment in snapshot.segments)
+            opened = zip(found, snapshot.segments, strict=True)
+            return sum(len(set(ids) - segment.deleted) for ids, segment in opened)
 
     def urls(self, source: str = "") -> list[tuple[str, str]]:
         """See `IndexEngine.urls`; read from the terms of the unique field, no document is opened."""
@@ -109,14 +93,63 @@ class WhooshIndex:
         with self._writer() as writer:
             self._merge(writer, writer.segments)
 
+    def documents(self) -> Iterator[IndexDocument]:
+        """See `IndexEngine.documents`."""
+        return kept_documents(self._directory.segments())
+
+    def facts(self) -> IndexFacts:
+        """See `IndexEngine.facts`."""
+        snapshot = self._directory.snapshot()
+        with self._directory.errors("read"):
+            return index_facts(snapshot, self._directory.path)
+
+    def check(self) -> list[str]:
+        """See `IndexEngine.check`."""
+        return wrong_in(self._directory)
+
+    def rebuild(self) -> int:
+        """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place.
+
+        The lock is held meanwhile. Raises `IndexStoreError` if nothing of the index can be read.
+        """
+        with self._directory.lock():
+            return self._rebuild()
+
     def close(self) -> None:
         """See `IndexEngine.close`."""
         self._directory.close()
+
+    def _rebuild(self) -> int:
+        staging = self._directory.staging()
+        fresh = WhooshIndex(staging, self._attributes)
+        count = 0
+        for batch in batches(self.documents()):
+            count += fresh.apply(batch)
+            fresh.maintain()
+        fresh.close()
+        self._directory.adopt(staging, new_schema(self._attributes))
+        return count
+
+    def _outdated(self) -> bool:
+        """Whether the index was made with another text analysis."""
+        names = self._directory.snapshot().schema.names()
+        return bool(names) and ANALYSIS_FIELD not in names
+
+    def _current(self) -> Snapshot:
+        """Return what can be searched; raises `IndexStoreError` for an index of another analysis."""
+        if self._outdated():
+            raise IndexStoreError(
+                f"index {self._directory.path} was made by another version of ultracrawl, which cut words in "
+                "another way; `ultracrawl index rebuild` brings it up to date, without any request"
+            )
+        return self._directory.snapshot()
 
     @contextmanager
     def _writer(self) -> Iterator[FastWriter]:
         """Give a writer while holding the lock; before its commit nothing can change the index."""
         with self._directory.lock(), self._directory.errors("written"), _no_garbage_collection():
+            if self._outdated():
+                self._rebuild()
             writer = FastWriter(self._directory.open_or_create(new_schema(self._attributes)))
             try:
                 for name, field in schema_fields(self._attributes).items():
@@ -147,41 +180,6 @@ class WhooshIndex:
         finally:
             for reader in readers:
                 reader.close()
-
-    def _matches(self, node: Node, snapshot: Snapshot) -> list[Ranked]:
-        evaluation = Evaluation(snapshot, self._attributes)
-        found = ((segment, evaluation.run(node, segment)) for segment in snapshot.segments)
-        return [(score, segment, docnum) for segment, scores in found for docnum, score in scores.items()]
-
-
-def _score(match: Ranked) -> float:
-    return match[0]
-
-
-def _sorted(matches: list[Ranked], attribute: SearchAttribute, descending: bool) -> list[Ranked]:
-    """Sort by the first value of the attribute; documents without one come last either way."""
-    name = value_field(attribute)
-    kind = schema_fields({attribute.name: attribute})[name].column_type
-    columns = {segment: segment.column(name, kind) for segment in {segment for _, segment, _ in matches}}
-    keyed: list[tuple[Any, Ranked]] = []  # numbers or bytes, alike for all documents
-    without = []
-    for match in matches:
-        column = columns[match[1]]
-        key = column[match[2]] if column is not None else NO_VALUE
-        if key in (b"", NO_VALUE):
-            without.append(match)
-        else:
-            keyed.append((key, match))
-    keyed.sort(key=lambda pair: pair[0], reverse=descending)
-    return [match for _, match in keyed] + without
-
-
-def _hit(match: Ranked, highlighter: Highlighter) -> Hit:
-    score, segment, docnum = match
-    stored = segment.reader.stored_fields(docnum)
-    attributes = attributes_from_json(json.loads(stored["attributes"]))
-    snippet = highlighter.snippet(stored["text"])
-    return Hit(stored["url"], stored["title"], score, stored["source"], snippet, attributes)
 
 
 @contextmanager

@@ -1,0 +1,74 @@
+"""`ultracrawl index`: facts, check, optimise, rebuild and dump, with their exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.project import Workspace
+
+from ultracrawl.backends import open_index
+from ultracrawl.dialects import read_definitions
+from ultracrawl.index import Deletion, IndexDocument
+from ultracrawl.sources import require
+
+
+@pytest.fixture(params=["whoosh", "tantivy"])
+def filled(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    source = {"start_urls": ["http://h/"]}
+    workspace.write(
+        {"index": {"path": "index", "engine": request.param}, "sources": {"a": source, "b": source}}
+    )
+    index = open_index(require(read_definitions(tmp_path / "ultracrawl.yaml")))
+    index.apply(
+        IndexDocument(s, f"http://h/{s}/{n}", "T", f"heron {n} " * 500) for s in "ab" for n in range(20)
+    )
+    index.apply(Deletion("b", f"http://h/b/{n}") for n in range(5))
+    index.close()
+    return workspace
+
+
+def test_info_and_dump(filled: Workspace) -> None:
+    facts = filled.command("index", "info", "--json").json
+    assert (facts["documents"], facts["deleted"], facts["sources"]) == (35, 5, {"a": 20, "b": 15})
+    shown = filled.command("index", "info").out
+    assert "35 documents" in shown
+    assert "5  deleted; `ultracrawl index optimise`" in shown
+    rows = filled.command("index", "dump").lines
+    assert len(rows) == 35
+    assert set(rows[0]) == {"source", "url", "title", "text", "attributes"}
+
+
+def test_ultra_search_021_optimise_and_rebuild_free_space(filled: Workspace) -> None:
+    done = filled.command("index", "optimise", "--json").json
+    assert (done["before"]["deleted"], done["after"]["deleted"]) == (5, 0)
+    assert done["after"]["documents"] == 35
+    ended = filled.command("index", "rebuild")
+    assert ended.code == 0
+    assert "35 documents" in ended.out
+    assert filled.command("index", "check", "--json").json == {"sound": True, "wrong": []}
+
+
+def test_check_of_a_damaged_index_fails_and_rebuild_repairs_it(filled: Workspace) -> None:
+    largest = max((filled.directory / "index").rglob("*.*"), key=lambda path: path.stat().st_size)
+    data = bytearray(largest.read_bytes())
+    half = len(data) // 2
+    data[100:half] = b"?" * (half - 100)
+    largest.write_bytes(data)
+    ended = filled.command("index", "check")
+    assert ended.code == 1
+    assert "`ultracrawl index rebuild`" in ended.err
+    assert ended.err.count("\n") == 1
+    assert filled.command("index", "check", "--json").json["sound"] is False
+    assert filled.command("index", "rebuild").code == 0
+    assert filled.command("index", "check").out == "Sound.\n"
+
+
+def test_an_index_that_was_never_written(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.write({"index": "index", "sources": {"a": {"start_urls": ["http://h/"]}}})
+    assert workspace.command("index", "info", "--json").json["documents"] == 0
+    assert workspace.command("index", "check").code == 0
+    assert workspace.command("index", "rebuild").code == 0
+    assert workspace.command("index", "dump").out == ""

@@ -1,0 +1,131 @@
+"""`ultracrawl search` and `Searcher` over a project: groups, conditions, facets, help with spelling."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.project import Workspace
+
+from ultracrawl.backends import Searcher, open_index
+from ultracrawl.dialects import read_definitions
+from ultracrawl.errors import UserError
+from ultracrawl.index import Filter, IndexDocument, Operator
+from ultracrawl.sources import require
+
+DEFINITION = {
+    "attributes": {"Size": "number"},
+    "index": {"path": "index", "boosts": {"http://h/manual/*": 4}},
+    "sources": {
+        "manual": {"start_urls": ["http://h/"], "groups": ["books", "staff"]},
+        "wiki": {"start_urls": ["http://h/"], "groups": "staff"},
+        "news": {"start_urls": ["http://h/"]},
+    },
+}
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.write(DEFINITION)
+    index = open_index(require(read_definitions(tmp_path / "ultracrawl.yaml")))
+    index.apply(
+        IndexDocument(
+            source,
+            f"http://h/{source}/{n}",
+            f"Page {n}",
+            "the grey heron",
+            {"Size": [n], "Author": ["Ann", f"A{n}"]},
+        )
+        for source in ("manual", "wiki", "news")
+        for n in (1, 2)
+    )
+    index.close()
+    return workspace
+
+
+def found(searcher: Searcher, text: str = "heron", **options: object) -> set[str]:
+    return {hit.url.removeprefix("http://h/") for hit in searcher.search(text, **options).hits}  # type: ignore[arg-type]
+
+
+def test_ultra_search_133_data_groups(filled: Workspace) -> None:
+    with Searcher.open(filled.directory / "ultracrawl.yaml") as searcher:
+        assert searcher.groups == {"books": ("manual",), "staff": ("manual", "wiki")}
+        assert found(searcher, groups=["books"]) == {"manual/1", "manual/2"}
+        assert found(searcher, groups=["staff"]) == {"manual/1", "manual/2", "wiki/1", "wiki/2"}
+        assert found(searcher, groups=["books"], sources=["news"]) == {
+            "manual/1",
+            "manual/2",
+            "news/1",
+            "news/2",
+        }
+        with pytest.raises(
+            UserError, match="no data group is named 'none'; the data groups are: books, staff"
+        ):
+            searcher.search("heron", groups=["none"])
+
+
+def test_searcher_answers_what_the_engine_does(filled: Workspace) -> None:
+    with Searcher.open(filled.directory / "ultracrawl.yaml") as searcher:
+        assert found(searcher, filters=["Size>=2", "Author=ann"]) == {"manual/2", "wiki/2", "news/2"}
+        assert found(searcher, filters=["Author=A1", "author=A2"], sources=["news"]) == {"news/1", "news/2"}
+        assert found(
+            searcher, filters=[Filter("Author", Operator.ALL_OF, ("Ann", "A1"))], groups=["books"]
+        ) == {"manual/1"}
+        assert searcher.count("heron", groups=["staff"]) == 4
+        assert searcher.attributes["Size"] == "number"
+
+
+def test_boosts_of_the_definition_raise_documents(filled: Workspace) -> None:
+    with Searcher.open(filled.directory / "ultracrawl.yaml") as searcher:
+        first = searcher.search("heron", limit=2).hits
+    assert {hit.source for hit in first} == {"manual"}
+    filled.write({**DEFINITION, "index": {"path": "index", "boosts": {"http://h/news/2": 9}}})
+    with Searcher.open(filled.directory / "ultracrawl.yaml") as searcher:
+        assert searcher.search("heron").hits[0].url == "http://h/news/2"
+
+
+def test_command_line_options(filled: Workspace) -> None:
+    asked = [
+        "--group",
+        "staff",
+        "--where",
+        "Size<2",
+        "--all",
+        "Author=Ann",
+        "--all",
+        "Author=A1",
+        "--facet",
+        "Author",
+    ]
+    answer = filled.command("search", "--json", *asked, "heron").json
+    assert {hit["url"] for hit in answer["hits"]} == {"http://h/manual/1", "http://h/wiki/1"}
+    assert answer["facets"] == {"Author": [{"value": "A1", "count": 2}, {"value": "Ann", "count": 2}]}
+    page = filled.command("search", "--json", "--sort", "Size", "--limit", "2", "--offset", "4").json
+    assert (page["total"], len(page["hits"])) == (6, 2)
+    alike = filled.command("search", "--json", "--like", "http://h/news/1", "--source", "news").json
+    assert [hit["url"] for hit in alike["hits"]] == ["http://h/news/2"]
+
+
+def test_a_misspelt_word_gets_a_suggestion(filled: Workspace) -> None:
+    assert "Did you mean 'heron'?" in filled.command("search", "hexon").out
+    assert json.loads(filled.command("search", "--json", "hexon").out)["suggestion"] == "heron"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--group", "none"], "no data group is named 'none'"),
+        (["--where", "Size~3"], "is not ATTRIBUTE=VALUE"),
+        (["--all", "Size"], "is not ATTRIBUTE=VALUE"),
+        (["--facet", "Colour"], "unknown search attribute 'Colour'"),
+        (["--like", "http://h/none"], "the index holds no document http://h/none"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_mistakes_are_one_line(filled: Workspace, words: list[str], message: str) -> None:
+    ended = filled.command("search", *words, "heron")
+    assert ended.code == 2
+    assert message in ended.err
+    assert ended.err.count("\n") == 1

@@ -1,0 +1,179 @@
+"""What every engine on disk promises beyond one process: sharing, locking, new attributes, crashes."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.errors import IndexStoreError, UserError
+from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index.filters import parse_filter
+from ultracrawl.index.locking import write_lock
+from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.tantivy import TantivyIndex
+
+from .conftest import ATTRIBUTES, LIBRARY, document
+
+Open = Callable[..., IndexEngine]
+
+
+@pytest.fixture(params=["whoosh", "tantivy"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    def open_one(*extra: SearchAttribute) -> IndexEngine:
+        attributes = tuple(attribute_schema(extra).values())
+        return open_index(IndexConfig(request.param, tmp_path / "index", attributes))
+
+    return open_one
+
+
+def test_new_attributes_need_no_crawl(opened: Open) -> None:
+    index = opened()
+    index.apply([IndexDocument("s", "/old", "Old", "text", {"Author": ["Ann"]})])
+    index.close()
+    wider = SearchAttribute("Project"), SearchAttribute("Size", AttributeType.NUMBER)
+    index = opened(*wider)
+    assert index.search(SearchQuery("text")).total == 1
+    assert index.search(SearchQuery("Project:x")).total == 0
+    assert index.search(SearchQuery("", filters=(parse_filter("Size>1"),))).total == 0
+    assert index.search(SearchQuery("", facets=("Project",), sort="Size")).facets == {"Project": ()}
+    index.apply([IndexDocument("s", "/new", "New", "text", {"Project": ["X"], "Size": [3.0]})])
+    assert [hit.url for hit in index.search(SearchQuery("project:x")).hits] == ["/new"]
+    assert [hit.url for hit in index.search(SearchQuery("text", sort="Project")).hits] == ["/new", "/old"]
+    assert [hit.url for hit in index.search(SearchQuery("", filters=(parse_filter("Size>1"),))).hits] == [
+        "/new"
+    ]
+    assert [hit.url for hit in index.search(SearchQuery("Author:ann")).hits] == ["/old"]
+    index.close()
+    narrow = opened()
+    narrow.apply([IndexDocument("s", "/third", "", "text")])
+    assert narrow.search(SearchQuery("text")).total == 3
+    assert narrow.check() == []
+    narrow.close()
+
+
+def test_two_open_engines_see_each_others_commits(opened: Open) -> None:
+    one, two = opened(), opened()
+    one.apply([document("/a", "word"), document("/b", "word")])
+    assert two.search(SearchQuery("word")).total == 2
+    two.apply([Deletion("s", "/a"), document("/c", "word")])
+    assert {hit.url for hit in one.search(SearchQuery("word")).hits} == {"/b", "/c"}
+    one.optimise()
+    assert two.search(SearchQuery("word")).total == 2
+    assert (two.facts().documents, two.facts().deleted) == (2, 0)
+    one.close()
+    two.close()
+
+
+def test_several_collections_lie_in_paths_of_their_own(tmp_path: Path) -> None:
+    for engine in ("whoosh", "tantivy"):
+        for name in ("staff", "public"):
+            index = open_index(IndexConfig(engine, tmp_path / engine / name, tuple(ATTRIBUTES.values())))
+            index.apply([document(f"/{name}", "word")])
+            assert index.urls() == [("s", f"/{name}")]
+            index.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from ultracrawl.attributes.schema import attribute_schema
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.open import IndexConfig, open_index
+index = open_index(IndexConfig(sys.argv[1], Path(sys.argv[2]), tuple(attribute_schema().values())))
+for n in range(10_000):
+    index.apply([IndexDocument("s", f"/{n}/{k}", "t", f"round{n} " + "word " * 300) for k in range(20)])
+    index.maintain()
+    print(n, flush=True)
+"""
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_a_killed_writer_loses_no_commit_and_leaves_no_half(tmp_path: Path, engine: str) -> None:
+    command = [sys.executable, "-c", WRITER, engine, str(tmp_path / "i")]
+    writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    for _ in range(4):
+        last = int(writer.stdout.readline())
+    time.sleep(0.013)
+    os.kill(writer.pid, signal.SIGKILL)
+    rest = writer.communicate()[0].split()
+    last = int(rest[-1]) if rest else last
+    index = open_index(IndexConfig(engine, tmp_path / "i", tuple(attribute_schema().values())))
+    count = index.count()
+    assert count in ((last + 1) * 20, (last + 2) * 20)
+    assert index.check() == []
+    index.apply([document("/after", "heron")])
+    assert index.count() == count + 1
+    index.close()
+
+
+def test_tantivy_waits_for_the_lock_and_then_gives_up(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path / "i", ATTRIBUTES, lock_seconds=0.2)
+    index.apply([document("/a", "one")])
+    with (
+        write_lock(tmp_path / "i", 1),
+        pytest.raises(IndexStoreError, match=r"another process for 0\.2 seconds"),
+    ):
+        index.apply([document("/b", "two")])
+    assert index.apply([document("/b", "two")]) == 1
+    assert index.count() == 2
+    index.close()
+
+
+def test_tantivy_finds_damage_by_its_checksums(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
+    index.apply(LIBRARY)
+    assert index.check() == []
+    index.close()
+    (store,) = (tmp_path / "i").rglob("*.fast")
+    data = bytearray(store.read_bytes())
+    data[5] ^= 1
+    store.write_bytes(data)
+    index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
+    assert index.check() == [f"{store.name} is damaged"]
+    index.rebuild()
+    assert index.check() == []
+    assert index.count() == len(LIBRARY)
+    index.close()
+
+
+def test_tantivy_of_another_analysis_says_what_to_do(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
+    index.apply(LIBRARY)
+    index.close()
+    (facts,) = (tmp_path / "i").rglob("ultracrawl.json")
+    facts.write_text(facts.read_text().replace('"analysis": 2', '"analysis": 1'))
+    index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
+    with pytest.raises(IndexStoreError, match="ultracrawl index rebuild"):
+        index.search(SearchQuery("heron"))
+    index.apply([document("/new", "heron")])
+    assert index.search(SearchQuery("heron")).total == 3
+    index.close()
+
+
+def test_a_missing_tantivy_names_its_install_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "ultracrawl.index.open.find_spec", lambda name: None if name == "tantivy" else find(name)
+    )
+    with pytest.raises(UserError, match=r"pip install 'ultracrawl\[tantivy\]'"):
+        open_index(IndexConfig("tantivy", tmp_path))
+
+
+def test_tantivy_keeps_the_number_of_segments_small(tmp_path: Path) -> None:
+    index = TantivyIndex(tmp_path / "i", ATTRIBUTES)
+    for n in range(30):
+        index.apply([document(f"/{n}", f"word{n}")])
+        index.maintain()
+    assert index.facts().segments <= 13
+    assert index.count() == 30
+    index.close()

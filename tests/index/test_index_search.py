@@ -1,0 +1,258 @@
+"""What a search can ask, on every engine: conditions, facets, help with spelling, similar documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.errors import UserError
+from ultracrawl.index import Deletion, Filter, IndexDocument, IndexEngine, Operator, SearchQuery
+from ultracrawl.index.filters import parse_filter
+
+from .conftest import LIBRARY, document
+
+Found = Callable[..., list[str]]
+
+ANN_AND_BOB = ["/egret"]
+WITHOUT_SIZE = {"/cjk", "/turk", "/dated", "/other"}
+
+FILTERS = [
+    ("ultra_search_132_equals", "Size=10", {"/egret"}),
+    ("ultra_search_132_less", "Size<3", {"/crane"}),
+    ("ultra_search_132_less_or_equal", "Size <= 3", {"/crane", "/heron"}),
+    ("ultra_search_132_greater_looks_at_every_value", "Size>3", {"/crane", "/egret"}),
+    ("ultra_search_132_greater_or_equal", "Size>=7", {"/crane", "/egret"}),
+    ("ultra_search_132_between", "Size=3..10", {"/heron", "/egret", "/crane"}),
+    ("ultra_search_132_between_negative", "size=-2..-1", {"/crane"}),
+    ("not_equal", "Size!=10", {"/heron", "/crane"} | WITHOUT_SIZE),
+    ("ultra_search_132_date_day", "LastModifiedDate=2024-05-01", {"/dated"}),
+    ("ultra_search_132_date_month", "LastModifiedDate=2024-05", {"/dated"}),
+    ("ultra_search_132_date_year", "LastModifiedDate=2024", {"/dated"}),
+    ("ultra_search_132_date_before_its_day", "LastModifiedDate<2024-05-01", set()),
+    ("ultra_search_132_date_up_to_its_day", "LastModifiedDate<=2024-05-01", {"/dated"}),
+    ("ultra_search_132_date_after_its_day", "LastModifiedDate>2024-05-01", set()),
+    ("ultra_search_132_date_from_its_second", "LastModifiedDate>=2024-05-01T23:30:00", {"/dated"}),
+    ("ultra_search_132_date_between", "LastModifiedDate=2023..2024-05", {"/dated"}),
+    ("string_not_equal", "Author!=ann lee", {"/crane", "/cjk", "/turk", "/dated"}),
+    ("string_less", "Author<b", {"/heron", "/egret", "/other"}),
+    ("string_between", "Author=b..c", {"/egret"}),
+    ("name_with_hyphen", "Doc-Type=data sheet", {"/crane"}),
+]
+
+
+@pytest.mark.parametrize(("text", "urls"), [f[1:] for f in FILTERS], ids=[f[0] for f in FILTERS])
+def test_filter_on_an_attribute(engine: IndexEngine, found: Found, text: str, urls: set[str]) -> None:
+    engine.apply(LIBRARY)
+    assert set(found(filters=(parse_filter(text),))) == urls
+
+
+def test_ultra_search_134_any_of_and_all_of(engine: IndexEngine, found: Found) -> None:
+    engine.apply(LIBRARY)
+    names = ("Bob Ray", "ANN LEE")
+    assert set(found(filters=(Filter("Author", Operator.ANY_OF, names),))) == {"/heron", "/egret", "/other"}
+    assert found(filters=(Filter("Author", Operator.ALL_OF, names),)) == ANN_AND_BOB
+    assert found(filters=(Filter("Size", Operator.ALL_OF, ("7", "-1.5")),)) == ["/crane"]
+    assert found("heron", filters=(Filter("Author", Operator.ANY_OF, ()),)) == []
+
+
+IN_TEXT = [
+    ("less", "Size:<3", {"/crane"}),
+    ("greater_or_equal", "waits Size:>=3", {"/heron", "/egret"}),
+    ("between", "Size:7..10", {"/crane", "/egret"}),
+    ("not_equal", "waits Size:!=3", {"/egret"}),
+    ("date", "LastModifiedDate:>=2024-05", {"/dated"}),
+    ("negated", "waits -Size:>5", {"/heron"}),
+    ("string", 'Author:>"b"', {"/egret"}),
+    ("ultra_search_130_plus_and_minus", "+grey +water -heron", {"/egret"}),
+    ("ultra_search_130_minus_phrase", 'heron -"grey heron"', {"/other"}),
+]
+
+
+@pytest.mark.parametrize(("text", "urls"), [f[1:] for f in IN_TEXT], ids=[f[0] for f in IN_TEXT])
+def test_condition_in_the_text_of_a_query(
+    engine: IndexEngine, found: Found, text: str, urls: set[str]
+) -> None:
+    engine.apply(LIBRARY)
+    assert set(found(text)) == urls
+
+
+MISTAKES = [
+    ("no_sign", "Size", "is not ATTRIBUTE=VALUE"),
+    ("no_name", "=3", "is not ATTRIBUTE=VALUE"),
+    ("unknown", "Colour=red", "unknown search attribute 'Colour'; known are: Author,"),
+    ("no_number", "Size>big", "Size is a number, not 'big'"),
+    ("no_date", "LastModifiedDate<=soon", "LastModifiedDate is a date, not 'soon'"),
+    ("no_month", "LastModifiedDate=2024-13", "LastModifiedDate is a date"),
+    ("end_of_time", "LastModifiedDate=9999", "LastModifiedDate is a date"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), [m[1:] for m in MISTAKES], ids=[m[0] for m in MISTAKES])
+def test_mistake_in_a_filter(engine: IndexEngine, text: str, message: str) -> None:
+    engine.apply(LIBRARY)
+    with pytest.raises(UserError) as caught:
+        engine.search(SearchQuery("", filters=(parse_filter(text),)))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_filter_needs_as_many_values_as_its_operator(engine: IndexEngine) -> None:
+    with pytest.raises(UserError, match="Size between needs two values, not 1"):
+        engine.search(SearchQuery("", filters=(Filter("Size", Operator.BETWEEN, ("1",)),)))
+
+
+def test_documents_of_several_sources(engine: IndexEngine, found: Found) -> None:
+    engine.apply([*LIBRARY, document("/third", "heron", source="u")])
+    assert set(found("heron", sources=("t", "u"))) == {"/other", "/third"}
+    assert set(found("heron", source="s", sources=("u",))) == {"/heron", "/third"}
+
+
+def facets(engine: IndexEngine, text: str, **options: object) -> dict[str, list[tuple[object, int]]]:
+    result = engine.search(SearchQuery(text, **options))  # type: ignore[arg-type]
+    return {name: [(one.value, one.count) for one in values] for name, values in result.facets.items()}
+
+
+def test_facets_count_the_values_of_all_matches(engine: IndexEngine) -> None:
+    dated = [
+        document(f"/d{n}", "nothing", LastModifiedDate=[datetime(2023, n, 1, tzinfo=UTC)]) for n in (1, 2)
+    ]
+    engine.apply([*LIBRARY, *dated])
+    asked = {"facets": ("author", "Size", "LastModifiedDate"), "limit": 1}
+    counted = facets(engine, "", **asked)
+    assert [(str(value).lower(), count) for value, count in counted["Author"]] == [
+        ("ann lee", 3),
+        ("bob ray", 1),
+    ]
+    assert counted["Size"] == [(-1.5, 1), (10.0, 1), (3.0, 1), (7.0, 1)]
+    assert counted["LastModifiedDate"] == [("2023", 2), ("2024", 1)]
+    counted = facets(engine, "egret", facets=("Author",), facet_limit=1)
+    assert counted == {"Author": [("Ann Lee", 2)]}
+    assert facets(engine, "zzz", facets=("Author",)) == {"Author": []}
+
+
+def test_facets_leave_deleted_documents_out(engine: IndexEngine) -> None:
+    engine.apply(LIBRARY)
+    engine.apply([Deletion("s", "/egret")])
+    assert facets(engine, "", facets=("Author",), source="s") == {"Author": [("Ann Lee", 1)]}
+
+
+def test_an_unknown_facet_is_a_mistake(engine: IndexEngine) -> None:
+    with pytest.raises(UserError, match="unknown search attribute 'Colour'"):
+        engine.search(SearchQuery("", facets=("Colour",)))
+
+
+SPELLINGS = [
+    ("other_letter", "hexon", "heron"),
+    ("missing_letter", "eret", "egret"),
+    ("additional_letter", "craane", "crane"),
+    ("swapped", "gery", "grey"),
+    ("keeps_the_rest", 'Size:3 "grey hreon"', 'Size:3 "grey heron"'),
+    ("nothing_near", "qqqqq", ""),
+    ("found", "heron", ""),
+    ("the_word_is_known_but_not_with_the_other", "crane egret", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "better"), [s[1:] for s in SPELLINGS], ids=[s[0] for s in SPELLINGS])
+def test_did_you_mean(engine: IndexEngine, text: str, better: str) -> None:
+    engine.apply(LIBRARY)
+    assert engine.search(SearchQuery(text)).suggestion == better
+    assert engine.search(SearchQuery(text, suggest=False)).suggestion == ""
+
+
+def test_more_like_this(engine: IndexEngine, found: Found) -> None:
+    engine.apply(
+        [
+            document("/bread", "the flour and the yeast make the dough for the bread"),
+            document("/rolls", "for rolls the dough needs yeast and flour", source="t"),
+            document("/cake", "the cake needs flour but no yeast"),
+            document("/engine", "the motor and the wheels of the car"),
+            document("/car", "the car has a motor"),
+        ]
+    )
+    alike = found("", like="/bread")
+    assert "/bread" not in alike
+    assert alike[:2] == ["/rolls", "/cake"]
+    assert found("", like="/car")[0] == "/engine"
+    assert found("", like="/rolls", source="t") == []
+    with pytest.raises(UserError, match="the index holds no document /none"):
+        engine.search(SearchQuery("", like="/none"))
+
+
+def test_boosted_urls_come_first(engine: IndexEngine, found: Found) -> None:
+    engine.apply([document(f"/{kind}/{n}", "heron", source=kind) for kind in "ab" for n in (1, 2)])
+    assert found("heron", boosts=(("/b/2", 5.0),))[0] == "/b/2"
+    assert set(found("heron", boosts=(("/b/*", 5.0),))[:2]) == {"/b/1", "/b/2"}
+    assert found("heron", boosts=(("/a/*", 3.0), ("/a/1", 0.01), ("/b/1", 2.0)))[:3] == [
+        "/a/2",
+        "/b/1",
+        "/b/2",
+    ]
+    scores = [engine.search(SearchQuery("heron", boosts=b)).hits[0].score for b in ((), (("/a/1", 2.0),))]
+    assert scores[1] == pytest.approx(2 * scores[0], rel=0.01)
+
+
+def test_ultra_search_131_title_and_address_count_more_than_text(engine: IndexEngine, found: Found) -> None:
+    pad = "other words of the same length here"
+    engine.apply(
+        [
+            document("/a", f"zebra {pad}", "horse"),
+            document("/b", f"some {pad}", "zebra"),
+            document("/zebra.html", f"zebra {pad}", "horse"),
+        ]
+    )
+    ranked = found("zebra")
+    assert ranked.index("/b") < ranked.index("/a")
+    assert ranked.index("/zebra.html") < ranked.index("/a")
+
+
+def test_ultra_search_135_results_show_the_display_url_only(engine: IndexEngine) -> None:
+    engine.apply([document("https://shown/doc", "heron")])
+    (hit,) = engine.search(SearchQuery("heron")).hits
+    assert hit.url == "https://shown/doc"
+
+
+def test_ultra_search_013_a_new_index_is_empty(engine: IndexEngine) -> None:
+    assert engine.facts().documents == 0
+    assert list(engine.documents()) == []
+    assert engine.check() == []
+
+
+def test_a_search_is_not_disturbed_by_what_is_written_meanwhile(engine: IndexEngine) -> None:
+    engine.apply([document(f"/{n}", "same") for n in range(30)])
+    first = engine.search(SearchQuery("same", limit=30))
+    engine.apply([*(Deletion("s", f"/{n}") for n in range(10)), document("/new", "same")])
+    engine.optimise()
+    assert [hit.url for hit in first.hits if hit.url == "/new"] == []
+    assert engine.search(SearchQuery("same", limit=0)).total == 21
+
+
+def test_documents_come_back_as_they_were_given(engine: IndexEngine, tmp_path: Path) -> None:
+    engine.apply(LIBRARY)
+    engine.apply([Deletion("s", "/dated")])
+    kept = {one.url: one for one in engine.documents()}
+    assert set(kept) == {one.url for one in LIBRARY} - {"/dated"}
+    assert (kept["/cjk"].title, kept["/cjk"].text) == ("東京", "東京タワー は 高い")
+    assert list(kept["/egret"].attributes["Author"]) == ["Bob Ray", "Ann Lee"]
+
+
+def test_rebuilding_changes_no_answer(engine: IndexEngine, found: Found) -> None:
+    secret = IndexDocument("s", "/secret", "Secret", "Hidden words of 東京タワー here", secret_text=True)
+    engine.apply([*LIBRARY, secret])
+    engine.apply([Deletion("s", "/dated"), document("/heron", "the new heron", "Herons")])
+    texts = ("heron", '"grey water"', "Author:lee", "東京", '"hidden words"', "here", '"東京タワー"')
+    before = [sorted(found(text)) for text in texts]
+    assert engine.rebuild() == len(LIBRARY)
+    assert [sorted(found(text)) for text in texts] == before
+    (hit,) = engine.search(SearchQuery('"hidden words"')).hits
+    assert hit.snippet == ""
+    assert engine.check() == []
+    facts = engine.facts()
+    assert (facts.documents, facts.deleted, facts.sources) == (
+        len(LIBRARY),
+        0,
+        {"s": len(LIBRARY) - 1, "t": 1},
+    )

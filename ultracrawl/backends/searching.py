@@ -1,0 +1,125 @@
+"""Searching a project from Python: its index, its data groups, its search attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from ultracrawl.attributes import AttributeType
+from ultracrawl.backends.open import open_index
+from ultracrawl.dialects import read_definitions
+from ultracrawl.errors import UserError
+from ultracrawl.index import Filter, SearchQuery, SearchResult
+from ultracrawl.index.filters import Operator, parse_filter
+from ultracrawl.settings.places import placed
+from ultracrawl.sources import Project, require
+
+
+class Searcher:
+    """Answers searches over the index of a project; may stay open while it is crawled.
+
+    Every search looks at what was committed when it began. Not thread-safe. Use it as a context manager:
+
+        with Searcher.open("ultracrawl.yaml") as searcher:
+            result = searcher.search("create index", filters=["Size>=10"], facets=["Author"])
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._index = open_index(project)
+
+    @classmethod
+    def open(cls, definitions: str | Path) -> Searcher:
+        """Open the index that a definition file names. Raises `UserError`."""
+        return cls(placed(require(read_definitions(definitions))))
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        sources: Iterable[str] = (),
+        groups: Iterable[str] = (),
+        filters: Iterable[str | Filter] = (),
+        sort: str = "",
+        limit: int = 10,
+        offset: int = 0,
+        facets: Iterable[str] = (),
+        facet_limit: int = 10,
+        like: str = "",
+    ) -> SearchResult:
+        """Return the documents that match the text and all filters, of these sources and groups only.
+
+        Filters are `Filter`s or texts (`Author=Lee`, `Size>=10`, `Price=5..9`, `Author!=Lee`); several equal
+        signs on one attribute mean any of the values. `SearchQuery` says what the other arguments mean. Raises
+        `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
+        """
+        query = SearchQuery(
+            text, sort=sort, limit=limit, offset=offset, facets=tuple(facets), facet_limit=facet_limit, like=like,
+            sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
+            boosts=tuple(self._project.index.boosts.items()),
+        )  # fmt: skip
+        return self._index.search(query)
+
+    def count(
+        self,
+        text: str = "",
+        *,
+        sources: Iterable[str] = (),
+        groups: Iterable[str] = (),
+        filters: Iterable[str | Filter] = (),
+    ) -> int:
+        """Return how many documents match; the arguments are those of `search`."""
+        return self.search(text, sources=sources, groups=groups, filters=filters, limit=0).total
+
+    @property
+    def attributes(self) -> dict[str, AttributeType]:
+        """The search attributes by name, with their types."""
+        return {name: attribute.type for name, attribute in self._project.schema_attributes.items()}
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The data groups by name, with their sources."""
+        return self._project.groups
+
+    def close(self) -> None:
+        """Release the files of the index."""
+        self._index.close()
+
+    def __enter__(self) -> Searcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _sources(self, sources: Iterable[str], groups: Iterable[str]) -> tuple[str, ...]:
+        """Return the sources named and those of the groups; empty means all."""
+        chosen = list(sources)
+        for name in chosen:
+            _known("source", name, self._project.sources)
+        for group in groups:
+            _known("data group", group, self._project.groups)
+            chosen += self._project.groups[group]
+        return tuple(dict.fromkeys(chosen))
+
+
+def _known(kind: str, name: str, names: Iterable[str]) -> None:
+    """Raise `UserError` unless the name is one of these."""
+    if name not in (known := sorted(names)):
+        listed = ", ".join(known) or "none"
+        raise UserError(f"no {kind} is named {name!r}; the {kind}s are: {listed}")
+
+
+def _joined(filters: Iterable[str | Filter]) -> list[Filter]:
+    """Read filters that are texts; equal signs on one attribute become one filter for any of the values."""
+    found: list[Filter] = []
+    any_of: dict[str, list[str]] = {}
+    for given in filters:
+        one = parse_filter(given) if isinstance(given, str) else given
+        if isinstance(given, str) and one.operator is Operator.EQUAL:
+            any_of.setdefault(one.attribute.casefold(), [one.attribute]).extend(one.values)
+        else:
+            found.append(one)
+    return [*found, *(Filter(name, Operator.ANY_OF, tuple(values)) for name, *values in any_of.values())]

@@ -1,0 +1,172 @@
+"""`ultracrawl index`: what the index holds, whether it is sound, and work on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from ultracrawl.backends import open_index
+from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import IndexEngine, IndexFacts
+from ultracrawl.index.values import attributes_to_json
+
+T = TypeVar("T")
+
+
+@click.group("index")
+def command() -> None:
+    """Look at the full-text index, check it, or work on it.
+
+    \b
+    Examples:
+      ultracrawl index info
+      ultracrawl index check || ultracrawl index rebuild
+
+    While a crawl writes, `optimise` and `rebuild` wait for it, up to a minute; then they say that the index is
+    locked and change nothing.
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("info")
+@config_option
+@json_option
+def info(config: str | None, as_json: bool) -> None:
+    """Show how many documents the index holds, of which sources, and the room it takes.
+
+    \b
+    Example:
+      ultracrawl index info --json
+    """  # noqa: D301 - as above
+    facts = _with_index(config, lambda index: index.facts())
+    if as_json:
+        print_json(_facts_json(facts))
+        return
+    click.echo(
+        f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB ({facts.engine})"
+    )
+    if facts.deleted:
+        click.echo(f"  {facts.deleted:>9,}  deleted; `ultracrawl index optimise` frees their space")
+    for source, count in facts.sources.items():
+        click.echo(f"  {count:>9,}  {source}")
+
+
+@command.command("check")
+@config_option
+@json_option
+def check(config: str | None, as_json: bool) -> None:
+    """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
+
+    \b
+    Example:
+      ultracrawl index check
+    """  # noqa: D301 - as above
+    wrong = _with_index(config, lambda index: index.check())
+    if as_json:
+        print_json({"sound": not wrong, "wrong": wrong})
+    else:
+        for what in wrong or ["Sound."]:
+            click.echo(what)
+    if wrong:
+        raise IndexStoreError("the index is damaged; `ultracrawl index rebuild` keeps what can be read")
+
+
+@command.command("optimise")
+@config_option
+@json_option
+def optimise(config: str | None, as_json: bool) -> None:
+    """Merge all segments into one and free the space of deleted documents.
+
+    \b
+    Example:
+      ultracrawl index optimise
+    """  # noqa: D301 - as above
+    _work(config, as_json, "optimised", lambda index: index.optimise())
+
+
+@command.command("rebuild")
+@config_option
+@json_option
+def rebuild(config: str | None, as_json: bool) -> None:
+    """Index every document anew from what the index has kept of it, without any request.
+
+    It repairs a damaged index as far as that can be read; documents that cannot come back with their next
+    crawl. The index can be searched meanwhile.
+
+    \b
+    Example:
+      ultracrawl index rebuild
+    """  # noqa: D301 - as above
+    _work(config, as_json, "rebuilt", lambda index: index.rebuild())
+
+
+@command.command("dump")
+@config_option
+def dump(config: str | None) -> None:
+    """Print every document of the index as one line of JSON.
+
+    \b
+    Example:
+      ultracrawl index dump > documents.jsonl
+    """  # noqa: D301 - as above
+    index = open_index(open_project(config))
+    try:
+        for document in index.documents():
+            print_json(
+                {
+                    "source": document.source,
+                    "url": document.url,
+                    "title": document.title,
+                    "text": "" if document.secret_text else document.text,
+                    "attributes": attributes_to_json(document.attributes),
+                }
+            )
+    finally:
+        index.close()
+
+
+def _work(config: str | None, as_json: bool, done: str, work: Callable[[IndexEngine], object]) -> None:
+    """Do the work and tell how large the index was before and is now."""
+
+    def measured(index: IndexEngine) -> tuple[IndexFacts | None, IndexFacts]:
+        try:
+            before = index.facts()
+        except IndexStoreError:
+            before = None  # damaged, which is why it is rebuilt
+        work(index)
+        return before, index.facts()
+
+    started = time.monotonic()
+    before, after = _with_index(config, measured)
+    seconds = time.monotonic() - started
+    if as_json:
+        earlier = None if before is None else _facts_json(before)
+        print_json({"seconds": round(seconds, 1), "before": earlier, "after": _facts_json(after)})
+    else:
+        was = f" (was {before.size / 1e6:,.1f})" if before else ""
+        click.echo(
+            f"{done.capitalize()} in {seconds:.1f} s: {after.documents:,} documents, {after.size / 1e6:,.1f} MB{was}"
+        )
+
+
+def _with_index(config: str | None, work: Callable[[IndexEngine], T]) -> T:
+    index = open_index(open_project(config))
+    try:
+        return work(index)
+    finally:
+        index.close()
+
+
+def _facts_json(facts: IndexFacts) -> dict[str, object]:
+    return {
+        "engine": facts.engine,
+        "documents": facts.documents,
+        "deleted": facts.deleted,
+        "segments": facts.segments,
+        "bytes": facts.size,
+        "analysis": facts.analysis,
+        "sources": dict(facts.sources),
+    }

@@ -1,0 +1,104 @@
+"""From filters, as users write them, to nodes of a query tree."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.errors import UserError
+from ultracrawl.index.filters import Filter, Operator
+from ultracrawl.index.query import Between, Bound, Equal, Node, Not, all_of, any_of
+from ultracrawl.index.values import as_utc
+
+_MICROSECOND = timedelta(microseconds=1)
+_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
+
+
+def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute:
+    """Return the attribute of a name in any case, out of attributes by folded name, or raise `UserError`."""
+    attribute = known.get(name.casefold())
+    if attribute is None:
+        names = ", ".join(sorted(attribute.name for attribute in known.values())) or "none"
+        raise UserError(f"unknown search attribute {_shown(name)}; known are: {names}")
+    return attribute
+
+
+def condition(wanted: Filter, attribute: SearchAttribute) -> Node:
+    """Return the node of a filter; raises `UserError` for a value that does not fit the attribute's type."""
+    match wanted.operator, wanted.values:
+        case Operator.EQUAL | Operator.ANY_OF, values:
+            return any_of([equal(attribute, value) for value in values])
+        case Operator.ALL_OF, values:
+            return all_of([equal(attribute, value) for value in values])
+        case Operator.NOT_EQUAL, values:
+            return Not(any_of([equal(attribute, value) for value in values]))
+        case Operator.BETWEEN, (first, last):
+            return Between(attribute.name, _span(attribute, first)[0], _span(attribute, last)[1])
+        case Operator.LESS, (value,):
+            return Between(attribute.name, None, _span(attribute, value)[0])
+        case Operator.LESS_OR_EQUAL, (value,):
+            return Between(attribute.name, None, _span(attribute, value)[1])
+        case Operator.GREATER, (value,):
+            return Between(attribute.name, _span(attribute, value)[1], None)
+        case Operator.GREATER_OR_EQUAL, (value,):
+            return Between(attribute.name, _span(attribute, value)[0], None)
+    count = "two values" if wanted.operator is Operator.BETWEEN else "one value"
+    raise UserError(f"{attribute.name} {wanted.operator} needs {count}, not {len(wanted.values)}")
+
+
+def equal(attribute: SearchAttribute, value: str) -> Node:
+    """Return the node for documents with this value of the attribute, of a date with one in its span."""
+    if attribute.type is AttributeType.STRING:
+        return Equal(attribute.name, value.strip().lower())
+    if attribute.type is AttributeType.NUMBER:
+        return Equal(attribute.name, _number(attribute, value))
+    return Between(attribute.name, *_span(attribute, value))
+
+
+def _span(attribute: SearchAttribute, value: str) -> tuple[Bound, Bound]:
+    """Return the half-open span that a value names: of a string or a number just this one value."""
+    if attribute.type is AttributeType.STRING:
+        text = value.strip().lower()
+        return text, text + "\0"
+    if attribute.type is AttributeType.NUMBER:
+        number = _number(attribute, value)
+        return number, min(math.nextafter(number, math.inf), sys.float_info.max)
+    try:
+        return _period(value.strip())
+    except (ValueError, OverflowError):
+        example = f"{attribute.name}:2024-05-01"
+        raise UserError(
+            f"{attribute.name} is a date, not {_shown(value)}; write for example {example}"
+        ) from None
+
+
+def _period(text: str) -> tuple[datetime, datetime]:
+    """Return the year, month, day, or second (microsecond if one is written) that a text names."""
+    if found := _MONTH.fullmatch(text):
+        year, month = int(found[1]), int(found[2] or 1)
+        months = 1 if found[2] else 12
+        after = year * 12 + month - 1 + months
+        return datetime(year, month, 1, tzinfo=UTC), datetime(after // 12, after % 12 + 1, 1, tzinfo=UTC)
+    start = as_utc(datetime.fromisoformat(text))
+    length = timedelta(days=1) if len(text) <= 10 else timedelta(seconds=1)
+    return start, start + (_MICROSECOND if start.microsecond else length)
+
+
+def _number(attribute: SearchAttribute, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UserError(
+            f"{attribute.name} is a number, not {_shown(value)}; write for example {attribute.name}:42"
+        )
+    return number
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "...")

@@ -1,0 +1,45 @@
+"""Counts of attribute values among the matches of a search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from ultracrawl.index.engine import FacetValue
+from ultracrawl.model import AttributeValue
+
+
+def facet_key(value: AttributeValue) -> str | float:
+    """Return what values are counted by: strings in any case alike, dates by their year."""
+    if isinstance(value, datetime):
+        return f"{value.year:04}"
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def most_frequent(counts: Mapping[str | float, int], limit: int) -> list[FacetValue]:
+    """Return the values with the highest counts; of equals the smaller value first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    return [FacetValue(value, count) for value, count in ordered[: max(0, limit)] if count]
+
+
+def as_written(found: FacetValue, values: Iterable[AttributeValue]) -> FacetValue:
+    """Return the value as one document writes it; `values` are that document's."""
+    for value in values:
+        if isinstance(value, str) and facet_key(value) == found.value:
+            return FacetValue(value.strip(), found.count)
+    return found
+
+
+def count_values(documents: Iterable[Iterable[AttributeValue]], limit: int) -> tuple[FacetValue, ...]:
+    """Count the values of documents; a document counts once for each of its values."""
+    counts: Counter[str | float] = Counter()
+    shown: dict[str | float, str] = {}
+    for values in documents:
+        keyed = {facet_key(value): value for value in values}
+        counts.update(list(keyed))
+        for key, value in keyed.items():
+            if isinstance(value, str):
+                shown.setdefault(key, value.strip())
+    found = most_frequent(counts, limit)
+    return tuple(FacetValue(shown.get(one.value, one.value), one.count) for one in found)

@@ -1,0 +1,60 @@
+"""Conditions on search attributes (Ultra Search 16: Equals, LessThan, GreaterThan, Between, AnyOf, AllOf)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ultracrawl.errors import UserError
+
+
+class Operator(StrEnum):
+    """How a value of the document is compared with the values of the filter."""
+
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    BETWEEN = "between"
+    """From the first value to the second, both included."""
+    ANY_OF = "any of"
+    ALL_OF = "all of"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition that one value of the document's attribute must meet; of `ALL_OF`, each value some value.
+
+    Values are texts as users write them: a date may be a day, a month or a year, which then is the whole
+    span. `NOT_EQUAL` holds when no value is equal, so also for documents without the attribute.
+    """
+
+    attribute: str
+    operator: Operator
+    values: tuple[str, ...]
+
+
+_SIGNS = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
+
+
+def parse_filter(text: str) -> Filter:
+    """Return the filter that a text such as `Size>=10`, `Author!=Lee` or `Date=2023..2024` stands for.
+
+    Raises `UserError` if there is no attribute or no sign.
+    """
+    found = _SIGNS.fullmatch(text)
+    if found is None:
+        raise UserError(f"{text!r} is not ATTRIBUTE=VALUE; write for example Author=Miller or Size>=10")
+    name, sign, value = found.groups()
+    return comparison(name, sign, value.strip())
+
+
+def comparison(attribute: str, sign: str, value: str) -> Filter:
+    """Return the filter of a sign and a value; `=` with a value `A..B` means between."""
+    start, dots, end = value.partition("..")
+    if sign == "=" and dots and start.strip() and end.strip():
+        return Filter(attribute, Operator.BETWEEN, (start.strip(), end.strip()))
+    return Filter(attribute, Operator(sign), (value,))

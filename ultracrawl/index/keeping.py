@@ -1,0 +1,58 @@
+"""What engines on disk keep of a document, apart from its words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.index.analysis import clean
+from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.values import as_utc, attributes_to_json
+from ultracrawl.model import AttributeValue
+
+STORED_TEXT_LIMIT = 100_000
+"""Characters of a document's text that are kept for snippets; all of it is searchable."""
+
+SORT_KEY_LIMIT = 100
+"""Characters of a string that documents are sorted by."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
+
+
+def document_id(source: str, url: str) -> str:
+    """Return the unique key of a document: neither a source name nor a URL holds a line feed."""
+    return f"{clean(source)}\n{clean(url)}"
+
+
+def safe_name(name: str) -> str:
+    """Return an attribute's name fit for the name of a field or file."""
+    return name if _PLAIN_NAME.match(name) else "0" + name.encode(errors="replace").hex()
+
+
+def known_values(
+    document: IndexDocument, attributes: Mapping[str, SearchAttribute]
+) -> dict[str, Sequence[AttributeValue]]:
+    """Return the values of the attributes that are defined; the title is one."""
+    known = {name: values for name, values in document.attributes.items() if name in attributes and values}
+    if "Title" in attributes:
+        known.setdefault("Title", [document.title])
+    return known
+
+
+def stored_values(known: Mapping[str, Sequence[AttributeValue]]) -> str:
+    """Return values as JSON, for `attributes_from_json`."""
+    return clean(json.dumps(attributes_to_json(known), ensure_ascii=False, separators=(",", ":")))
+
+
+def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> list[AttributeValue]:
+    """Return the values that have the attribute's type; a value of another type cannot be searched by it."""
+    listed = values if isinstance(values, list | tuple) else []
+    if kind is AttributeType.STRING:
+        return [clean(str(value)) for value in listed]
+    if kind is AttributeType.NUMBER:
+        numbers = (value for value in listed if isinstance(value, int | float))
+        return [float(value) for value in numbers if value - value == 0]
+    return [as_utc(value) for value in listed if isinstance(value, datetime)]

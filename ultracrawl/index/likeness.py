@@ -1,0 +1,92 @@
+"""What an engine needs to know of its own words to help users on: more like this, and did you mean."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from ultracrawl.attributes.schema import SearchAttribute
+from ultracrawl.errors import UserError
+from ultracrawl.index.analysis import words
+from ultracrawl.index.engine import IndexDocument, SearchQuery
+from ultracrawl.index.parser import parse_query
+from ultracrawl.index.query import AllOf, IsDocument, Node, Not, Word, any_of, sought
+from ultracrawl.index.scoring import rarity
+
+CHARACTERISTIC_WORDS = 20
+"""So many words of a document stand for it when others like it are sought."""
+_READ = 50_000
+_LONGEST_MISSPELT = 20
+_MOST_MISSPELT = 8
+_ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz0123456789_",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+)
+
+
+class Lexicon(Protocol):
+    """The state of an index that one search looks at."""
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+
+    def frequency(self, word: str) -> int:
+        """Return in how many documents a word stands in title or text, about."""
+
+    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+        """Return a document with this display URL, of one of these sources if any are named."""
+
+
+def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], lexicon: Lexicon) -> Node:
+    """Return the tree of everything that a query asks for; raises `UserError`."""
+    node = parse_query(query, attributes)
+    if not query.like:
+        return node
+    sources = tuple(source for source in (query.source, *query.sources) if source)
+    document = lexicon.find(query.like, sources)
+    if document is None:
+        raise UserError(f"the index holds no document {query.like}, so nothing can be like it")
+    return AllOf((node, _similar(document, lexicon), Not(IsDocument(document.source, document.url))))
+
+
+def suggestion(text: str, node: Node, lexicon: Lexicon) -> str:
+    """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
+
+    A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. Long
+    words, and more than a few different ones, are left as they are, because each costs hundreds of look-ups.
+    """
+    better = text
+    for unknown in sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word)})[:_MOST_MISSPELT]:
+        if len(unknown) > _LONGEST_MISSPELT or lexicon.frequency(unknown):
+            continue
+        best = max(((lexicon.frequency(word), word) for word in _neighbours(unknown)), default=(0, ""))
+        if best[0]:
+            better = re.sub(rf"\b{re.escape(unknown)}\b", best[1], better, flags=re.IGNORECASE)
+    return better if better != text else ""
+
+
+def _similar(document: IndexDocument, lexicon: Lexicon) -> Node:
+    counts = Counter(words(document.title) * 3 + words(document.text[:_READ]))
+    weighed = []
+    for word, count in counts.most_common(200):
+        frequency = lexicon.frequency(word)
+        if frequency > 1 and len(word) > 1:
+            weighed.append((count * rarity(lexicon.size, frequency) ** 2, word))
+    weighed.sort(reverse=True)
+    return any_of([Word(word) for _, word in weighed[:CHARACTERISTIC_WORDS]])
+
+
+def _neighbours(word: str) -> Iterator[str]:
+    letters = next((a for a in _ALPHABETS if any(c in a for c in word if c.isalpha())), _ALPHABETS[0])
+    for at in range(len(word) + 1):
+        before, after = word[:at], word[at:]
+        if after:
+            yield before + after[1:]
+            yield from (before + letter + after[1:] for letter in letters)
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
+        yield from (before + letter + after for letter in letters)

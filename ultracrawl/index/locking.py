@@ -1,0 +1,33 @@
+"""The lock that processes take in turns to write to an index."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ultracrawl.errors import IndexStoreError
+
+
+@contextmanager
+def write_lock(path: Path, seconds: float) -> Iterator[None]:
+    """Hold the lock of the index in this folder; it ends with the process, whatever way that ends.
+
+    Raises `IndexStoreError` if another process holds it for longer than so many seconds.
+    """
+    path.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + seconds
+    with (path / "write.lock").open("ab") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise IndexStoreError(
+                        f"index {path} has been locked by another process for {seconds:g} seconds"
+                    ) from None
+                time.sleep(0.05)
+        yield

@@ -1,0 +1,113 @@
+"""Answers one search over one state of the index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from tantivy import Order, Query, Searcher
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.facets import as_written, most_frequent
+from ultracrawl.index.likeness import query_node, suggestion
+from ultracrawl.index.parser import parse_facets, parse_sort
+from ultracrawl.index.query import AllOf, Equal, Node, any_of, sought
+from ultracrawl.index.query import FromSource as From
+from ultracrawl.index.snippet import Highlighter
+from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
+from ultracrawl.index.tantivy.generations import Generation
+from ultracrawl.index.tantivy.queries import QueryMaker
+
+_MOST_VALUES = 65_000
+
+
+class Answering:
+    """One search; also what it needs to know of the index's words (`likeness.Lexicon`)."""
+
+    def __init__(self, generation: Generation, attributes: Mapping[str, SearchAttribute]) -> None:
+        self._searcher: Searcher = generation.index.searcher()
+        self._schema = generation.index.schema
+        self._attributes = attributes
+        self._indexed = {
+            name: one for name, one in attributes.items() if generation.attributes.get(name) == one
+        }
+        self._maker = QueryMaker(self._schema, self._searcher, self._indexed)
+
+    def answer(self, query: SearchQuery) -> SearchResult:
+        """Return the result; raises `UserError`."""
+        node = query_node(query, self._attributes, self)
+        attribute, descending = parse_sort(query.sort, self._attributes)
+        facets = parse_facets(query.facets, self._attributes)
+        made = self._maker.boosted(self._maker.make(node), query.boosts)
+        found = self._searcher.search(
+            made,
+            limit=max(1, query.limit),
+            offset=max(0, query.offset),
+            order_by_field=sort_field(attribute) if attribute and attribute.name in self._indexed else None,
+            order=Order.Desc if descending or not attribute else Order.Asc,
+        )
+        total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
+        highlighter = Highlighter(sought(node))
+        # Sorted by an attribute, tantivy gives its values where the scores are else.
+        rows = [(0.0 if query.sort else score, address) for score, address in found.hits]
+        hits = [self._hit(score, address, highlighter) for score, address in rows[: max(0, query.limit)]]
+        return SearchResult(
+            total,
+            tuple(hits),
+            {facet.name: self._facet(facet, made, node, query.facet_limit) for facet in facets},
+            suggestion(query.text, node, self) if query.suggest and not total else "",
+        )
+
+    @property
+    def size(self) -> int:
+        """See `Lexicon.size`."""
+        return self._searcher.num_docs
+
+    def frequency(self, word: str) -> int:
+        """See `Lexicon.frequency`."""
+        return max(self._searcher.doc_freq(name, word) for name in ("text", "title"))
+
+    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+        """See `Lexicon.find`."""
+        address = Query.term_query(self._schema, "url", url)
+        wanted: Node = any_of([From(source) for source in sources]) if sources else AllOf(())
+        return self._first(address.and_must_match(self._maker.make(wanted)))
+
+    def _first(self, query: Query) -> IndexDocument | None:
+        for _, address in self._searcher.search(query, limit=1, count=False).hits:
+            return stored_document(self._searcher.doc(address))
+        return None
+
+    def _facet(
+        self, attribute: SearchAttribute, query: Query, node: Node, limit: int
+    ) -> tuple[FacetValue, ...]:
+        if attribute.name not in self._indexed:
+            return ()
+        terms = {"terms": {"field": value_field(attribute), "size": _MOST_VALUES}}
+        buckets = self._searcher.aggregate(query, {"values": terms})["values"]["buckets"]
+        counts: Counter[str | float] = Counter()
+        for bucket in buckets:
+            counts[_value(attribute.type, bucket["key"])] += bucket["doc_count"]
+        best = most_frequent(counts, limit)
+        if attribute.type is not AttributeType.STRING:
+            return tuple(best)
+        return tuple(as_written(one, self._example(attribute.name, str(one.value), node)) for one in best)
+
+    def _example(self, name: str, value: str, node: Node) -> list[str]:
+        """Return the values of one matching document that has this value."""
+        document = self._first(self._maker.make(AllOf((node, Equal(name, value)))))
+        values = document.attributes.get(name, ()) if document else ()
+        return [one for one in values if isinstance(one, str)]
+
+    def _hit(self, score: float, address: object, highlighter: Highlighter) -> Hit:
+        found = stored_document(self._searcher.doc(address))  # type: ignore[arg-type]  # as the search gave it
+        language = str(next(iter(found.attributes.get("Language", ())), ""))
+        snippet = "" if found.secret_text else highlighter.snippet(found.text, language)
+        return Hit(found.url, found.title, score, found.source, snippet, found.attributes)
+
+
+def _value(kind: AttributeType, key: str | float) -> str | float:
+    if kind is AttributeType.NUMBER:
+        return float(key)
+    return year_of(int(key)) if kind is AttributeType.DATE else key

@@ -1,0 +1,134 @@
+"""The tantivy schema and documents: words are cut by our own analysis, so tantivy only splits at blanks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from tantivy import Document, Schema, SchemaBuilder
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.index.analysis import clean, words
+from ultracrawl.index.engine import IndexDocument
+from ultracrawl.index.keeping import (
+    SORT_KEY_LIMIT,
+    document_id,
+    known_values,
+    safe_name,
+    values_of_type,
+)
+from ultracrawl.index.text import analyse
+from ultracrawl.index.values import attributes_from_json, attributes_to_json
+from ultracrawl.model import AttributeValue
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def value_field(attribute: SearchAttribute) -> str:
+    """Return the field that holds an attribute's whole values."""
+    return f"value_{safe_name(attribute.name)}"
+
+
+def sort_field(attribute: SearchAttribute) -> str:
+    """Return the field that holds what documents are sorted by: the attribute's first value."""
+    return f"sort_{safe_name(attribute.name)}"
+
+
+def word_field(name: str) -> str:
+    """Return the field that holds the words of a string attribute."""
+    return "title" if name == "Title" else f"words_{safe_name(name)}"
+
+
+def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
+    """Return the schema of a new index."""
+    builder = SchemaBuilder()
+    for name in ("id", "source", "url", "language"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=name == "source")
+    for name in ("title", "text"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    for name in ("title_stems", "text_stems", "address"):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
+    builder.add_bytes_field("stored", stored=True)
+    for attribute in attributes.values():
+        _add_attribute(builder, attribute)
+    return builder.build()
+
+
+def _add_attribute(builder: SchemaBuilder, attribute: SearchAttribute) -> None:
+    value, sort = value_field(attribute), sort_field(attribute)
+    if attribute.type is AttributeType.STRING:
+        builder.add_text_field(value, tokenizer_name="raw", index_option="basic", fast=True)
+        builder.add_text_field(sort, tokenizer_name="raw", index_option="basic", fast=True)
+        if attribute.name != "Title":
+            name = word_field(attribute.name)
+            builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    elif attribute.type is AttributeType.NUMBER:
+        builder.add_float_field(value, indexed=True, fast=True)
+        builder.add_float_field(sort, fast=True)
+    else:
+        builder.add_integer_field(value, indexed=True, fast=True)
+        builder.add_integer_field(sort, fast=True)
+
+
+def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> Document:
+    """Return a document for tantivy; its attributes are those that the schema was made with."""
+    made, analysed = Document(), analyse(document)
+    known = known_values(document, attributes)
+    made.add_text("id", document_id(document.source, document.url))
+    made.add_text("source", clean(document.source))
+    made.add_text("url", clean(document.url))
+    for name, found in (
+        ("title", analysed.title), ("text", analysed.text), ("address", analysed.address),
+        ("title_stems", analysed.title_stems), ("text_stems", analysed.text_stems),
+    ):  # fmt: skip
+        if found:
+            made.add_text(name, " ".join(found))
+    if analysed.language:
+        made.add_text("language", analysed.language)
+    row = [
+        document.source, document.url, document.title, document.text, attributes_to_json(known),
+        document.secret_text,
+    ]  # fmt: skip
+    made.add_bytes("stored", json.dumps(row, ensure_ascii=False).encode(errors="replace"))
+    for name, values in known.items():
+        _add_values(made, attributes[name], values_of_type(attributes[name].type, values))
+    return made
+
+
+def stored_document(stored: Document) -> IndexDocument:
+    """Return the document that was stored; raises ValueError if that is damaged."""
+    data = stored.get_first("stored")
+    source, url, title, text, attributes, secret = json.loads(bytes(data or b""))
+    return IndexDocument(source, url, title, text, attributes_from_json(attributes), secret)
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a moment as tantivy keeps it here: microseconds since 1970, exact as its own dates are not."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def year_of(value: int) -> str:
+    """Return the year of a moment in microseconds."""
+    return f"{(_EPOCH + value * _MICROSECOND).year:04}"
+
+
+def _add_values(made: Document, attribute: SearchAttribute, values: list[AttributeValue]) -> None:
+    value, sort = value_field(attribute), sort_field(attribute)
+    for number, one in enumerate(values):
+        if isinstance(one, datetime):
+            made.add_integer(value, microseconds(one))
+            if not number:
+                made.add_integer(sort, microseconds(one))
+        elif isinstance(one, str):
+            key = one.strip().lower()
+            made.add_text(value, key)
+            if not number and key:
+                made.add_text(sort, key[:SORT_KEY_LIMIT])
+        else:
+            made.add_float(value, one)
+            if not number:
+                made.add_float(sort, one)
+    if attribute.type is AttributeType.STRING and attribute.name != "Title" and values:
+        made.add_text(word_field(attribute.name), " ".join(words(" ".join(map(str, values)))))

@@ -1,0 +1,109 @@
+"""Where the files of a tantivy index lie: a folder for each schema, and a file that names the current one.
+
+tantivy cannot change the schema of an index, so new search attributes, a new text analysis, and freeing the
+space of deleted documents make a new folder, which takes the old one's place in one step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tantivy import Index, TextAnalyzerBuilder, Tokenizer
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.analysis import ANALYSIS_VERSION
+from ultracrawl.index.tantivy.fields import new_schema
+
+_FACTS = "ultracrawl.json"
+_CURRENT = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One folder with its index, the attributes that it has fields for, and the version of its analysis."""
+
+    path: Path
+    index: Index
+    attributes: Mapping[str, SearchAttribute]
+    analysis: int
+
+
+class Generations:
+    """The folders of one index."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._open: Generation | None = None
+
+    def current(self) -> Generation | None:
+        """Return the generation that is in force now; None if nothing was ever written."""
+        with self.errors("read"):
+            try:
+                name = (self.path / _CURRENT).read_text().strip()
+            except FileNotFoundError:
+                return None
+            if self._open is None or self._open.path.name != name:
+                self._open = _opened(self.path / name)
+            self._open.index.reload()
+            return self._open
+
+    def begin(self, attributes: Mapping[str, SearchAttribute]) -> Generation:
+        """Return a new, empty generation; it is in force after `adopt`. The lock is held."""
+        with self.errors("written"):
+            self.path.mkdir(parents=True, exist_ok=True)
+            numbers = [int(path.name) for path in self.path.iterdir() if path.name.isdigit()]
+            folder = self.path / str(max(numbers, default=0) + 1)
+            folder.mkdir()
+            listed = {name: attribute.type.value for name, attribute in attributes.items()}
+            (folder / _FACTS).write_text(json.dumps({"analysis": ANALYSIS_VERSION, "attributes": listed}))
+            Index(new_schema(attributes), path=str(folder))
+            return _opened(folder)
+
+    def adopt(self, generation: Generation) -> None:
+        """Make a generation the current one and remove all others."""
+        with self.errors("written"):
+            draft = self.path / f"{_CURRENT}.new"
+            with draft.open("w") as file:
+                file.write(generation.path.name)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.path / _CURRENT)
+            self._open = generation
+            for folder in self.path.iterdir():
+                if folder.name.isdigit() and folder != generation.path:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._open = None
+
+    @contextmanager
+    def errors(self, verb: str) -> Iterator[None]:
+        """Turn what tantivy and the system raise into an `IndexStoreError` of one line."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise IndexStoreError(f"index {self.path} cannot be {verb}: {reason}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise IndexStoreError(
+                f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
+            ) from error
+
+
+def _opened(folder: Path) -> Generation:
+    facts = json.loads((folder / _FACTS).read_text())
+    attributes = {
+        name: SearchAttribute(name, AttributeType(kind)) for name, kind in facts["attributes"].items()
+    }
+    index = Index.open(str(folder))
+    index.register_tokenizer("whitespace", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
+    return Generation(folder, index, attributes, int(facts["analysis"]))

@@ -1,0 +1,79 @@
+"""What a tantivy index holds, and whether its files are as they were written."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tantivy import Query
+
+from ultracrawl.index.engine import IndexDocument, IndexFacts
+from ultracrawl.index.tantivy.fields import stored_document
+from ultracrawl.index.tantivy.generations import Generation
+
+_MAGIC = 1337
+
+
+def kept_documents(generation: Generation) -> Iterator[IndexDocument]:
+    """Yield all documents; those that cannot be read are left out."""
+    searcher = generation.index.searcher()
+    found = searcher.search(Query.all_query(), limit=max(1, searcher.num_docs), count=False)
+    for _, address in found.hits:
+        try:
+            yield stored_document(searcher.doc(address))
+        except (ValueError, TypeError, OSError):
+            continue
+
+
+def index_facts(generation: Generation) -> IndexFacts:
+    """Return what the current state of the index holds."""
+    searcher = generation.index.searcher()
+    segments = _segments(generation.path)
+    deleted = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
+    buckets = searcher.aggregate(Query.all_query(), {"s": {"terms": {"field": "source", "size": 65_000}}})
+    sources = {str(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets["s"]["buckets"]}
+    size = sum(path.stat().st_size for path in generation.path.iterdir())
+    return IndexFacts(
+        "tantivy", searcher.num_docs, deleted, len(segments), size, generation.analysis,
+        dict(sorted(sources.items())),
+    )  # fmt: skip
+
+
+def wrong_in(generation: Generation) -> list[str]:
+    """Compare every file with its checksum, read every document, and return what is wrong."""
+    wrong = [what for path in _files(generation.path) if (what := _wrong_in_file(path))]
+    searcher = generation.index.searcher()
+    documents = list(kept_documents(generation))
+    if len(documents) < searcher.num_docs:
+        wrong.append(f"{searcher.num_docs - len(documents)} documents cannot be read")
+    keys = Counter((document.source, document.url) for document in documents)
+    wrong += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
+    return wrong
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of the segments in force; others are left from a commit that did not end."""
+    segments = {one["segment_id"].replace("-", "") for one in _segments(folder)}
+    return sorted(path for path in folder.iterdir() if path.name.partition(".")[0] in segments)
+
+
+def _segments(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / "meta.json").read_text())["segments"]
+    return found
+
+
+def _wrong_in_file(path: Path) -> str:
+    """Return what is wrong with a file; tantivy ends each with its CRC-32, the length of that, and a mark."""
+    data = path.read_bytes()
+    try:
+        size, magic = struct.unpack("<II", data[-8:])
+        footer = json.loads(data[-8 - size : -8])
+        right = magic == _MAGIC and footer["crc"] == zlib.crc32(data[: -8 - size])
+    except (ValueError, KeyError, TypeError, struct.error):
+        right = False
+    return "" if right else f"{path.name} is damaged"

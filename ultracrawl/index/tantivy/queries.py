@@ -1,0 +1,166 @@
+"""From query trees to tantivy's queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from tantivy import FieldType, Occur, Query, Schema, Searcher
+
+from ultracrawl.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.index.boosts import Boosts
+from ultracrawl.index.keeping import document_id
+from ultracrawl.index.query import (
+    AllOf,
+    AnyOf,
+    Between,
+    Bound,
+    Equal,
+    FromSource,
+    IsDocument,
+    Node,
+    Not,
+    Phrase,
+    Prefix,
+    Word,
+)
+from ultracrawl.index.scoring import ADDRESS_BOOST, OTHER_FORM, TITLE_BOOST
+from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
+
+_STEMMED = (("title", "title_stems", TITLE_BOOST), ("text", "text_stems", 1.0))
+
+
+class QueryMaker:
+    """Makes queries for one state of the index; `attributes` are those that the index has fields for."""
+
+    def __init__(self, schema: Schema, searcher: Searcher, attributes: Mapping[str, SearchAttribute]) -> None:
+        self._schema = schema
+        self._searcher = searcher
+        self._attributes = attributes
+        self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
+
+    def make(self, node: Node) -> Query:
+        """Return the query of a tree; what says nothing about relevance scores 0."""
+        match node:
+            case Word() | Phrase() | Prefix():
+                return self._text(node)
+            case Equal(name, value):
+                return self._equal(name, value)
+            case Between(name, start, end):
+                return self._between(name, start, end)
+            case FromSource(source):
+                return _unscored(self._term("source", source))
+            case IsDocument(source, url):
+                return _unscored(self._term("id", document_id(source, url)))
+            case AllOf(nodes):
+                return self._all(nodes)
+            case AnyOf(nodes):
+                return _any([self.make(child) for child in nodes])
+            case Not():
+                return self._all((node,))
+
+    def boosted(self, query: Query, boosts: Boosts) -> Query:
+        """Return the query with the scores of chosen URLs multiplied."""
+        for mask, factor in boosts:
+            beginning = mask.removesuffix("*")
+            chosen = self._prefix("url", beginning) if mask.endswith("*") else self._term("url", beginning)
+            raised = Query.boost_query(_all_must(query, _unscored(chosen)), factor)
+            others = Query.boolean_query([(Occur.Must, query), (Occur.MustNot, chosen)])
+            query = _any([raised, others])
+        return query
+
+    def _text(self, node: Word | Phrase | Prefix) -> Query:
+        match node:
+            case Word(word, ""):
+                return self._word(word, node.stems)
+            case Phrase(found, ""):
+                return _any([_boosted(self._phrase(name, found), boost) for name, _, boost in _STEMMED])
+            case Prefix(prefix, ""):
+                return _unscored(_any([self._prefix(name, prefix) for name in ("title", "text", "address")]))
+        if node.attribute not in self._attributes:
+            return Query.empty_query()
+        name = word_field(node.attribute)
+        if isinstance(node, Prefix):
+            return _unscored(self._prefix(name, node.prefix))
+        return self._phrase(name, node.words if isinstance(node, Phrase) else (node.word,))
+
+    def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
+        found = [_boosted(self._term("address", word), ADDRESS_BOOST)]
+        for name, stem_name, boost in _STEMMED:
+            found.append(_boosted(self._term(name, word), boost))
+            for language, stem in stems:
+                if language not in self._languages:
+                    continue
+                found.append(_boosted(self._term(stem_name, f"{language}:{stem}"), boost * OTHER_FORM))
+                if stem != word:
+                    # A word that is its own stem stands for it only in documents of the language.
+                    member = _unscored(self._term("language", language))
+                    found.append(_boosted(_all_must(self._term(name, stem), member), boost * OTHER_FORM))
+        return _any(found)
+
+    def _equal(self, name: str, value: str | float) -> Query:
+        if name not in self._attributes:
+            return Query.empty_query()
+        return _unscored(self._term(value_field(self._attributes[name]), value))
+
+    def _between(self, name: str, start: Bound | None, end: Bound | None) -> Query:
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return Query.empty_query()
+        field = value_field(attribute)
+        if attribute.type is AttributeType.STRING:
+            return _unscored(Query.term_set_query(self._schema, field, self._strings(field, start, end)))
+        low, high = (microseconds(e) if isinstance(e, datetime) else e for e in (start, end))
+        kind = FieldType.Float if attribute.type is AttributeType.NUMBER else FieldType.Integer
+        assert not isinstance(low, str)
+        assert not isinstance(high, str)
+        return _unscored(
+            Query.range_query(
+                self._schema, field, kind, lower_bound=low, upper_bound=high, include_upper=high is None
+            )
+        )
+
+    def _strings(self, field: str, start: Bound | None, end: Bound | None) -> list[str]:
+        """Return the values of a field in a span; tantivy has no range query for texts."""
+        low, high = str(start or ""), None if end is None else str(end)
+        terms = (term for term, _ in self._searcher.terms_with_prefix(field, ""))
+        return [term for term in terms if low <= term and (high is None or term < high)]
+
+    def _all(self, nodes: tuple[Node, ...]) -> Query:
+        clauses = [
+            (Occur.MustNot, self.make(node.node)) if isinstance(node, Not) else (Occur.Must, self.make(node))
+            for node in nodes
+        ]
+        if all(isinstance(node, Not) for node in nodes):
+            clauses.append((Occur.Must, _unscored(Query.all_query())))
+        return Query.boolean_query(clauses)
+
+    def _term(self, name: str, value: str | float) -> Query:
+        return Query.term_query(self._schema, name, value)
+
+    def _phrase(self, name: str, found: tuple[str, ...]) -> Query:
+        if len(found) == 1:
+            return self._term(name, found[0])
+        return Query.phrase_query(self._schema, name, list(found))
+
+    def _prefix(self, name: str, beginning: str) -> Query:
+        return Query.regex_query(self._schema, name, re.escape(beginning) + "(?s:.)*")
+
+
+def _any(queries: list[Query]) -> Query:
+    if not queries:
+        return Query.empty_query()
+    return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
+def _all_must(*queries: Query) -> Query:
+    return Query.boolean_query([(Occur.Must, query) for query in queries])
+
+
+def _boosted(query: Query, boost: float) -> Query:
+    return query if boost == 1.0 else Query.boost_query(query, boost)
+
+
+def _unscored(query: Query) -> Query:
+    return Query.const_score_query(query, 0.0)

@@ -1,0 +1,124 @@
+"""Answers one search over one snapshot of the index, so that commits meanwhile change nothing in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from heapq import nlargest
+from typing import Any
+
+from ultracrawl.attributes.schema import SearchAttribute
+from ultracrawl.index.boosts import Boosts
+from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery, SearchResult
+from ultracrawl.index.keeping import document_id
+from ultracrawl.index.likeness import query_node, suggestion
+from ultracrawl.index.parser import parse_facets, parse_sort
+from ultracrawl.index.query import sought
+from ultracrawl.index.snippet import Highlighter
+from ultracrawl.index.values import attributes_from_json
+from ultracrawl.index.whoosh.counting import count_facet
+from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
+from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
+from ultracrawl.index.whoosh.kept import stored_document
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+
+Ranked = tuple[float, OpenSegment, int]
+"""A match: its score, its segment, its number in it."""
+
+
+class Answering:
+    """One search; also what it needs to know of the index's words (`likeness.Lexicon`)."""
+
+    def __init__(self, snapshot: Snapshot, attributes: Mapping[str, SearchAttribute]) -> None:
+        self._snapshot = snapshot
+        self._attributes = attributes
+
+    def answer(self, query: SearchQuery) -> SearchResult:
+        """Return the result; raises `UserError`."""
+        node = query_node(query, self._attributes, self)
+        order = parse_sort(query.sort, self._attributes)
+        facets = parse_facets(query.facets, self._attributes)
+        evaluation = Evaluation(self._snapshot, self._attributes)
+        found = {segment: evaluation.run(node, segment) for segment in self._snapshot.segments}
+        if query.boosts:
+            self._boost(found, query.boosts)
+        matches = [(score, segment, n) for segment, scores in found.items() for n, score in scores.items()]
+        wanted = max(0, query.offset) + max(0, query.limit)
+        best = _sorted(matches, *order) if order[0] else nlargest(wanted, matches, key=_score)
+        highlighter = Highlighter(sought(node))
+        return SearchResult(
+            len(matches),
+            tuple(_hit(match, highlighter) for match in best[max(0, query.offset) : wanted]),
+            {facet.name: count_facet(facet, found, query.facet_limit) for facet in facets},
+            suggestion(query.text, node, self) if query.suggest and not matches else "",
+        )
+
+    @property
+    def size(self) -> int:
+        """See `Lexicon.size`."""
+        return self._snapshot.documents
+
+    def frequency(self, word: str) -> int:
+        """See `Lexicon.frequency`."""
+        return sum(
+            max(segment.frequency("text", word), segment.frequency("title", word))
+            for segment in self._snapshot.segments
+        )
+
+    def find(self, url: str, sources: tuple[str, ...]) -> IndexDocument | None:
+        """See `Lexicon.find`."""
+        for segment in self._snapshot.segments:
+            for source in sources or segment.sources:
+                for docnum in segment.find(document_id(source, url)):
+                    return stored_document(segment, docnum)
+        return None
+
+    def _boost(self, found: Mapping[OpenSegment, Scores], boosts: Boosts) -> None:
+        for segment, scores in found.items():
+            for mask, factor in boosts:
+                for docnum in _with_url(segment, mask):
+                    if docnum in scores:
+                        scores[docnum] *= factor
+
+
+def _with_url(segment: OpenSegment, mask: str) -> Iterator[int]:
+    """Yield the documents with this URL, or whose URL begins so if the mask ends with `*`."""
+    for source in segment.sources:
+        key = document_id(source, mask.removesuffix("*"))
+        if mask.endswith("*"):
+            for postings in segment.with_prefix("id", key):
+                yield from postings.ids
+        else:
+            yield from segment.find(key)
+
+
+def _score(match: Ranked) -> float:
+    return match[0]
+
+
+def _sorted(matches: list[Ranked], attribute: SearchAttribute | None, descending: bool) -> list[Ranked]:
+    """Sort by the first value of the attribute; documents without one come last either way."""
+    assert attribute is not None
+    name = value_field(attribute)
+    kind = schema_fields({attribute.name: attribute})[name].column_type
+    columns = {segment: segment.column(name, kind) for segment in {segment for _, segment, _ in matches}}
+    keyed: list[tuple[Any, Ranked]] = []  # numbers or bytes, alike for all documents
+    without = []
+    for match in matches:
+        column = columns[match[1]]
+        key = column[match[2]] if column is not None else NO_VALUE
+        if key in (b"", NO_VALUE):
+            without.append(match)
+        else:
+            keyed.append((key, match))
+    keyed.sort(key=lambda pair: pair[0], reverse=descending)
+    return [match for _, match in keyed] + without
+
+
+def _hit(match: Ranked, highlighter: Highlighter) -> Hit:
+    score, segment, docnum = match
+    stored = segment.reader.stored_fields(docnum)
+    attributes = attributes_from_json(json.loads(stored["attributes"]))
+    language = str(next(iter(attributes.get("Language", ())), ""))
+    snippet = highlighter.snippet(stored["text"], language)
+    return Hit(stored["url"], stored["title"], score, stored["source"], snippet, attributes)

@@ -1,0 +1,94 @@
+"""What an index directory holds, and whether all of it can be read and fits together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from whoosh.codec.whoosh3 import W3TermInfo
+from whoosh.formats import Positions
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index.engine import IndexFacts
+from ultracrawl.index.whoosh.damage import DAMAGE
+from ultracrawl.index.whoosh.directory import IndexDirectory
+from ultracrawl.index.whoosh.fields import ANALYSIS_FIELD
+from ultracrawl.index.whoosh.kept import stored_document
+from ultracrawl.index.whoosh.postings import decode_positions, read_postings
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+
+
+def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:
+    """Return what a snapshot holds, and the bytes that the directory takes."""
+    sources = Counter(key.partition("\n")[0] for segment in snapshot.segments for key in segment.keys(""))
+    size = sum(file.stat().st_size for file in path.iterdir() if file.is_file()) if path.is_dir() else 0
+    deleted = sum(len(segment.deleted) for segment in snapshot.segments)
+    return IndexFacts(
+        "whoosh", snapshot.living, deleted, len(snapshot.segments), size, _analysis(snapshot),
+        dict(sorted(sources.items())),
+    )  # fmt: skip
+
+
+def _analysis(snapshot: Snapshot) -> int:
+    names = snapshot.schema.names()
+    start = ANALYSIS_FIELD.rstrip("0123456789")
+    versions = [int(name.removeprefix(start)) for name in names if name.startswith(start)]
+    return max(versions, default=1 if names else 0)
+
+
+def wrong_in(directory: IndexDirectory) -> list[str]:
+    """Read everything in the directory and return what is wrong."""
+    try:
+        expected = directory.segment_count()
+    except IndexStoreError as error:
+        return [str(error)]
+    wrong: list[str] = []
+    keys: Counter[str] = Counter()
+    opened = 0
+    for segment in directory.segments():
+        opened += 1
+        name = segment.segment.segment_id()
+        try:
+            keys.update(segment.keys(""))
+            wrong += (f"segment {name}: {what}" for what in _wrong_in(segment))
+        except DAMAGE as error:
+            wrong.append(f"segment {name} cannot be read to its end: {_line(error)}")
+        finally:
+            segment.reader.close()
+    if opened < expected:
+        wrong.append(f"{expected - opened} of {expected} segments cannot be opened")
+    wrong += (f"{key.partition(chr(10))[2]} is in the index {n} times" for key, n in keys.items() if n > 1)
+    return wrong
+
+
+def _wrong_in(segment: OpenSegment) -> Iterator[str]:
+    unreadable = 0
+    for docnum in range(segment.documents):
+        if docnum not in segment.deleted:
+            try:
+                stored_document(segment, docnum)
+            except DAMAGE:
+                unreadable += 1
+    if unreadable:
+        yield f"{unreadable} documents cannot be read"
+    for fieldname in segment.reader._terms._fieldmap:
+        wrong = sum(not _fits(segment, fieldname, info) for _, info in segment.terms(fieldname))
+        if wrong:
+            yield f"the occurrences of {wrong} words in the field {fieldname} cannot be read"
+
+
+def _fits(segment: OpenSegment, fieldname: str, info: W3TermInfo) -> bool:
+    """Return whether the postings of a term can be read and are of documents of the segment."""
+    try:
+        ids, weights, values = read_postings(segment.reader, info)
+        if type(segment.schema[fieldname].format) is Positions:
+            for value in values or ():
+                decode_positions(value)
+    except DAMAGE:
+        return False
+    return 0 < len(ids) == len(weights) == info.doc_frequency() and 0 <= ids[0] <= ids[-1] < segment.documents
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
