@@ -2,7 +2,7 @@
 
 `UltracrawlScheduler` (the Scrapy face), `Admission` (from a link to a queue entry), `LinkRewriting` (the source's
 own rewriter on the way), `Pacing` (how requests went, and what of it is kept), `AddressDesk` (addresses of sites),
-`PageBudget` (pages left of each site), `Alarm` (its timer), `SitemapGate` (sitemaps, and the pages that wait for
+`Intake` (what comes in), `PageBudget` (pages left of each site), `Alarm` (its timer), `SitemapGate` (sitemaps, and the pages that wait for
 them).
 """
 

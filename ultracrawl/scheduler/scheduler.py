@@ -15,23 +15,20 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
 from ultracrawl.robots import RobotsRules
 from ultracrawl.scheduler.addresses import AddressDesk
-from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
 from ultracrawl.scheduler.cycle_end import CycleEnd
-from ultracrawl.scheduler.detours import Detours
+from ultracrawl.scheduler.intake import Intake
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
-from ultracrawl.scheduler.waking import Waking
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import host_of, site_of, url_key
+from ultracrawl.urls import host_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -46,8 +43,6 @@ REFILL = 2000
 """Entries of one site that are turned away at once."""
 LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
 CONGESTION_WAIT = 0.1
-INDEX_ONLY = "crawling_mode index-only"
-"""The rule that turns away links to URLs that are not known yet."""
 
 
 class UltracrawlScheduler(BaseScheduler):
@@ -68,10 +63,6 @@ class UltracrawlScheduler(BaseScheduler):
         self._pacing = Pacing(session, self._frontier)
         self._direct: deque[Request] = deque()
         self._retries: dict[int, Visit] = {}
-        self._depths: dict[int, int] = {}
-        self._unconditional: set[int] = set()
-        self._once_more: set[int] = set()
-        """Keys in flight whose record was changed after their request went out."""
         self._alarm = Alarm(self._wake)
         self._addresses = AddressDesk(session.hosts, self._frontier, self._alarm.set)
         self._headers = dict(session.rules.headers)
@@ -95,36 +86,17 @@ class UltracrawlScheduler(BaseScheduler):
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._pacing.claim
         self._pacing.begin()
-        rules = session.rules
-        self.admission = Admission(
-            rules.url_policy,
-            rules.boundary,
-            session.state,
-            session.clock,
-            session.report.rejected_by,
-            session.rewriter,
-            session.hosts.look_up,
-            session.screened.add if session.screened is not None else None,
-            "" if rules.follows_links else INDEX_ONLY,
-            rules.levels.of,
-        )
-        self._waking = Waking(session, self.admission.seen, self._enqueue_stored)
-        if self._waking.on:
-            self.admission.meet = self._waking.meet
-            session.recorder.on_finish.append(self._waking.finished)
-            session.recorder.on_vouched.append(self._waking.vouched)
-        if session.chooser is not None:
-            self.admission.admits = session.chooser.admits
-        self._ending = CycleEnd(session, self._waking, self._alarm.set)
+        self._intake = Intake(session, self._enqueue, self._enqueue_stored)
+        self.admission = self._intake.admission
+        self._ending = CycleEnd(session, self._intake.waking, self._alarm.set)
         for site, _ in session.state.queued_sites():
             self._frontier.leave_stored(site)
-        self._detours = Detours(session, self._requeue)
         ways = Ways(
-            self._take,
+            self._intake.take,
             self._alarm.set,
             self._must_ask,
             self._is_over,
-            partial(self._detours.note, 0, ()),
+            partial(self._intake.detours.note, 0, ()),
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
@@ -211,7 +183,7 @@ class UltracrawlScheduler(BaseScheduler):
                 self._frontier.hungry.discard(site)
                 continue
             found = [self._refill_level(site, level) for level in self._frontier.hunger(site)]
-            self._waking.catch_up()
+            self._intake.waking.catch_up()
             if not all(found):
                 # A pause: one batch after the other would hold up everything else.
                 self._frontier.leave_stored(site)
@@ -234,7 +206,7 @@ class UltracrawlScheduler(BaseScheduler):
         return self._budget.is_spent(site) or site in self._frontier.given_up
 
     def _must_ask(self, key: int) -> bool:
-        return key in self._unconditional or key in self._depths or key in self._retries
+        return key in self._retries or self._intake.must_ask(key)
 
     def _wake(self) -> None:
         """Give the engine something: it asks a scheduler that said None again only when a request comes in."""
@@ -248,7 +220,7 @@ class UltracrawlScheduler(BaseScheduler):
     # ---- requests
 
     def _request(self, entry: QueueEntry) -> Request:
-        visit = self._retries.pop(entry.key, None) or self._visit(entry)
+        visit = self._retries.pop(entry.key, None) or self._intake.visit(entry)
         if entry.seq:
             self._session.visits[entry.key] = visit
         return Request(
@@ -267,27 +239,10 @@ class UltracrawlScheduler(BaseScheduler):
             dont_filter=True,
         )
 
-    def _visit(self, entry: QueueEntry) -> Visit:
-        record = self._session.state.get(entry.key)
-        if record is None:
-            record = UrlRecord(
-                entry.url, self._session.source.name, entry.depth, first_seen=self._session.clock()
-            )
-        nearer = self._depths.pop(entry.key, None)
-        rescan = self._session.rescan or entry.key in self._unconditional
-        self._unconditional.discard(entry.key)
-        entry = entry._replace(display_url=record.display_url)
-        task = self._session.sitemaps.task(entry.key)
-        if task is not None:
-            rescan = rescan or task.again or self._session.state.sitemaps.get(entry.key) is None
-        return Visit(entry, record, rescan=rescan, sitemap=task, nearer=nearer)
-
     def _finished(self, visit: Visit) -> None:
         if visit.entry.seq:
             self._session.visits.pop(visit.entry.key, None)
-        if visit.entry.key in self._once_more:
-            self._once_more.discard(visit.entry.key)
-            self._requeue(visit.entry.key, visit.record, visit.depth)
+        self._intake.finished(visit)
         self._pacing.ended(visit)
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
@@ -342,61 +297,23 @@ class UltracrawlScheduler(BaseScheduler):
         else:
             self._session.sitemaps.abandon(entry.key)
 
-    # ---- links
+    # ---- what comes in (`LinkQueue`)
 
     def seed(self, urls: Iterable[str]) -> int:
-        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them by default."""
-        return 0 if self._session.failed else sum(map(self._seed, urls))
-
-    def _seed(self, url: str) -> bool:
-        rules, report = self._session.rules, self._session.report
-        canonical = rules.url_policy.canonical(url)
-        if canonical is None:
-            self._session.problems.append(f"start URL {url!r} is not a URL that can be crawled")
-            return False
-        key = url_key(canonical)
-        if self._session.state.lookup([key]):
-            return self._waking.start(canonical)
-        rule = rules.boundary.rejects(canonical, seed=True)
-        if rule is None:
-            self._enqueue(self.admission.enter(key, canonical, 0, level=rules.levels.start))
-            return True
-        report.rejected_by[rule] += 1
-        if self._session.screened is not None:
-            self._session.screened.add(canonical, rule, "")
-        logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
-        return False
+        """Queue start URLs, at depth 0; returns how many were new."""
+        return self._intake.seed(urls)
 
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
-        """Queue the links of a page that are new and inside the boundary; returns how many.
-
-        The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
-        """
-        with self.admission.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
-            entries, inside = self.admission.admit(hrefs, base, visit.depth + 1, visit.url)
-        visit.links = inside.tobytes()
-        self._detours.note(visit.link_hops, (entry.key for entry in entries), inside)
-        self._take(entries)
-        return len(entries)
-
-    def _take(self, entries: Iterable[QueueEntry]) -> None:
-        for entry in entries:
-            self._enqueue(entry)
-        if self.admission.shorter:
-            self._take_shorter_routes()
+        """Queue the links of a page that are new and inside the boundary; returns how many."""
+        return self._intake.follow(visit, hrefs, base)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""
-        key = url_key(target)
-        known = self._session.state.lookup([key])
-        if known and self._waking.on:
-            self._waking.meet(known)
-        if not known:
-            entry = visit.entry
-            self._enqueue(
-                self.admission.enter(key, target, visit.depth, display_url=display_url, hops=entry.hops + 1)
-            )
-        self._detours.pass_on(visit.entry.key, key, new=not known)
+        self._intake.redirect(visit, target, display_url)
+
+    def again(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+        self._intake.again(record)
 
     def _enqueue(self, entry: QueueEntry) -> None:
         self._session.report.scheduled += 1
@@ -412,50 +329,3 @@ class UltracrawlScheduler(BaseScheduler):
             self._turn_away(entry)
         elif entry.site not in self._session.sitemaps.held:
             self._frontier.leave_stored(entry.site)
-
-    def again(self, record: UrlRecord) -> None:
-        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
-        if record.removed:
-            return
-        key = url_key(record.url)
-        visit = self._session.visits.get(key)
-        if visit is not None:
-            visit.record = record
-            visit.entry = visit.entry._replace(display_url=record.display_url)
-            self._once_more.add(key)
-        elif self._was_visited(record) or self._waking.is_fresh(key):
-            self._requeue(key, record, record.depth)
-
-    def _was_visited(self, record: UrlRecord) -> bool:
-        return record.last_fetched >= self._session.run.started
-
-    def _requeue(self, key: int, record: UrlRecord, depth: int) -> None:
-        self._unconditional.add(key)
-        state = self._session.state
-        level = self._session.rules.levels.of(record.url)
-        entry = QueueEntry(
-            key,
-            record.url,
-            site_of(record.url),
-            depth,
-            state.next_seq(),
-            display_url=record.display_url,
-            level=level,
-        )
-        state.requeue(entry)
-        self._enqueue(entry)
-
-    def _take_shorter_routes(self) -> None:
-        """Lower the depth of URLs that turned out to be nearer; pages already scanned are fetched once more.
-
-        Only where the source has a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
-        """
-        shorter, self.admission.shorter = self.admission.shorter, []
-        if self._session.rules.depth_limit is None:
-            return
-        for key, depth in shorter:
-            record = self._session.state.get(key)
-            if record is None or not self._was_visited(record):
-                self._depths[key] = depth
-            elif not record.removed:
-                self._requeue(key, record, depth)

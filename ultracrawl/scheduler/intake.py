@@ -1,0 +1,196 @@
+"""What comes in to be fetched: start URLs, links, redirect targets, URLs that have to be fetched once more."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
+from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.model import UrlRecord
+from ultracrawl.scheduler.admission import Admission
+from ultracrawl.scheduler.detours import Detours
+from ultracrawl.scheduler.waking import Waking
+from ultracrawl.state import QueueEntry
+from ultracrawl.urls import site_of, url_key
+
+logger = logging.getLogger(__name__)
+
+INDEX_ONLY = "crawling_mode index-only"
+"""The rule that turns away links to URLs that are not known yet."""
+
+
+class Intake:
+    """Puts whatever comes in through admission, and places what is let in in the frontier.
+
+    `place` takes an entry that was let in just now, `leave` one that is to be read from the store in its turn.
+    """
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        place: Callable[[QueueEntry], None],
+        leave: Callable[[QueueEntry], None],
+    ) -> None:
+        self._session = session
+        self._place = place
+        rules = session.rules
+        self.admission = Admission(
+            rules.url_policy,
+            rules.boundary,
+            session.state,
+            session.clock,
+            session.report.rejected_by,
+            session.rewriter,
+            session.hosts.look_up,
+            session.screened.add if session.screened is not None else None,
+            "" if rules.follows_links else INDEX_ONLY,
+            rules.levels.of,
+        )
+        self.waking = Waking(session, self.admission.seen, leave)
+        if self.waking.on:
+            self.admission.meet = self.waking.meet
+            session.recorder.on_finish.append(self.waking.finished)
+            session.recorder.on_vouched.append(self.waking.vouched)
+        if session.chooser is not None:
+            self.admission.admits = session.chooser.admits
+        self.detours = Detours(session, self._requeue)
+        self._depths: dict[int, int] = {}
+        self._unconditional: set[int] = set()
+        self._once_more: set[int] = set()
+        """Keys in flight whose record was changed after their request went out."""
+
+    # ---- what is known of URLs on their way out
+
+    def must_ask(self, key: int) -> bool:
+        """Whether the URL of a key has to be fetched, for reasons of this run."""
+        return key in self._unconditional or key in self._depths
+
+    def visit(self, entry: QueueEntry) -> Visit:
+        """Return the visit of an entry whose turn has come."""
+        session = self._session
+        record = session.state.get(entry.key)
+        if record is None:
+            record = UrlRecord(entry.url, session.source.name, entry.depth, first_seen=session.clock())
+        rescan = session.rescan or entry.key in self._unconditional
+        self._unconditional.discard(entry.key)
+        task = session.sitemaps.task(entry.key)
+        if task is not None:
+            rescan = rescan or task.again or session.state.sitemaps.get(entry.key) is None
+        return Visit(
+            entry._replace(display_url=record.display_url),
+            record,
+            rescan=rescan,
+            sitemap=task,
+            nearer=self._depths.pop(entry.key, None),
+        )
+
+    def finished(self, visit: Visit) -> None:
+        """Queue a URL once more whose record was changed while it was fetched."""
+        if visit.entry.key in self._once_more:
+            self._once_more.discard(visit.entry.key)
+            self._requeue(visit.entry.key, visit.record, visit.depth)
+
+    # ---- what comes in
+
+    def seed(self, urls: Iterable[str]) -> int:
+        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them by default."""
+        return 0 if self._session.failed else sum(map(self._seed, urls))
+
+    def _seed(self, url: str) -> bool:
+        rules, report = self._session.rules, self._session.report
+        canonical = rules.url_policy.canonical(url)
+        if canonical is None:
+            self._session.problems.append(f"start URL {url!r} is not a URL that can be crawled")
+            return False
+        key = url_key(canonical)
+        if self._session.state.lookup([key]):
+            return self.waking.start(canonical)
+        rule = rules.boundary.rejects(canonical, seed=True)
+        if rule is None:
+            self._place(self.admission.enter(key, canonical, 0, level=rules.levels.start))
+            return True
+        report.rejected_by[rule] += 1
+        if self._session.screened is not None:
+            self._session.screened.add(canonical, rule, "")
+        logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
+        return False
+
+    def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+        """Queue the links of a page that are new and inside the boundary; returns how many.
+
+        The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
+        """
+        with self.admission.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
+            entries, inside = self.admission.admit(hrefs, base, visit.depth + 1, visit.url)
+        visit.links = inside.tobytes()
+        self.detours.note(visit.link_hops, (entry.key for entry in entries), inside)
+        self.take(entries)
+        return len(entries)
+
+    def take(self, entries: Iterable[QueueEntry]) -> None:
+        """Place entries that admission let in."""
+        for entry in entries:
+            self._place(entry)
+        if self.admission.shorter:
+            self._take_shorter_routes()
+
+    def redirect(self, visit: Visit, target: str, display_url: str) -> None:
+        """Queue the target of an allowed redirect, at the depth of the URL that led there."""
+        key = url_key(target)
+        known = self._session.state.lookup([key])
+        if known and self.waking.on:
+            self.waking.meet(known)
+        if not known:
+            entry = visit.entry
+            self._place(
+                self.admission.enter(key, target, visit.depth, display_url=display_url, hops=entry.hops + 1)
+            )
+        self.detours.pass_on(visit.entry.key, key, new=not known)
+
+    def again(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+        if record.removed:
+            return
+        key = url_key(record.url)
+        visit = self._session.visits.get(key)
+        if visit is not None:
+            visit.record = record
+            visit.entry = visit.entry._replace(display_url=record.display_url)
+            self._once_more.add(key)
+        elif self._was_visited(record) or self.waking.is_fresh(key):
+            self._requeue(key, record, record.depth)
+
+    def _was_visited(self, record: UrlRecord) -> bool:
+        return record.last_fetched >= self._session.run.started
+
+    def _requeue(self, key: int, record: UrlRecord, depth: int) -> None:
+        self._unconditional.add(key)
+        state = self._session.state
+        level = self._session.rules.levels.of(record.url)
+        entry = QueueEntry(
+            key,
+            record.url,
+            site_of(record.url),
+            depth,
+            state.next_seq(),
+            display_url=record.display_url,
+            level=level,
+        )
+        state.requeue(entry)
+        self._place(entry)
+
+    def _take_shorter_routes(self) -> None:
+        """Lower the depth of URLs that turned out to be nearer; pages already scanned are fetched once more.
+
+        Only where the source has a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
+        """
+        shorter, self.admission.shorter = self.admission.shorter, []
+        if self._session.rules.depth_limit is None:
+            return
+        for key, depth in shorter:
+            record = self._session.state.get(key)
+            if record is None or not self._was_visited(record):
+                self._depths[key] = depth
+            elif not record.removed:
+                self._requeue(key, record, depth)
