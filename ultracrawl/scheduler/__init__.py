@@ -1,8 +1,8 @@
 """Scrapy's `SCHEDULER`: links come in as strings, requests go out one at a time when the frontier says so.
 
 `UltracrawlScheduler` (the Scrapy face), `Intake` (what comes in), `Admission` (from a link to a queue entry),
-`LinkRewriting` (the source's own rewriter on the way), `Waking` (known URLs that are to be fetched again), `Pacing` (how
-requests went, and what of it is kept), `AddressDesk` (addresses of sites), `PageBudget` (pages left of each site),
+`LinkRewriting` (the source's own rewriter on the way), `Waking` (known URLs that are to be fetched again), `Pacing`
+(how requests went, and what of it is kept), `AddressDesk` (addresses of sites), `PageBudget` (pages left of each site),
 `Alarm` (its timer), `SitemapGate` (sitemaps, and the pages that wait for them), `CycleEnd` (orphans).
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
@@ -20,6 +20,7 @@ from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.priority_section import PrioritySection
 from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
+from ultracrawl.sources.rule_files import with_urls_of_files
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, RobotsSection
 from ultracrawl.sources.sitemaps_section import SitemapsSection
@@ -43,6 +44,10 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
 SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 def _lower_keys(value: object) -> object:
@@ -225,12 +230,26 @@ class SourceEntry(SourceOptions):
         description="Where crawling begins: a list, or one text with blanks or commas between URLs.",
         examples=[["https://www.example.com/"]],
     )
+    start_url_files: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+        default=(),
+        description="Text files with further start URLs, one a line; they are read again for every run.",
+        examples=[["seeds/handbook.txt"]],
+    )
     spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
         default=None,
         alias="class",
         description="Your own spider, a subclass of `ultracrawl.spiders.SourceSpider`, as a dotted path.",
         examples=["mypackage.spiders.MySpider"],
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_url_files(cls, data: Any, info: ValidationInfo) -> Any:
+        names = data.get("start_url_files") if isinstance(data, dict) else None
+        listed = [names] if isinstance(names, str) else names
+        if not listed or not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            return data
+        return with_urls_of_files(data, listed, info)
 
 
 class DataSource(SourceEntry):

@@ -15,6 +15,7 @@ from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.locations import read_text
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import Pattern
+from ultracrawl.urls import DEFAULT_POLICY
 
 Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
 _WORDS = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"
@@ -50,6 +51,21 @@ class RuleFiles:
         """Return the URL rules of a file."""
         return self._patterns(name, False, parse_uri_lines)
 
+    def urls(self, name: str) -> tuple[str, ...]:
+        """Return the start URLs of a file, one a line; blank lines and lines that begin with `#` are none."""
+        path = self._base / name
+        lines = list(enumerate(_text(path, name, "start URL").splitlines(), 1))
+        named = [(number, line.strip()) for number, line in lines if line.strip() and line.strip()[0] != "#"]
+        self._findings.begin(str(path))
+        instead = "write one URL a line, in full, or put `#` in front of a line that is none"
+        wrong = [
+            Finding(str(path), number, "start URL", f"{shown(url)} is no URL that can be crawled", instead)
+            for number, url in named
+            if DEFAULT_POLICY.canonical(url) is None
+        ]
+        self._findings.take(wrong)
+        return tuple(url for _, url in named)
+
     def text(self, name: str) -> str:
         """Return the text of a file as it is."""
         return _text(self._base / name, name)
@@ -66,13 +82,13 @@ class RuleFiles:
         return known
 
 
-def _text(path: Path, name: str) -> str:
+def _text(path: Path, name: str, what: str = "rule") -> str:
     try:
         return read_text(path, str(path)).text
     except DefinitionError as error:
         problem = error.findings[0].problem
         raise mistake(
-            f"the rule file {shown(name)}: {problem}", "give a text file with one rule a line"
+            f"the {what} file {shown(name)}: {problem}", f"give a text file with one {what} a line"
         ) from None
 
 
@@ -117,6 +133,17 @@ def _files(info: ValidationInfo, name: str) -> RuleFiles:
     if isinstance(info.context, RuleFiles):
         return info.context
     raise mistake(f"the rule file {shown(name)} is read from definition files only", "write its rules out")
+
+
+def with_urls_of_files(
+    data: dict[str, object], names: Iterable[str], info: ValidationInfo
+) -> dict[str, object]:
+    """Return the options of a source with the start URLs of files behind its own."""
+    found = [url for name in names for url in _files(info, name.strip()).urls(name.strip())]
+    own = data.get("start_urls") or []
+    if isinstance(own, str):
+        return {**data, "start_urls": "\n".join([own, *found])}
+    return {**data, "start_urls": [*own, *found]} if isinstance(own, list | tuple) else data
 
 
 def alias_text(info: ValidationInfo, name: str) -> str:
