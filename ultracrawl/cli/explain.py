@@ -11,10 +11,12 @@ from ultracrawl.backends import open_state, state_exists
 from ultracrawl.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.later_stages import later_stages
 from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.urls import url_key
+from ultracrawl.state import StoredSite
+from ultracrawl.urls import site_of, url_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,13 @@ class Explanation:
 @click.argument("url")
 @config_option
 @click.option("--source", metavar="S", default="", help="Explain for this source only.")
+@click.option("--dns", is_flag=True, help="Look the host up, and judge its addresses.")
 @json_option
-def command(url: str, config: str | None, source: str, as_json: bool) -> None:
+def command(url: str, config: str | None, source: str, dns: bool, as_json: bool) -> None:
     """Say, stage by stage, which rule lets URL in or turns it away, and how its last visit ended.
 
-    Nothing is fetched. What robots.txt says of a URL shows in its last visit. With --json one object a source.
+    Nothing is fetched: robots.txt and the answer are told of as they were at the last visit. With --json one object
+    a source.
 
     \b
     Example:
@@ -66,14 +70,14 @@ def command(url: str, config: str | None, source: str, as_json: bool) -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     chosen = chosen_sources(project, [source] if source else [])
-    for explanation in (explain(project, one, url) for one in chosen):
+    for explanation in (explain(project, one, url, dns=dns) for one in chosen):
         if as_json:
             print_json(explanation.as_json())
         else:
             _print(explanation)
 
 
-def explain(project: Project, source: DataSource, url: str) -> Explanation:
+def explain(project: Project, source: DataSource, url: str, *, dns: bool = False) -> Explanation:
     """Put a URL through the rules of a source, as the crawl would a link. Raises `UserError`, `WorkError`."""
     hosts = HostAddresses()
     rules = compile_source(source, project, hosts)
@@ -82,13 +86,13 @@ def explain(project: Project, source: DataSource, url: str) -> Explanation:
             found = _found(rules, rewriter, url)
         if not found.access_url:
             return Explanation(url, "", source.name, tuple(found.decisions), None)
-        record = _record(project, source, found.access_url)
+        record, site = _known(project, source, found.access_url)
         depth = record.depth if record else 0
         seed = found.access_url in rules.seeds
         decisions = rules.boundary.decisions(found.access_url, depth, seed=seed)
-        return Explanation(
-            url, found.access_url, source.name, (*found.decisions, *decisions), record, found.display_url
-        )
+        later = later_stages(source, rules, found.access_url, record, site, dns=dns)
+        stages = (*found.decisions, *decisions, *later)
+        return Explanation(url, found.access_url, source.name, stages, record, found.display_url)
     finally:
         hosts.close()
 
@@ -113,12 +117,13 @@ def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Fo
     return _Found([*decisions, result.decision], result.access_url, result.display_url)
 
 
-def _record(project: Project, source: DataSource, url: str) -> UrlRecord | None:
+def _known(project: Project, source: DataSource, url: str) -> tuple[UrlRecord | None, StoredSite | None]:
+    """Return what the state knows of a URL and of its site."""
     if not state_exists(project, source.name):
-        return None
+        return None, None
     state = open_state(project, source.name, read_only=True)
     try:
-        return state.get(url_key(url))
+        return state.get(url_key(url)), state.sites.get(site_of(url))
     finally:
         state.close()
 
@@ -146,6 +151,7 @@ def _print(explanation: Explanation) -> None:
         click.echo(
             f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
         )
-        click.echo(f"  in the index: {'yes' if record.indexed else 'no'}")
+        kept = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
+        click.echo(f"  in the index: {kept}")
         if record.leaving:
             click.echo(f"  is to leave the index: {record.leaving}")

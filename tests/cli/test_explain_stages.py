@@ -1,0 +1,70 @@
+"""`ultracrawl explain`: the stages after the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+@pytest.fixture
+def workspace(site: Site, url: str, tmp_path: Path) -> Workspace:
+    """A crawled site: a page, one that robots.txt forbids, one that is not indexed."""
+    site.file("/robots.txt", b"User-agent: *\nDisallow: /private\n", "text/plain")
+    site.page("/", title="Home", text="words", links=["/private", "/noindex"])
+    site.page("/noindex", title="No", text="words", headers={"X-Robots-Tag": "noindex"})
+    made = Workspace(tmp_path)
+    made.define(f"{url}/", boundary={"domains": {"include": ["*"]}})
+    made.crawl()
+    site.reset()
+    return made
+
+
+def stages(workspace: Workspace, *words: str) -> dict[str, dict[str, Any]]:
+    explained = workspace.command("explain", "--json", *words).json
+    return {one["stage"]: one for one in explained["decisions"]}
+
+
+def test_robots_txt_and_the_answer_as_they_were_last(site: Site, url: str, workspace: Workspace) -> None:
+    found = stages(workspace, f"{url}/")
+    assert (found["robots"]["accept"], "1 rules" in found["robots"]["reason"]) == (True, True)
+    assert (found["answer"]["rule"], found["address"]["accept"]) == ("NEW", True)
+    forbidden = stages(workspace, f"{url}/private")
+    assert (forbidden["robots"]["accept"], "answer" in forbidden) == (False, False)
+    assert "Disallow: /private" in forbidden["robots"]["reason"]
+    noindex = stages(workspace, f"{url}/noindex")["answer"]
+    assert (noindex["rule"], "noindex" in noindex["reason"]) == ("NOT_INDEXED", True)
+    assert "yes, not indexed" in workspace.command("explain", f"{url}/noindex").out
+    assert site.requests == [], "nothing is fetched"
+
+
+def test_what_is_not_known_yet_is_said(workspace: Workspace) -> None:
+    found = stages(workspace, "http://elsewhere.example/")
+    assert found["robots"]["reason"] == "not read yet; it is read before the first fetch"
+    assert "address" not in found, "no host is looked up unasked"
+
+
+def test_addresses_are_judged(workspace: Workspace) -> None:
+    assert stages(workspace, "http://10.0.0.1/")["address"]["accept"] is False
+    found = stages(workspace, "--dns", "http://nothing.invalid/")["address"]
+    assert (found["accept"], found["reason"]) == (False, "nothing.invalid has no address")
+
+
+def test_robots_txt_that_is_not_obeyed(url: str, workspace: Workspace) -> None:
+    workspace.define(f"{url}/", robots={"obey": False})
+    assert stages(workspace, f"{url}/private")["robots"]["rule"] == "robots.obey"
