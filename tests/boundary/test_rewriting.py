@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from ultracrawl.boundary import (
     Boundary,
@@ -144,3 +146,14 @@ def test_hooks_of_the_base_class_do_nothing() -> None:
     rewriter = UrlRewriter()
     rewriter.open(logging.getLogger("test"))
     rewriter.close()
+
+
+_HARD_RULES = ["@(x)?h@\\1-\\g<0>-\\.@", "@@-@", "@^.*$@@", "@[^a]+|$@\\g<0>\\\\@", "@(?P<n>.)@[\\g<n>]@"]
+
+
+@given(st.lists(st.sampled_from(_HARD_RULES), max_size=3), st.text() | st.text().map(f"{LINK}?".__add__))
+@example(_HARD_RULES, "http://h/\ud800")
+def test_no_rewrite_rule_raises_on_any_url(members: list[str], url: str) -> None:
+    written = RewriteRules(map(RewriteRule.parse, members)).rewrite(url)
+    assert isinstance(written, str)
+    assert members or written == url

@@ -145,3 +145,10 @@ _LINES = st.sampled_from(
 def test_robots_blocks_and_allowed_agree(lines: list[str], path: str) -> None:
     rules = RobotsRules.parse("\n".join(lines), name="me")
     assert rules.allowed(f"{SITE}/{path}").accept is not rules.blocks(f"{SITE}/{path}")
+
+
+@given(st.lists(_LINES, max_size=12), st.text() | st.text().map(f"{SITE}/".__add__))
+def test_no_robots_rule_raises_on_any_url(lines: list[str], url: str) -> None:
+    rules = RobotsRules.parse("\n".join(["User-agent: *", *lines]), name="me")
+    assert isinstance(rules.blocks(url), bool)
+    assert isinstance(rules.allowed(url).accept, bool)

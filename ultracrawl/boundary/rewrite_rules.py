@@ -69,10 +69,16 @@ class RewriteRules:
         self._any.Compile()
 
     def rewrite(self, url: str) -> str:
-        """Return the rewritten text; the caller puts it into canonical form again."""
+        """Return the rewritten text; the caller puts it into canonical form again.
+
+        A text that no encoding can carry (a lone surrogate) is rewritten with `?` in the place of the surrogate.
+        """
         if not self._rules:
             return url
-        matching = self._any.Match(url)
+        try:
+            matching = self._any.Match(url)
+        except UnicodeEncodeError:
+            return self.rewrite(url.encode("utf-8", "replace").decode("utf-8"))
         if not matching:
             return url
         for rule in self._rules[min(matching) :]:
