@@ -35,6 +35,12 @@ def print_report(report: RunReport) -> None:
         )
     if report.orphans:
         click.echo(f"  {report.orphans:>9,}  of them orphans: nothing led to them any more")
+    if report.ended_by:
+        click.echo(f"  Ended by {report.ended_by}; the next run goes on")
+    if report.refresh_only:
+        click.echo(
+            "  Refresh-only for a while: no new URLs, because the source or the disk was too full (limits)"
+        )
     _print_errors(report)
     _print_rejected(report)
     for problem in report.problems:

@@ -17,7 +17,7 @@ BATCH = 1000
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
 UNFOLLOWED = ".unfollowed"
-"""End of the mark of a run that followed no links (crawling mode `index-only`)."""
+"""End of the mark of a run that left links: crawling mode `index-only`, or refresh-only mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,21 @@ def definition_mark(rules: CompiledSource) -> str:
     return f"{rules.scope}.{rules.recipe}" + ("" if rules.follows_links else UNFOLLOWED)
 
 
-def change_since(before: RunMark | None, rules: CompiledSource) -> Change:
-    """Compare the definition with that of an earlier run; without one nothing changed."""
+def with_links_left(mark: str) -> str:
+    """Return the mark of a run that left links which a later run is to find."""
+    return mark.removesuffix(UNFOLLOWED) + UNFOLLOWED
+
+
+def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool = False) -> Change:
+    """Compare the definition with that of an earlier run; without one nothing changed.
+
+    Links that the earlier run left are looked for again, unless new URLs are kept out (`closed`) now, too.
+    """
     if before is None:
         return NO_CHANGE
     mark = before.scope.removesuffix(UNFOLLOWED)
     scope, _, recipe = mark.partition(".")
-    has_links_left = mark != before.scope and rules.follows_links
+    has_links_left = mark != before.scope and rules.follows_links and not closed
     return Change(scope != rules.scope or has_links_left, recipe != rules.recipe)
 
 

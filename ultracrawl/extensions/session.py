@@ -36,8 +36,9 @@ from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
+from ultracrawl.extensions.run_limits import REFRESH_ONLY, RunLimits
 from ultracrawl.extensions.run_log import RunLog
-from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside
+from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside, with_links_left
 from ultracrawl.extensions.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.sitemap_desk import SitemapDesk
@@ -109,6 +110,7 @@ class CrawlSession:
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.control = CrawlControl(self)
+        self.limits = RunLimits(self)
         self.conversion = ConversionDesk(self)
         self.opened = False
         self._remade = False
@@ -178,6 +180,7 @@ class CrawlSession:
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
+        self.limits.open()
         if self._open_rewriter():
             self._follow_definition()
             if self.source.crawling_mode != "examine":
@@ -219,7 +222,7 @@ class CrawlSession:
         every page is made into a document again.
         """
         before = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
-        change = change_since(before, self.rules)
+        change = change_since(before, self.rules, closed=self.limits.refresh_only)
         self._remade = change.recipe
         self.force = self.force or change.recipe
         self.rescan = self.force or change.scope
@@ -303,6 +306,7 @@ class CrawlSession:
                 self.flush()
             self.feed.tick()
             self.control.tick()
+            self.limits.tick()
         except WorkError as error:
             self.fail(str(error))
 
@@ -390,6 +394,8 @@ class CrawlSession:
         self.report.finished = _iso(now)
         kept = self.report.given_up.total()
         finished = now if self.state.counts().queued <= kept else 0.0
+        if self.limits.refresh_only or self.report.rejected_by[REFRESH_ONLY]:
+            self.run = replace(self.run, scope=with_links_left(self.run.scope))
         self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
         self.state.end_run(self.run)
 

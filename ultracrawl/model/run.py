@@ -43,6 +43,10 @@ class RunReport:
     problems: list[str] = field(default_factory=list)
     """One line each: what failed in this run besides single URLs (index process died, disk full)."""
     resumed: bool = False
+    ended_by: str = ""
+    """The limit that ended the run before everything was asked for."""
+    refresh_only: bool = False
+    """New URLs were kept out for a while, because the source or the disk was too full."""
     interrupted: bool = False
     """Stopped by the user before the queue was empty; the next run goes on."""
 
@@ -96,6 +100,8 @@ class RunReport:
             "given_up": dict(self.given_up),
             "dropped_values": self.dropped_values,
             "resumed": self.resumed,
+            "ended_by": self.ended_by or None,
+            "refresh_only": self.refresh_only,
             "interrupted": self.interrupted,
             "problems": list(self.problems),
         }

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 from ultracrawl.boundary import Boundary, UrlRewriter
 from ultracrawl.boundary.focus import FOCUSED
+from ultracrawl.extensions.run_limits import REFRESH_ONLY
+from ultracrawl.frontier.limits import TrapGuard
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
 from ultracrawl.urls import UrlPolicy, host_of, site_of, url_key
@@ -89,6 +91,8 @@ class Admission:
         self._screened = screened
         self._closed = closed
         self._closed_always = closed
+        self.traps: TrapGuard | None = None
+        """Counts new URLs of sites that may be endless."""
         self._level_of = level_of
         self.seen = SeenUrls()
         self.meet: Callable[[Iterable[int]], None] | None = None
@@ -200,7 +204,7 @@ class Admission:
         self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
-        rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or None
+        rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or self._trap(url)
         if rule is None:
             return True
         self._rejected_by[rule] += 1
@@ -208,9 +212,16 @@ class Admission:
             self._screened(url, rule, parent)
         if logger.isEnabledFor(logging.INFO):
             logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
-        if rule != FOCUSED and not self._boundary.depends_on_route(rule):
+        if rule not in (FOCUSED, REFRESH_ONLY) and not self._boundary.depends_on_route(rule):
             self.seen.put(key, REJECTED)
         return False
+
+    def _trap(self, url: str) -> str | None:
+        return self.traps.rejects(url, site_of(url)) if self.traps is not None else None
+
+    def close(self, rule: str) -> None:
+        """Turn away whatever is not known yet under a rule from now on; nothing with an empty rule."""
+        self._closed = self._closed_always = rule
 
     @contextmanager
     def closed_by(self, rule: str) -> Iterator[None]:

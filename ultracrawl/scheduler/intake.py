@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 
 from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.extensions.run_limits import REFRESH_ONLY
+from ultracrawl.frontier.limits import TrapGuard
 from ultracrawl.model import UrlRecord
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.detours import Detours
@@ -47,6 +49,10 @@ class Intake:
             "" if rules.follows_links else INDEX_ONLY,
             rules.levels.of,
         )
+        self.admission.traps = self._trap_guard()
+        self._closed = "" if rules.follows_links else INDEX_ONLY
+        session.limits.on_change.append(self._keep_to_limits)
+        self._keep_to_limits()
         self.waking = Waking(session, self.admission.seen, leave)
         if self.waking.on:
             self.admission.meet = self.waking.meet
@@ -60,7 +66,24 @@ class Intake:
         self._once_more: set[int] = set()
         """Keys in flight whose record was changed after their request went out."""
 
+    def _trap_guard(self) -> TrapGuard:
+        limits, state = self._session.source.limits, self._session.state
+        sizes: dict[str, int] = {}
+        if limits.urls_per_site and state.counts().known >= limits.urls_per_site // 2:  # else none is near it
+            sizes = {site: size.fetched + size.new for site, size in state.revisits.site_sizes().items()}
+        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes)
+
+    def _keep_to_limits(self) -> None:
+        self.admission.close(self._closed or (REFRESH_ONLY if self._session.limits.refresh_only else ""))
+
     # ---- what is known of URLs on their way out
+
+    def refuses(self, entry: QueueEntry) -> str:
+        """Return the rule that keeps an entry from being fetched now: it is new, and only known URLs are asked for."""
+        if not self._session.limits.refresh_only or not entry.seq:
+            return ""
+        record = self._session.state.get(entry.key)
+        return "" if record is not None and record.last_fetched else REFRESH_ONLY
 
     def must_ask(self, key: int) -> bool:
         """Whether the URL of a key has to be fetched, for reasons of this run."""

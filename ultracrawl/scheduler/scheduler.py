@@ -130,7 +130,9 @@ class UltracrawlScheduler(BaseScheduler):
             return None
         if self._direct:
             return self._direct.popleft()
-        if self._session.failed or (self._pages and self._may_fetch() <= self._unanswered()):
+        if self._session.failed or self._session.limits.reached:
+            return None
+        if self._pages and self._may_fetch() <= self._unanswered():
             return None
         if self._session.feed.congested or self._session.conversion.congested:
             self._alarm.set(CONGESTION_WAIT)
@@ -145,7 +147,9 @@ class UltracrawlScheduler(BaseScheduler):
         return self._request(entry)
 
     def _may_fetch(self) -> int:
-        """Return how many answers this run may still get (`limits.pages`)."""
+        """Return how many answers this run may still get (`limits.pages`), none after a limit of the run."""
+        if self._session.limits.reached:
+            return 0
         return sys.maxsize if self._pages is None else self._pages - self._session.report.fetched
 
     def _unanswered(self) -> int:
@@ -159,6 +163,9 @@ class UltracrawlScheduler(BaseScheduler):
             entry = self._frontier.pop(now)
             if entry is None:
                 return None
+            if rule := self._intake.refuses(entry):
+                self._refuse(entry, rule)
+                continue
             self._pacing.asked(entry.site)
             if self._sitemaps.rules_known(entry):
                 if self._sitemaps.keeps(entry):
@@ -250,6 +257,12 @@ class UltracrawlScheduler(BaseScheduler):
             self._frontier.refund(visit.entry.site)
         if not visit.released:
             self._frontier.done(visit.entry.site)
+
+    def _refuse(self, entry: QueueEntry, rule: str) -> None:
+        """End an entry that was handed out and is not asked for."""
+        self._session.recorder.skip(entry, rule)
+        self._frontier.refund(entry.site)
+        self._frontier.done(entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
         """Let no more requests of a site out than it has pages left; with none left, turn away what waits."""

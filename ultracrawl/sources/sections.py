@@ -115,6 +115,56 @@ class LimitsSection(Section):
         description="Pages fetched from one site in one run; its further URLs are not asked for.",
         examples=[20000],
     )
+    seconds: Seconds | None = Field(
+        default=None,
+        gt=0,
+        description="Seconds after which a run ends; the next one goes on with what is left.",
+        examples=[3600],
+    )
+    bytes: Size | None = Field(
+        default=None,
+        description="Bytes read in one run; what is left waits for the next one.",
+        examples=["2 GB"],
+    )
+    documents: int | None = Field(
+        default=None,
+        ge=1,
+        description="Documents in the index from which on only known URLs are asked for (refresh-only mode).",
+        examples=[50000],
+    )
+    documents_slack: int = Field(
+        default=1000,
+        ge=0,
+        description="New URLs are let in again when there are so many documents less than that.",
+        examples=[500],
+    )
+    disk_free: float = Field(
+        default=0.0,
+        ge=0,
+        le=100,
+        description="Free part of the disk of the state, in percent, below which only known URLs are asked for; "
+        "0: off.",
+        examples=[10],
+    )
+    disk_free_slack: float = Field(
+        default=3.0,
+        ge=0,
+        le=100,
+        description="New URLs are let in again when so much more is free, in percentage points.",
+        examples=[5],
+    )
+    urls_per_site: int | None = Field(
+        default=1_000_000,
+        ge=1,
+        description="URLs of one site that are kept known; a site that makes up more is a trap.",
+        examples=[200000],
+    )
+    query_variations: int | None = Field(
+        default=20_000,
+        ge=1,
+        description="Different queries of one path that are followed in a run; more come from calendars and filters.",
+        examples=[500],
+    )
     url_length: int = Field(
         default=2048,
         ge=16,

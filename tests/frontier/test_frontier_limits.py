@@ -1,0 +1,43 @@
+"""Limits with slack, and the guard against endless sites."""
+
+from __future__ import annotations
+
+import pytest
+
+from ultracrawl.frontier.limits import SlackLimit, TrapGuard
+
+COURSES = {
+    "fast_173_174-documents": (SlackLimit(100, 10), [99, 100, 95, 90, 89, 99, 100], [0, 1, 1, 1, 0, 0, 1]),
+    "fast_171_172-free disk": (
+        SlackLimit(10, 3, falling=True),
+        [10, 9.9, 12, 13, 13.1, 11],
+        [0, 1, 1, 1, 0, 0],
+    ),
+    "off": (SlackLimit(None, 10), [10**9], [0]),
+    "0 is off": (SlackLimit(0, 3, falling=True), [0], [0]),
+}
+
+
+@pytest.mark.parametrize(("limit", "values", "over"), COURSES.values(), ids=COURSES)
+def test_a_limit_with_slack(limit: SlackLimit, values: list[float], over: list[int]) -> None:
+    assert [int(limit.update(value)) for value in values] == over
+
+
+def test_queries_of_one_path_are_bounded() -> None:
+    guard = TrapGuard(None, 3, {})
+    rules = [guard.rejects(f"http://h/cal?day={day}", "h") for day in range(5)]
+    assert rules == [None, None, None, "limits.query_variations 3", "limits.query_variations 3"]
+    assert guard.rejects("http://h/other?day=1", "h") is None
+    assert guard.rejects("http://h/cal", "h") is None
+
+
+def test_urls_of_a_site_are_bounded_with_those_known_before() -> None:
+    guard = TrapGuard(5, None, {"h": 4})
+    assert [guard.rejects(f"http://h/{n}", "h") for n in range(3)] == [None, *["limits.urls_per_site 5"] * 2]
+    assert guard.rejects("http://g/", "g") is None
+
+
+def test_memory_is_bounded() -> None:
+    guard = TrapGuard(None, 1, {}, paths=10)
+    assert not any(guard.rejects(f"http://h/{n}?a=1", "h") for n in range(1000))
+    assert len(guard._queries) <= 10
