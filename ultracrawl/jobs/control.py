@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.backends import state_file
+from ultracrawl.backends import open_state, state_file
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.state.control import Command, CrawlSign, Phase, leave_order, sign_of_crawl
@@ -87,12 +87,10 @@ def _wait(
 ) -> Steered:
     deadline = time.monotonic() + timeout
     sign: CrawlSign | None = first
-    stopping = False
     while time.monotonic() < deadline:
         sign = running_crawl(project, source)
         if sign is None or sign.crawl != first.crawl:
-            return _ended(source, command, stopping)
-        stopping = stopping or sign.phase is Phase.STOPPING
+            return _ended(project, source, command)
         if sign.phase in _WANTED[command]:
             return Steered(source, command, True, sign.phase.value, _DONE[command])
         if command is not Command.STOP and sign.phase in _ENDING:
@@ -104,8 +102,12 @@ def _wait(
     return Steered(source, command, False, sign.phase.value, note)
 
 
-def _ended(source: str, command: Command, stopping: bool) -> Steered:
-    if command is Command.STOP:
-        note = "stopped; the next crawl goes on with what waits" if stopping else "ended"
-        return Steered(source, command, True, "idle", note)
-    return Steered(source, command, False, "idle", f"ended before it could {command.value}")
+def _ended(project: Project, source: str, command: Command) -> Steered:
+    if command is not Command.STOP:
+        return Steered(source, command, False, "idle", f"ended before it could {command.value}")
+    state = open_state(project, source, read_only=True)
+    runs = state.runs(1)
+    state.close()
+    stopped = bool(runs) and not runs[0].finished
+    note = "stopped; the next crawl goes on with what waits" if stopped else "ended"
+    return Steered(source, command, True, "idle", note)
