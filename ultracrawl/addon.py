@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LOADER = "ultracrawl.spiders.SourceSpiderLoader"
 HTTP_PROXY = "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware"
+COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 
 
 class UltracrawlAddon:
@@ -63,15 +64,21 @@ class UltracrawlAddon:
 
     @staticmethod
     def _install_components(settings: BaseSettings) -> None:
-        """Add ours and switch off what they replace; an entry that the project made itself is left alone."""
+        """Add ours and take out what they replace; an entry that the project made itself is left alone.
+
+        Out of the base list it is not even imported: Scrapy imports what is only switched off, which takes 0.1 s.
+        """
         for setting, priorities in components.items():
             for path, priority in priorities.items():
                 settings[setting].setdefault(path, priority)
-        for setting, paths in replaced.items():
-            for path in paths:
-                settings[setting].setdefault(path, None)
+        unwanted = {setting: set(paths) for setting, paths in replaced.items()}
         if not getproxies():
-            settings["DOWNLOADER_MIDDLEWARES"].setdefault(HTTP_PROXY, None)
+            unwanted["DOWNLOADER_MIDDLEWARES"].add(HTTP_PROXY)
+        if not settings.getbool("COOKIES_ENABLED"):
+            unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES)
+        for setting, paths in unwanted.items():
+            for path in paths - set(settings[setting]):
+                settings[f"{setting}_BASE"].pop(path, None)
 
     @staticmethod
     def _apply_limits(settings: BaseSettings, source: DataSource) -> None:

@@ -37,7 +37,9 @@ class SettingsDump:
         settings = self.crawler.settings
         effective = {name: settings.get(name) for name in NAMES}
         engine = self.crawler.engine
-        effective["parts"] = [path_of(engine.scheduler), *map(path_of, engine.downloader.middleware.middlewares)]
+        managers = engine.downloader.middleware, engine.scraper.spidermw, self.crawler.extensions
+        parts = [engine.scheduler, *(part for manager in managers for part in manager.middlewares)]
+        effective["parts"] = [path_of(part) for part in parts]
         with open(settings["DUMP_FILE"], "w") as stream:
             json.dump(effective, stream, default=dict)
 '''

@@ -70,12 +70,24 @@ def assert_hardened(settings: dict[str, Any]) -> None:
     assert handlers["https"]
     assert settings["SCHEDULER"] == "ultracrawl.scheduler.UltracrawlScheduler"
     assert "ultracrawl.scheduler.scheduler.UltracrawlScheduler" in settings["parts"]
-    assert settings["EXTENSIONS"]["scrapy.extensions.spiderstate.SpiderState"] is None
     assert settings["REFERRER_POLICY"] == "same-origin"
-    assert settings["SPIDER_MIDDLEWARES"]["scrapy.spidermiddlewares.referer.RefererMiddleware"] is None
     assert settings["ROBOTSTXT_OBEY"] is True
     assert "ultracrawl.middlewares.robots.RobotsMiddleware" in settings["parts"]
     assert settings["COOKIES_ENABLED"] is False
+    assert "ultracrawl.extensions.session.CrawlSession" in settings["parts"]
+    unwanted = (
+        "spiderstate",
+        "remote_control",
+        "telnet",
+        "referer",
+        "cookies",
+        "retry",
+        "offsite",
+        "robotstxt",
+    )
+    assert [
+        part for part in settings["parts"] if part.startswith("scrapy.") and part.split(".")[2] in unwanted
+    ] == []
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=list(WAYS))

@@ -92,7 +92,7 @@ def test_their_spider_stays_as_it_was(project: Desk, url: str) -> None:
     settings, titles = after
     assert titles == ["Home", "Private", "Vacation"]
     assert settings["parts"][0] == "scrapy.core.scheduler.Scheduler"
-    assert all(part.startswith("scrapy.") for part in settings["parts"])
+    assert all(part.startswith(("scrapy.", "theirs.")) for part in settings["parts"])
     assert not (project.directory / "var").exists()
 
 

@@ -75,6 +75,7 @@ replaced: dict[str, tuple[str, ...]] = {
     ),
     "EXTENSIONS": (
         "scrapy.extensions.telnet.TelnetConsole",
+        "scrapy.extensions.remote_control.RemoteControl",
         "scrapy.extensions.logstats.LogStats",
         # It unpickles a file of JOBDIR; what a crawl has to remember is in the document table.
         "scrapy.extensions.spiderstate.SpiderState",
