@@ -37,6 +37,23 @@ def test_urls_of_a_site_are_bounded_with_those_known_before() -> None:
     assert guard.rejects("http://g/", "g") is None
 
 
+def test_only_what_passes_is_counted() -> None:
+    guard = TrapGuard(1, 2, {"full": 1})
+    assert [guard.rejects("http://full/cal?a", "full") for _ in range(3)] == ["limits.urls_per_site 1"] * 3
+    guard = TrapGuard(2, 1, {})
+    rules = [guard.rejects(url, "h") for url in ("http://h/a?1", "http://h/a?2", "http://h/b", "http://h/c")]
+    assert rules == [None, "limits.query_variations 1", None, "limits.urls_per_site 2"]
+
+
+def test_many_paths_do_not_open_a_trap_again() -> None:
+    guard = TrapGuard(None, 2, {}, paths=10)
+    for day in range(3):
+        guard.rejects(f"http://h/cal?{day}", "h")
+    for number in range(100):
+        guard.rejects(f"http://h/{number}?a=1", "h")
+    assert guard.rejects("http://h/cal?99", "h") == "limits.query_variations 2"
+
+
 def test_memory_is_bounded() -> None:
     guard = TrapGuard(None, 1, {}, paths=10)
     assert not any(guard.rejects(f"http://h/{n}?a=1", "h") for n in range(1000))

@@ -57,7 +57,7 @@ class RedirectFollower:
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         self._session.report.turn_away(rule)
-        if self._session.screened is not None:
-            self._session.screened.add(redirect.target or "", rule, visit.url)
+        if self._session.logs.screened is not None:
+            self._session.logs.screened.add(redirect.target or "", rule, visit.url)
         reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))
         self._session.recorder.finish(visit, UrlOutcome.REJECTED, answer.code, reason)

@@ -23,6 +23,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.conversion_desk import ConversionDesk
+from ultracrawl.extensions.crawl_logs import CrawlLogs
 from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failing import FailureDesk
@@ -37,9 +38,7 @@ from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
 from ultracrawl.extensions.run_limits import REFRESH_ONLY, RunLimits
-from ultracrawl.extensions.run_log import RunLog
 from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside, with_links_left
-from ultracrawl.extensions.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
@@ -97,10 +96,6 @@ class CrawlSession:
         self.pending: PendingDocuments
         self.recorder: Recorder
         self.names: DisplayUrls
-        self.screened: ScreenedLog | None = None
-        """The log of links that were turned away, if the source keeps one."""
-        self.run_log: RunLog | None = None
-        """The log of this run, if the source keeps any."""
         self.run: RunMark
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
@@ -111,6 +106,7 @@ class CrawlSession:
         self.sitemaps = SitemapDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
+        self.logs = CrawlLogs(self)
         self.conversion = ConversionDesk(self)
         self.opened = False
         self._remade = False
@@ -165,9 +161,6 @@ class CrawlSession:
         indexer = open_indexer(self.project)
         self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
         self.pending = PendingDocuments(self.state, self.feed)
-        if self.source.log.screened:
-            path = screened_path(self.project, self.source.name)
-            self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         observer = VisitObserver(self.state, self.rules)
         self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
@@ -186,31 +179,12 @@ class CrawlSession:
             if self.source.crawling_mode != "examine":
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
-        self._open_log()
+        self.logs.open()
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
         gc.collect()
         gc.freeze()
-
-    def _open_log(self) -> None:
-        """Begin the log of this run; if that cannot be, the crawl goes on and says so."""
-        if not self.source.log.runs:
-            return
-        try:
-            self.run_log = RunLog(self.project, self.source.name, self.source.log.runs, self.clock)
-        except WorkError as error:
-            self._note(error)
-            return
-        self.run_log.started(self.report)
-        self.recorder.on_finish.append(self.run_log.ended)
-
-    def _close_log(self, reason: str) -> None:
-        if self.run_log is not None:
-            self.run_log.results(self.report, reason)
-            self._flush_log()
-        if self.run_log is not None:
-            self.run_log.close()
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
@@ -247,7 +221,7 @@ class CrawlSession:
         except WorkError as error:
             self.rewriter = None
             self._failed = True
-            self._note(error)
+            self.note(error)
             return False
         return True
 
@@ -257,9 +231,10 @@ class CrawlSession:
         try:
             close_rewriter(self.rewriter)
         except WorkError as error:
-            self._note(error)
+            self.note(error)
 
-    def _note(self, error: WorkError) -> None:
+    def note(self, error: WorkError) -> None:
+        """Have the report tell of a failure that is larger than a URL; the crawl goes on."""
         self.report.problems.append(str(error))
         logger.error("%s", error)
 
@@ -279,25 +254,7 @@ class CrawlSession:
             prepare()
         self.feed.sync()
         self.state.flush()
-        self._flush_log()
-
-    def _flush_log(self) -> None:
-        """Write the logs; one that cannot be written is given up, and the crawl goes on."""
-        try:
-            if self.screened is not None:
-                self.screened.flush()
-        except WorkError as error:
-            self.screened = None
-            self._note(error)
-        log = self.run_log
-        try:
-            if log is not None:
-                log.flush()
-        except WorkError as error:
-            if log is not None:
-                log.close()
-            self.run_log = None
-            self._note(error)
+        self.logs.flush()
 
     def _tick(self) -> None:
         self._ticks += 1
@@ -360,11 +317,11 @@ class CrawlSession:
                 self._end_run()
         except WorkError as error:
             self._failed = True
-            self._note(error)
+            self.note(error)
         finally:
             self.feed.close(timeout=10.0)
             self._release()
-            self._close_log(reason)
+            self.logs.close(reason)
         logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
 
     def _delete(self) -> None:
@@ -403,7 +360,7 @@ class CrawlSession:
         try:
             self.state.close()
         except WorkError as error:
-            self._note(error)
+            self.note(error)
         finally:
             self.control.close()
 

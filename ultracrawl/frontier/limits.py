@@ -35,7 +35,8 @@ class TrapGuard:
     """Bounds sites that make up URLs without end: calendars, combinations of filters, session ids (FAST 5.1 B9, B11).
 
     Counts the URLs of each site, and the queries of each path. Only URLs that are not known yet are counted, so a
-    navigation bar costs nothing. `paths` bounds the memory: when so many paths were met, counting begins anew.
+    navigation bar costs nothing. `paths` bounds the memory: when so many paths were met, only those that are full are
+    remembered, and counting of the others begins anew.
     """
 
     def __init__(
@@ -50,18 +51,23 @@ class TrapGuard:
         self._query_rule = f"limits.query_variations {variations}"
 
     def rejects(self, url: str, site: str) -> str | None:
-        """Count a new URL that is inside; returns the rule that turns it away, or None."""
-        if self._variations and "?" in url:
-            path = url.partition("?")[0]
-            queries = self._queries.get(path, 0)
-            if queries >= self._variations:
-                return self._query_rule
-            if len(self._queries) >= self._most_paths:
-                self._queries.clear()
-            self._queries[path] = queries + 1
+        """Count a new URL that is inside; returns the rule that turns it away, or None. Only what passes is counted."""
+        path = url.partition("?")[0] if self._variations and "?" in url else None
+        if path is not None and self._variations and self._queries.get(path, 0) >= self._variations:
+            return self._query_rule
         if self._per_site:
             number = self._sites.get(site, 0)
             if number >= self._per_site:
                 return self._site_rule
             self._sites[site] = number + 1
+        if path is not None:
+            self._count_query(path)
         return None
+
+    def _count_query(self, path: str) -> None:
+        if path not in self._queries and len(self._queries) >= self._most_paths:
+            full = {
+                path: number for path, number in self._queries.items() if number >= (self._variations or 0)
+            }
+            self._queries = full if len(full) < self._most_paths // 2 else {}
+        self._queries[path] = self._queries.get(path, 0) + 1

@@ -45,7 +45,7 @@ class Intake:
             session.report.rejected_by,
             session.rewriter,
             session.hosts.look_up,
-            session.screened.add if session.screened is not None else None,
+            session.logs.screened.add if session.logs.screened is not None else None,
             "" if rules.follows_links else INDEX_ONLY,
             rules.levels.of,
         )
@@ -134,8 +134,8 @@ class Intake:
             self._place(self.admission.enter(key, canonical, 0, level=rules.levels.start))
             return True
         report.rejected_by[rule] += 1
-        if self._session.screened is not None:
-            self._session.screened.add(canonical, rule, "")
+        if self._session.logs.screened is not None:
+            self._session.logs.screened.add(canonical, rule, "")
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
         return False
 

@@ -1,0 +1,84 @@
+"""Fetching and indexing take turns, and what is fetched is registered once (Ultra Search 6, checklist 2 to 11)."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+from support.project import LOOPBACK, Workspace, kill_group
+from support.site import Site
+
+PAGES = 40
+
+
+def defined(workspace: Workspace, url: str, cache: str, **politeness: object) -> None:
+    source = {"start_urls": [f"{url}/"], "politeness": politeness, "boundary": LOOPBACK}
+    workspace.write({"sources": {"site": source}, "cache": {"size": cache}})
+
+
+@pytest.fixture
+def long(site: Site) -> Site:
+    """Return a site of 41 pages of 20 kB, each of which links to all the others."""
+    links = [f"/{number}" for number in range(PAGES)]
+    site.page("/", title="Home", links=links)
+    for number in range(PAGES):
+        site.page(f"/{number}", title=f"Page {number}", text="long words " * 1800, links=links)
+    return site
+
+
+@pytest.fixture
+def slow(long: Site, url: str, workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
+    defined(workspace, url, "100 kB", delay=0.2, concurrency=1)
+    process = workspace.start("crawl", "--json")
+    yield process
+    kill_group(process)
+
+
+def test_a_full_cache_is_indexed_and_crawling_goes_on__ultra_search_5_7(
+    slow: subprocess.Popen[str], long: Site, workspace: Workspace
+) -> None:
+    deadline = time.monotonic() + 30
+    while not (found := len(workspace.search("words"))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert slow.poll() is None, "the crawl is still running"
+    assert 0 < found < PAGES
+    before = len(long.requests)
+    while len(long.requests) <= before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert len(long.requests) > before, "crawling goes on after a part was indexed"
+
+
+def test_an_empty_queue_lets_a_cache_be_indexed_that_is_not_full__ultra_search_6(
+    long: Site, url: str, workspace: Workspace
+) -> None:
+    defined(workspace, url, "20 MB", delay=0, concurrency=4)
+    assert workspace.crawl().run["indexed"] == PAGES + 1
+    assert len(workspace.search("words")) == PAGES
+    assert not [path for path in (workspace.directory / "var/cache").rglob("*") if path.is_file()]
+
+
+def test_each_url_is_queued_once_and_registered__ultra_search_8_9_10_11(
+    long: Site, url: str, workspace: Workspace
+) -> None:
+    defined(workspace, url, "20 MB", delay=0, concurrency=8)
+    workspace.crawl()
+    asked = [path for path in long.paths() if path in long.page_paths()]
+    assert asked[0] == "/", "the first crawl begins with the seeds"
+    assert len(asked) == len(set(asked)) == PAGES + 1
+    assert set(workspace.urls()) == set(asked)
+    assert {row["status_code"] for row in workspace.urls().values()} == {200}
+
+
+def test_several_pages_are_fetched_at_the_same_time__ultra_search_2(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", links=[f"/{number}" for number in range(8)])
+    for number in range(8):
+        site.slow(f"/{number}", 0.6)
+    defined(workspace, url, "20 MB", delay=0, concurrency=4)
+    workspace.crawl()
+    times = sorted(request.time for request in site.requests if request.path[1:].isdigit())
+    assert times[3] - times[0] < 0.6, "four are asked for before the first is answered"
+    assert times[4] - times[0] >= 0.6, "the fifth waits for a place"
