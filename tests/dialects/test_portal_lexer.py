@@ -41,7 +41,10 @@ VALUES = {
     "portal_robot_21-two backslashes join": ("Data fn=a \\\\\nsrc=x", {"fn": "a", "src": "x"}),
     "portal_robot_22-leading blank continues": ("Data fn=a\n   src=x", {"fn": "a", "src": "x"}),
     "pair at the beginning of a line continues": ("Data fn=a\nsrc=x", {"fn": "a", "src": "x"}),
-    "portal_robot_24-comment between continued lines": ("Data fn=a \\\n# no\n src=x", {"fn": "a", "src": "x"}),
+    "portal_robot_24-comment between continued lines": (
+        "Data fn=a \\\n# no\n src=x",
+        {"fn": "a", "src": "x"},
+    ),
     "portal_robot_23-comment": ("# Data fn=b\nData fn=a\n  # c", {"fn": "a"}),
     "windows lines and BOM": ("\ufeffData fn=a \\\r\n src=x\r\n", {"fn": "a", "src": "x"}),
 }
@@ -70,7 +73,8 @@ def test_lines_are_those_of_the_file() -> None:
 
 
 def test_portal_robot_24_123_robot_conf_with_a_comment_in_its_block() -> None:
-    text = '<Process csid="x-catalog://h:80/j" \\\n   depth="-1"\n   # email="u@d"\n   onCompletion=idle\n{end}</Process>'
+    head = '<Process csid="x-catalog://h:80/j" \\\n   depth="-1"\n'
+    text = head + '   # email="u@d"\n   onCompletion=idle\n{end}</Process>'
     for end in ("", ">\n"):
         result = read_text(text.replace("{end}", end), "robot.conf", ())
         expected = {"csid": "x-catalog://h:80/j", "depth": "-1", "onCompletion": "idle"}
@@ -79,7 +83,12 @@ def test_portal_robot_24_123_robot_conf_with_a_comment_in_its_block() -> None:
 
 
 DAMAGE = {
-    "portal_robot_19-unclosed quote of a name": ('<Filter name="x>\nData fn=a\n</Filter>', 1, "not closed", False),
+    "portal_robot_19-unclosed quote of a name": (
+        '<Filter name="x>\nData fn=a\n</Filter>',
+        1,
+        "not closed",
+        False,
+    ),
     "portal_robot_20-fn- for fn=": ("Data fn-filter-by-max src=depth", 1, "is read as", False),
     "stray half line of a header": ("<Process csid=a \\\n/half/a/path\n</Process>", 2, "has no value", False),
     "unclosed quote of a directive": ('Data fn=a\nData fn=b src="x', 2, "not closed", True),
@@ -102,7 +111,10 @@ def test_damage_is_said_with_its_line(text: str, line: int, problem: str, fatal:
 
 
 def test_portal_robot_20_the_function_is_there() -> None:
-    assert pairs(read("MetaData fn-filter-by-max src=depth").directives[0]) == {"fn": "filter-by-max", "src": "depth"}
+    assert pairs(read("MetaData fn-filter-by-max src=depth").directives[0]) == {
+        "fn": "filter-by-max",
+        "src": "depth",
+    }
 
 
 def test_a_directive_without_end_is_refused() -> None:

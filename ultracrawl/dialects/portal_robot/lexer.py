@@ -98,7 +98,8 @@ def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
     block: Block | None = None
     for line in _logical_lines(text, known):
         if line.head.startswith("</"):
-            block = _close(line, block, result)
+            _close(line, block, result)
+            block = None
         elif line.head.startswith("<"):
             block = _open(line, block, result)
         else:
@@ -116,8 +117,8 @@ def _logical_lines(text: str, words: set[str]) -> Iterator[_Line]:
     """Join continued lines; a comment between them does not end them."""
     current = _Line()
     goes_on = False
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        line = line.rstrip("\r")
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = raw.rstrip("\r")
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             goes_on = goes_on and bool(stripped)
@@ -148,9 +149,13 @@ def _open(line: _Line, block: Block | None, result: ConfigText) -> Block:
     opening = _OPENING.match(line.head)
     if block is not None:
         problem = f"the block <{block.kind}> of line {block.line} is not closed before this one"
-        result.blame(line.number, block.kind, problem, f"blocks do not nest; add </{block.kind}> before this line")
+        result.blame(
+            line.number, block.kind, problem, f"blocks do not nest; add </{block.kind}> before this line"
+        )
     if opening is None:
-        result.blame(line.number, "block", "a `<` that begins no block", "write for example <Filter name=...>")
+        result.blame(
+            line.number, "block", "a `<` that begins no block", "write for example <Filter name=...>"
+        )
         return _begin(Block("", (), line.number), result)
     rest = _Line([(line.number, line.head[opening.end() :]), *line[1:]])
     return _begin(Block(opening["kind"].lower(), _header_pairs(rest, result), line.number), result)
@@ -194,7 +199,9 @@ def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
 # ---- pairs
 
 
-def _pairs(line: Sequence[tuple[int, str]], result: ConfigText, *, in_header: bool = False) -> Iterator[Parameter]:
+def _pairs(
+    line: Sequence[tuple[int, str]], result: ConfigText, *, in_header: bool = False
+) -> Iterator[Parameter]:
     if sum(len(text) for _, text in line) > LONGEST_LINE:
         result.blame(line[0][0], "line", f"longer than {LONGEST_LINE} characters", "split it")
         return
@@ -209,9 +216,7 @@ def _pairs(line: Sequence[tuple[int, str]], result: ConfigText, *, in_header: bo
                 yield pair
 
 
-def _pair(
-    text: str, at: int, line: int, result: ConfigText, in_header: bool
-) -> tuple[Parameter | None, int]:
+def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) -> tuple[Parameter | None, int]:
     token = _TOKEN.match(text, at)
     if token is None or token["junk"]:
         problem = f"`{text[at : at + 20]}` is no name=value"
@@ -241,9 +246,7 @@ def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parame
     return Parameter("fn", dashed["value"], line)
 
 
-def _quoted(
-    text: str, at: int, line: int, name: str, result: ConfigText, in_header: bool
-) -> tuple[str, int]:
+def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_header: bool) -> tuple[str, int]:
     """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash."""
     parts: list[str] = []
     while at < len(text):
