@@ -76,7 +76,9 @@ def test_portal_robot_7_8_9_10_how_often_each_phase_runs() -> None:
 
     filters = Filters()
     filters.functions = {**filters.functions, "note": own_function("note", note)}
-    text = "\n".join(f"{phase.value} fn=note what={phase.value}" for phase in Phase if phase is not Phase.ENUMERATE)
+    text = "\n".join(
+        f"{phase.value} fn=note what={phase.value}" for phase in Phase if phase is not Phase.ENUMERATE
+    )
     program = filters.program(text)
     for number in range(3):
         filters.visit(program, page(url=f"http://h/{number}"))
@@ -109,7 +111,7 @@ SOURCES = {
 
 @pytest.mark.parametrize(("phase", "name", "expected"), SOURCES.values(), ids=SOURCES)
 def test_sources(phase: str, name: str, expected: str) -> None:
-    body = '<meta name=Author content=Jordan><meta name=content-length content=5>'
+    body = "<meta name=Author content=Jordan><meta name=content-length content=5>"
     resource = page(
         body,
         "http://WWW.siroe.com:80/A/b.html?q=1",
@@ -139,7 +141,9 @@ def test_portal_robot_40_without_a_content_type_the_type_is_unknown() -> None:
 
 
 def test_repeated_meta_tags_give_several_values() -> None:
-    (view,) = Filters().run("Generate fn=extract-source src=k", page("<meta name=k content=1><meta name=K content=2>"))
+    (view,) = Filters().run(
+        "Generate fn=extract-source src=k", page("<meta name=k content=1><meta name=K content=2>")
+    )
     assert view.rd == {"k": ["1", "2"]}
 
 
@@ -161,24 +165,56 @@ def test_enable(text: str | None, expected: bool) -> None:
 
 MISTAKES = {
     "portal_robot_18-Enumerate in a generation filter": ("Enumerate fn=enumerate-urls", G, "does not belong"),
-    "portal_robot_18-Generate in an enumeration filter": ("Generate fn=extract-html-meta", E, "does not belong"),
-    "portal_robot_28-unknown function": ("Data fn=filter-by-exac src=a deny=b", G, "no function `filter-by-exac`"),
+    "portal_robot_18-Generate in an enumeration filter": (
+        "Generate fn=extract-html-meta",
+        E,
+        "does not belong",
+    ),
+    "portal_robot_28-unknown function": (
+        "Data fn=filter-by-exac src=a deny=b",
+        G,
+        "no function `filter-by-exac`",
+    ),
     "portal_robot_32-enable=maybe": ("Data enable=maybe fn=generate-md5", G, "`maybe`"),
     "portal_robot_44-config missing": ("Setup fn=filterrules-setup", G, "lacks config"),
     "portal_robot_45-logtype": ("Setup fn=filterrules-setup config=x logtype=loud", G, "none of verbose"),
-    "portal_robot_48-types by extension without setup": ("Data fn=assign-type-by-extension", G, "needs setup-type"),
-    "portal_robot_56-neither allow nor deny": ("Data fn=filter-by-exact src=type", G, "neither allow nor deny"),
+    "portal_robot_48-types by extension without setup": (
+        "Data fn=assign-type-by-extension",
+        G,
+        "needs setup-type",
+    ),
+    "portal_robot_56-neither allow nor deny": (
+        "Data fn=filter-by-exact src=type",
+        G,
+        "neither allow nor deny",
+    ),
     "portal_robot_59-two filter-by-max": (
-        "MetaData fn=filter-by-max src=depth value=1\nData fn=filter-by-max src=hosts value=1", G, "used twice"
+        "MetaData fn=filter-by-max src=depth value=1\nData fn=filter-by-max src=hosts value=1",
+        G,
+        "used twice",
     ),
     "portal_robot_62-filter-by-md5 without generate-md5": ("Data fn=filter-by-md5", G, "needs generate-md5"),
-    "portal_robot_63-filter-by-md5 under MetaData": ("MetaData fn=filter-by-md5", G, "cannot stand under MetaData"),
-    "portal_robot_64-two filter-by-md5": (
-        "Data fn=generate-md5\nData fn=filter-by-md5\nData fn=filter-by-md5", G, "used twice"
+    "portal_robot_63-filter-by-md5 under MetaData": (
+        "MetaData fn=filter-by-md5",
+        G,
+        "cannot stand under MetaData",
     ),
-    "portal_robot_69-both value and src": ("Data fn=assign-source dst=a value=b src=c", G, "both value and src"),
+    "portal_robot_64-two filter-by-md5": (
+        "Data fn=generate-md5\nData fn=filter-by-md5\nData fn=filter-by-md5",
+        G,
+        "used twice",
+    ),
+    "portal_robot_69-both value and src": (
+        "Data fn=assign-source dst=a value=b src=c",
+        G,
+        "both value and src",
+    ),
     "neither value nor src": ("Data fn=assign-source dst=a", G, "neither value nor src"),
-    "portal_robot_101-summarizers not in PATH": ("Generate fn=harvest-summarizer summarizer=HTML.sum", G, "not in PATH"),
+    "portal_robot_101-summarizers not in PATH": (
+        "Generate fn=harvest-summarizer summarizer=HTML.sum",
+        G,
+        "not in PATH",
+    ),
     "rules before their setup": ("Data fn=filterrules-process", G, "needs filterrules-setup"),
     "no function named": ("Data src=type", G, "names no function"),
     "unknown directive": ("Dada fn=generate-md5", G, "no directive"),
@@ -209,7 +245,9 @@ def test_all_mistakes_are_said_at_once() -> None:
 
 def test_lines_that_are_off_are_checked_but_do_not_count() -> None:
     filters = Filters()
-    filters.program("Data enable=off fn=filter-by-max src=depth value=1\nData fn=filter-by-max src=depth value=1")
+    filters.program(
+        "Data enable=off fn=filter-by-max src=depth value=1\nData fn=filter-by-max src=depth value=1"
+    )
     assert not filters.findings
     filters.program("Data enable=off fn=generate-md5\nData fn=filter-by-md5")
     assert "needs generate-md5" in filters.findings.pop().problem
@@ -233,14 +271,38 @@ def test_portal_robot_42_a_source_that_is_not_there_yet_gives_a_warning_and_no_a
 
 
 def test_portal_robot_104_the_thirty_functions() -> None:
-    names = """
-    filterrules-setup setup-regex-cache setup-type-by-extension filter-by-exact filter-by-max filter-by-md5
-    filter-by-prefix filter-by-regex filterrules-process assign-source assign-type-by-extension clear-source
-    convert-to-html copy-attribute generate-by-exact generate-by-prefix generate-by-regex generate-md5
-    generate-rd-expires generate-rd-last-modified rename-attribute enumerate-urls enumerate-urls-from-text
-    extract-full-text extract-html-meta extract-html-text extract-html-toc extract-source harvest-summarizer
-    filterrules-shutdown
-    """.split()
+    names = [
+        "filterrules-setup",
+        "setup-regex-cache",
+        "setup-type-by-extension",
+        "filter-by-exact",
+        "filter-by-max",
+        "filter-by-md5",
+        "filter-by-prefix",
+        "filter-by-regex",
+        "filterrules-process",
+        "assign-source",
+        "assign-type-by-extension",
+        "clear-source",
+        "convert-to-html",
+        "copy-attribute",
+        "generate-by-exact",
+        "generate-by-prefix",
+        "generate-by-regex",
+        "generate-md5",
+        "generate-rd-expires",
+        "generate-rd-last-modified",
+        "rename-attribute",
+        "enumerate-urls",
+        "enumerate-urls-from-text",
+        "extract-full-text",
+        "extract-html-meta",
+        "extract-html-text",
+        "extract-html-toc",
+        "extract-source",
+        "harvest-summarizer",
+        "filterrules-shutdown",
+    ]
     assert len(names) == 30
     assert set(Filters().functions) == {*names, "generate-last-modified"}
 
