@@ -26,7 +26,7 @@ class Converter(Protocol):
 class Rules(Protocol):
     """The site definitions and filter rules of a `filterrules.conf`."""
 
-    def judge(self, url: str, depth: int, media_type: str | None) -> Decision:
+    def judge(self, url: str, media_type: str | None = None) -> Decision:
         """Say whether a URL is inside; `media_type` is None before the fetch."""
 
 

@@ -22,6 +22,7 @@ _TOKEN = re.compile(r'(?P<name>[^\s="]+)(?P<equals>=?)|(?P<junk>[="])')
 _BARE = re.compile(r"[^\s]*")
 _OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
 _CLOSING = re.compile(r"</\s*(?P<kind>[A-Za-z][\w-]*)\s*>?\s*\Z")
+_CLOSED_AT_ONCE = re.compile(r">\s*</\s*[A-Za-z][\w-]*\s*>?\s*\Z")
 _DASHED = re.compile(r"fn-(?P<value>[A-Za-z][\w-]*)\Z")
 
 
@@ -145,7 +146,7 @@ def _continues(line: str, words: set[str]) -> bool:
 # ---- blocks
 
 
-def _open(line: _Line, block: Block | None, result: ConfigText) -> Block:
+def _open(line: _Line, block: Block | None, result: ConfigText) -> Block | None:
     opening = _OPENING.match(line.head)
     if block is not None:
         problem = f"the block <{block.kind}> of line {block.line} is not closed before this one"
@@ -158,7 +159,11 @@ def _open(line: _Line, block: Block | None, result: ConfigText) -> Block:
         )
         return _begin(Block("", (), line.number), result)
     rest = _Line([(line.number, line.head[opening.end() :]), *line[1:]])
-    return _begin(Block(opening["kind"].lower(), _header_pairs(rest, result), line.number), result)
+    last, text = rest[-1]
+    header = _CLOSED_AT_ONCE.sub(">", text)
+    rest[-1] = (last, header)
+    begun = _begin(Block(opening["kind"].lower(), _header_pairs(rest, result), line.number), result)
+    return begun if header == text else None
 
 
 def _begin(block: Block, result: ConfigText) -> Block:

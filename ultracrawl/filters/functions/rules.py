@@ -28,7 +28,7 @@ def _process(_: ParameterBlock, place: Place, robot: Robot) -> Step:
 
     def step(view: View) -> Answer:
         resource = view.resource
-        decision = rules.judge(resource.url, resource.depth, view.type if fetched else None)
+        decision = rules.judge(resource.url, view.type if fetched else None)
         if decision.accept:
             return Answer.PROCEED
         view.deny(decision.reason)
