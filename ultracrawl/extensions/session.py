@@ -23,6 +23,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -66,6 +67,8 @@ class CrawlSession:
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
+        self.filtering = Filtering(source.filters, time.time) if source.filters.file else None
+        """The filters of the source, if it has any."""
         rules = compile_source(source, project, self.hosts)
         networks = [str(network) for network in source.boundary.networks]
         addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
@@ -138,6 +141,8 @@ class CrawlSession:
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
+        if self.filtering is not None:
+            self.filtering.start()
         if self._open_rewriter():
             self._follow_definition()
         self.report.scheduled = self.state.counts().queued
@@ -276,6 +281,8 @@ class CrawlSession:
         if self._ticking.running:
             self._ticking.stop()
         self._close_rewriter()
+        if self.filtering is not None:
+            self.filtering.stop()
         self.hosts.close()
         try:
             if not self._failed:

@@ -11,6 +11,7 @@ from ultracrawl.state import QueueEntry
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from ultracrawl.extensions.filtering import FilterViews
     from ultracrawl.extensions.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlOutcome, UrlRecord
 
@@ -51,6 +52,8 @@ class Visit:
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
     links: bytes = b""
+    filtered: FilterViews | None = None
+    """What the filters of the source know of it, once they were asked."""
     sitemap: SitemapTask | None = None
     """Set if the URL is read as a sitemap and not as a page."""
     outcome: UrlOutcome | None = None
