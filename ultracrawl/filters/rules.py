@@ -20,6 +20,7 @@ FILTER_RULES = "filter rules"
 
 _PORTS = {"http": 80, "https": 443, "ftp": 21}
 _STAGE = "filter rules"
+_REMEMBERED = 256
 
 
 class SiteKind(StrEnum):
@@ -116,6 +117,7 @@ class SiteRules:
     def __init__(self, sites: Iterable[SiteDefinition], rules: Sequence[FilterRule]) -> None:
         self._exact: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._domains: dict[str, list[tuple[_Site, SiteHost]]] = {}
+        self._lately: dict[tuple[str, str | None], Decision] = {}
         known = {rule.name: rule for rule in rules}
         for order, definition in enumerate(site for site in sites if site.enabled):
             site = _Site(order, definition, list(_compiled(definition, known)))
@@ -124,7 +126,16 @@ class SiteRules:
                 table.setdefault(host.name.lower(), []).append((site, host))
 
     def judge(self, url: str, media_type: str | None = None) -> Decision:
-        """Say whether a URL is inside, and by which site and rule."""
+        """Say whether a URL is inside, and by which site and rule; both filters of a robot ask the same."""
+        asked = (url, media_type)
+        decision = self._lately.get(asked)
+        if decision is None:
+            if len(self._lately) >= _REMEMBERED:
+                self._lately.clear()
+            decision = self._lately[asked] = self._judge(url, media_type)
+        return decision
+
+    def _judge(self, url: str, media_type: str | None) -> Decision:
         parts = urlsplit(url)
         found = self._site_of(parts)
         if found is None:

@@ -20,6 +20,7 @@ from ultracrawl.dialects.portal_robot.rules_file import (
     read_classification,
     read_rules,
 )
+from ultracrawl.filters import FilterKind, Robot, Rules
 from ultracrawl.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.model import Finding
 from ultracrawl.sources import DataSource, Loaded
@@ -68,8 +69,11 @@ class RobotFiles:
 
 
 def read_robot(location: str | Path) -> Loaded:
-    """Read a robot; its sites need not have been filled in, but what is written has to be right."""
+    """Read a robot. One without an enabled starting point is complete, and has nothing to crawl."""
     files = read_files(Path(location))
+    if not files.starts and not any(finding.fatal for finding in files.findings):
+        instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
+        files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
     if any(finding.fatal for finding in files.findings):
         return Loaded(None, tuple(files.findings))
     try:
@@ -96,14 +100,31 @@ def read_files(location: Path) -> RobotFiles:
     properties, read = read_properties(text, str(location))
     files = RobotFiles(location, properties, findings=list(read.findings))
     filters = _text(location.with_name(FILTER_FILE))
+    _read_rules(files)
+    _read_classification(files)
     if isinstance(filters, Finding):
         files.findings.append(filters)
     else:
         files.filters = read_filters(filters, str(location.with_name(FILTER_FILE)))
+        _compile_filters(files, files.filters)
         files.findings += files.filters.text.findings
-    _read_rules(files)
-    _read_classification(files)
     return files
+
+
+def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
+    """Compile both filters for their mistakes only."""
+    robot = Robot(
+        read=lambda path: (files.instance / path).read_text(encoding="utf-8"),
+        load_rules=lambda path: rules_at(files.instance / path),
+        has_summarizers=True,
+    )
+    filters.compile(files.properties["enumeration-filter"], FilterKind.ENUMERATION, robot)
+    filters.compile(files.properties["generation-filter"], FilterKind.GENERATION, robot)
+
+
+def rules_at(path: Path) -> Rules:
+    """Return the rules of a file, without a word about what is wrong with it. Raises `OSError`."""
+    return read_rules(path.read_text(encoding="utf-8"), str(path))[0].compiled()
 
 
 def _read_rules(files: RobotFiles) -> None:
