@@ -22,7 +22,9 @@ BODY = b"<title>T</title><meta name=author content=A><h1>H</h1><p>text <a href=/
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pages", type=int, default=20_000)
     pages = parser.parse_args().pages
     text = (DEFAULTS / "filterrules.conf").read_text()

@@ -17,6 +17,7 @@ VERBS = {
     "init": "init",
     "lint": "lint",
     "plan": "plan",
+    "robot": "robot",
     "schema": "schema",
     "screened": "screened",
     "search": "search",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-import re2
-
+from ultracrawl.boundary import PatternError
+from ultracrawl.boundary.tables import compiled
 from ultracrawl.filters.function import FilterError
 
 _ANYTHING = re.compile(r"\\{2,}\*")
@@ -20,9 +20,9 @@ def expression_of(text: str) -> str:
     """
     expression = _NOTHING_BEFORE.sub(".*", _ANYTHING.sub(".*", text))
     try:
-        re2.compile(expression)
-    except re2.error as error:
-        message = error.args[0] if error.args else error
-        problem = message.decode(errors="replace") if isinstance(message, bytes) else str(message)
-        raise FilterError(f"the expression {text!r} is none: {problem}", "write a POSIX expression") from None
+        compiled(expression)
+    except PatternError as error:
+        raise FilterError(
+            f"the expression {text!r} is none: {error.problem}", "write a POSIX expression"
+        ) from None
     return expression
