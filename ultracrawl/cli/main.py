@@ -17,10 +17,12 @@ VERBS = {
     "init": "init",
     "lint": "lint",
     "plan": "plan",
+    "probe": "probe",
     "robot": "robot",
     "schema": "schema",
     "screened": "screened",
     "search": "search",
+    "simulate": "simulate",
     "status": "status",
     "urls": "urls",
 }

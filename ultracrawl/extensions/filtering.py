@@ -66,7 +66,7 @@ class Filtering:
         fatal = [finding for finding in self._findings if finding.fatal]
         if fatal:
             raise DefinitionError(fatal)
-        self._sources = {
+        self.sources = {
             "csid": section.csid,
             "enumeration filter": section.enumeration,
             "generation filter": section.generation,
@@ -90,7 +90,7 @@ class Filtering:
 
     def judge(self, url: str, depth: int) -> FilterViews:
         """Run MetaData of both filters, before anything is fetched."""
-        resource = Resource(url, depth, self._sources)
+        resource = Resource(url, depth, self.sources)
         self.robot.count(site_of(url))
         views = [View(resource), View(resource)]
         passed = [

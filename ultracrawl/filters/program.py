@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -24,6 +24,13 @@ class FilterLine:
     pairs: Sequence[tuple[str, str]]
     line: int = 0
 
+    def __str__(self) -> str:
+        """Return the directive in one line."""
+        pairs = " ".join(
+            f'{name}="{value}"' if " " in value else f"{name}={value}" for name, value in self.pairs
+        )
+        return f"{self.word} {pairs}"
+
 
 class Blame(Protocol):
     """Takes note of a mistake."""
@@ -39,6 +46,8 @@ class FilterProgram:
     name: str
     kind: FilterKind
     steps: dict[Phase, list[Step]] = field(default_factory=lambda: {phase: [] for phase in Phase})
+    lines: dict[Phase, list[FilterLine]] = field(default_factory=lambda: {phase: [] for phase in Phase})
+    """The directive of each step."""
 
     def start(self) -> Answer:
         """Run the Setup directives."""
@@ -56,6 +65,14 @@ class FilterProgram:
         """Run Enumerate or Generate: links go to `view.links`, fields to `view.rd`."""
         answer = run(self.steps[Phase.ENUMERATE], view)
         return answer if answer is not Answer.PROCEED else run(self.steps[Phase.GENERATE], view)
+
+    def trace(self, phase: Phase, view: View) -> Iterator[tuple[FilterLine, Answer]]:
+        """Run one phase directive by directive, up to the one that denies; yield what each answers."""
+        for step, line in zip(self.steps[phase], self.lines[phase], strict=True):
+            answer = step(view)
+            yield line, answer
+            if answer not in (Answer.PROCEED, Answer.NOACTION):
+                return
 
     def stop(self) -> Answer:
         """Run the Shutdown directives."""
@@ -80,6 +97,7 @@ class FilterCompiler:
             step = self._compile(line, Place(name, kind, phase), used)
             if step is not None:
                 program.steps[phase].append(step)
+                program.lines[phase].append(line)
         return program
 
     def _phase(self, line: FilterLine, kind: FilterKind) -> Phase | None:
