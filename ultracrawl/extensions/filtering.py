@@ -38,8 +38,10 @@ class FilterViews:
     resource: Resource
     enumeration: View | None
     generation: View | None
+    denied: bool = False
+    """Both filters denied it."""
     reason: str = ""
-    """Why the last filter denied it, if both did."""
+    """Why it gets no description, or why it is not looked at at all."""
 
 
 @dataclass(slots=True)
@@ -97,8 +99,8 @@ class Filtering:
             view if program.judge(view) is Answer.PROCEED else None
             for program, view in zip(self._programs, views, strict=True)
         ]
-        reason = "" if any(passed) else views[0].reason or views[1].reason or "denied by both filters"
-        return FilterViews(resource, passed[0], passed[1], reason)
+        reasons = [view.reason for view in views]
+        return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
 
     def use(self, views: FilterViews, headers: Mapping[str, str], body: bytes) -> Filtered:
         """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched."""
@@ -111,8 +113,8 @@ class Filtering:
         if described is not None and self._passes(self.generation, described):
             self._classifier.classify(described)
             result.rd = described.rd
-        elif described is not None:
-            result.reason = described.reason
+        else:
+            result.reason = views.reason if described is None else described.reason
         return result
 
     @staticmethod

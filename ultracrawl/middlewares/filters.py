@@ -34,9 +34,9 @@ class FilterMiddleware:
         if filtering is None or visit is None or visit.sitemap is not None:
             return
         visit.filtered = filtering.judge(visit.url, visit.entry.depth)
-        reason = visit.filtered.reason
-        if not reason:
+        if not visit.filtered.denied:
             return
+        reason = visit.filtered.reason
         visit.asked = False
         self._session.report.rejected_by[reason.partition(":")[0]] += 1
         self._session.recorder.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)

@@ -168,6 +168,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
         "robots": {"obey": properties["enable-robots-txt"]},
+        "sitemaps": {"use": False},
         "politeness": {
             "delay": properties["server-delay"],
             "concurrency": properties["site-max-concurrent"],

@@ -23,7 +23,9 @@ def _setup(block: ParameterBlock, place: Place, robot: Robot) -> Step:
 
 
 def _process(_: ParameterBlock, place: Place, robot: Robot) -> Step:
-    rules = robot.rules[place.filter]
+    rules = robot.rules.get(place.filter)
+    if rules is None:  # they could not be read, which was said
+        return nothing
     fetched = place.phase is Phase.DATA
 
     def step(view: View) -> Answer:

@@ -45,7 +45,7 @@ def _without_parameters(target: str, values: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _type_by_extension(block: ParameterBlock, place: Place, robot: Robot) -> Step:
-    types = robot.extensions[place.filter]
+    types = robot.extensions.get(place.filter, {})
     source = source_name(block.get("src", "path"))
 
     def step(view: View) -> Answer:
