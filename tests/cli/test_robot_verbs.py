@@ -157,7 +157,7 @@ def test_portal_robot_146_hosts_are_looked_up_unless_switched_off(robot: RobotFi
 def test_portal_robot_147_the_probe(site: Site, url: str, robot: RobotFiles) -> None:
     site.redirect("/", "/home")
     site.page("/home", title="Home", text="x")
-    site.file("/robots.txt", "User-agent: *\nDisallow: /x\nSitemap: /s.xml\n", "text/plain")
+    site.file("/robots.txt", b"User-agent: *\nDisallow: /x\nSitemap: /s.xml\n", "text/plain")
     (found,) = robot.workspace.command("probe", url, "--json").lines
     assert found["addresses"] == ["127.0.0.1"]
     assert [(one["status"], one["location"]) for one in found["redirects"]] == [
