@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, add_functions, read_filters
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 GATHERER = "lib/gatherer"
+OWN_SECONDS = 10.0
+"""Seconds that a function of somebody else's may take for one resource."""
 SUMMARIZER_SECONDS = 600.0
 
 
@@ -140,6 +146,7 @@ class Filtering:
             has_summarizers=_has_summarizers(),
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
+            limit=lambda: time_limit(OWN_SECONDS),
             most_classifications=self._section.max_classifications,
         )
 
@@ -171,6 +178,25 @@ def _text(path: Path) -> str:
 def _place(dotted: str) -> tuple[str, str]:
     module, _, name = dotted.rpartition(".")
     return module, name
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` inside the block when it takes longer; only the main thread can be interrupted so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def expired(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _has_summarizers() -> bool:

@@ -80,7 +80,8 @@ def own_function(name: str, call: OwnFunction) -> Function:
 
         def step(view: View) -> Answer:
             try:
-                answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
+                with robot.limit():
+                    answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
             except Exception as error:  # the edge to code of others: one resource is lost, the robot goes on
                 robot.log(f"{name}: {view.resource.url}: {type(error).__name__}: {error}")
                 answer = Answer.ABORTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -84,6 +85,8 @@ class Robot:
     """Whether the folder of the Harvest programs is in `PATH`."""
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     log: Callable[[str], None] = lambda _: None
+    limit: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Bounds the time of a function that somebody else wrote: raises `TimeoutError` in it."""
     most_classifications: int = 10
     hosts: set[str] = field(default_factory=set)
     """Hosts that the robot took resources from in this run."""
