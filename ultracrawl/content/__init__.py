@@ -8,8 +8,8 @@ of one source, with what `AnswerHead` says; `IndexPermission` tells whether a pa
 `sniff_type`, `effective_type` and `type_matches` are about media types, `parse_http_date` and
 `parse_w3c_date` about moments, `parse_refresh` about META refresh, `parse_srcset` about image candidates.
 `read_xml` reads XML from strangers safely: it sends `XmlEvents` or raises `XmlRefusedError`. `first_words`
-makes a description from the text. The module `languages` knows codes and names of languages.
-`DEFAULT_KINDS` are the links followed unless a source says otherwise.
+makes a description from the text. The module `languages` knows codes and names of languages. `outline_of` gives the
+headings of a page (`Outline`). `DEFAULT_KINDS` are the links followed unless a source says otherwise.
 """
 
 from ultracrawl.content.acceptance import Acceptance, Accepted, Refusal
@@ -18,6 +18,7 @@ from ultracrawl.content.dates import parse_http_date, parse_w3c_date
 from ultracrawl.content.html import parse_html
 from ultracrawl.content.links import DEFAULT_KINDS
 from ultracrawl.content.mime import declared_type, effective_type, sniff_type, type_matches
+from ultracrawl.content.outline import Outline, outline_of
 from ultracrawl.content.permission import NOINDEX, IndexPermission, expiry
 from ultracrawl.content.reader import LINK_TYPES, AnswerHead, PageReader
 from ultracrawl.content.refresh import parse_refresh
@@ -34,6 +35,7 @@ __all__ = [
     "Accepted",
     "AnswerHead",
     "IndexPermission",
+    "Outline",
     "PageReader",
     "Refusal",
     "Sitemap",
@@ -47,6 +49,7 @@ __all__ = [
     "expiry",
     "find_charset",
     "first_words",
+    "outline_of",
     "parse_html",
     "parse_http_date",
     "parse_refresh",

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ultracrawl.dialects.portal_robot.reader import read_robot
 from ultracrawl.model import Finding
 from ultracrawl.sources import PROJECT_FILE, Loaded, load_project
 
 ENVIRONMENT = "ULTRACRAWL_CONFIG"
 _HEAD = 4096
 _XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[A-Za-z])")
-_ROBOT_CONF = re.compile(rb"(?:\s*#[^\n]*\n)*\s*<(Process|Filter|Site)\s")
+_ROBOT_CONF = re.compile(rb"(?:\s*#[^\n]*\n)*\s*<Process\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,7 @@ def _unsupported(name: str) -> Callable[[str | Path], Loaded]:
 
 
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect(
-        "robot.conf",
-        lambda head: _ROBOT_CONF.match(head) is not None,
-        _unsupported("configuration of a portal robot (robot.conf)"),
-    ),
+    Dialect("robot.conf", lambda head: _ROBOT_CONF.match(head) is not None, read_robot),
     Dialect(
         "xml",
         lambda head: _XML.match(head.removeprefix(b"\xef\xbb\xbf")) is not None,

@@ -30,6 +30,7 @@ from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.focus import focus_of
+from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
@@ -77,6 +78,8 @@ class CrawlSession:
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
+        self.filtering = Filtering(source.filters, time.time) if source.filters.file else None
+        """The filters of the source, if it has any."""
         rules = compile_source(source, project, self.hosts)
         networks = [str(network) for network in source.boundary.networks]
         addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
@@ -174,6 +177,8 @@ class CrawlSession:
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
         self.limits.open()
+        if self.filtering is not None:
+            self.filtering.start()
         if self._open_rewriter():
             self._follow_definition()
             if self.source.crawling_mode != "examine":
@@ -309,6 +314,8 @@ class CrawlSession:
         if self._ticking.running:
             self._ticking.stop()
         self._close_rewriter()
+        if self.filtering is not None:
+            self.filtering.stop()
         self.hosts.close()
         self.conversion.close()
         try:

@@ -11,6 +11,7 @@ from ultracrawl.state import QueueEntry
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from ultracrawl.extensions.filtering import FilterViews
     from ultracrawl.extensions.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlOutcome, UrlRecord
 
@@ -63,6 +64,8 @@ class Visit:
     links: bytes = b""
     link_hops: int = 0
     """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
+    filtered: FilterViews | None = None
+    """What the filters of the source know of it, once they were asked."""
     sitemap: SitemapTask | None = None
     """Set if the URL is read as a sitemap and not as a page."""
     outcome: UrlOutcome | None = None

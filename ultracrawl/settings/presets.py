@@ -37,6 +37,7 @@ tuned: dict[str, Any] = {
 
 components: dict[str, dict[str, int]] = {
     "DOWNLOADER_MIDDLEWARES": {
+        "ultracrawl.middlewares.filters.FilterMiddleware": 90,
         "ultracrawl.middlewares.robots.RobotsMiddleware": 100,
         # Answers pass these from the bottom to the top.
         "ultracrawl.middlewares.status.StatusMiddleware": 510,

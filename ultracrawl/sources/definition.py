@@ -15,6 +15,7 @@ from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.focused_section import FocusedSection
+from ultracrawl.sources.filters_section import FiltersSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
@@ -187,6 +188,11 @@ class SourceOptions(Section):
         default=(),
         description="Data groups that the source belongs to; a search may be restricted to groups.",
         examples=[["handbooks", "staff"]],
+    )
+    filters: FiltersSection = Field(
+        default=FiltersSection(),
+        description="Filters of the portal robot, which decide over links and documents.",
+        examples=[{"file": "config/filter.conf"}],
     )
     log: LogSection = Field(
         default=LogSection(),

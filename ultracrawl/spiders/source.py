@@ -16,6 +16,7 @@ from ultracrawl.extensions.permissions import page_permissions
 from ultracrawl.extensions.sitemap_reader import SitemapReader
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.spiders.filtered import filtered_documents
 
 if TYPE_CHECKING:
     from typing import Self
@@ -117,6 +118,9 @@ class SourceSpider(Spider):
             self.session.visit_failed(visit, error)
 
     def _visit(self, visit: Visit, response: Response) -> Iterator[Any]:
+        if self.session.filtering is not None:
+            yield from filtered_documents(self.session, visit, response)
+            return
         head = _head_of(response)
         page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
         if page is None:

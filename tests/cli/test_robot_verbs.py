@@ -1,0 +1,179 @@
+"""`ultracrawl robot`, `simulate` and `probe`: a portal robot's tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.project import Workspace
+from support.robot import RobotFiles
+from support.site import Site
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> RobotFiles:
+    return RobotFiles(Workspace(tmp_path))
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+def rules(robot: RobotFiles) -> str:
+    return robot.text("filterrules.conf")
+
+
+def test_portal_robot_110_113_a_new_site_uses_the_default_rules(robot: RobotFiles) -> None:
+    before = rules(robot)
+    ended = robot.command("robot", "create-site", "www.siroe.com", "--depth", "5")
+    assert (ended.code, ended.out) == (0, "www.siroe.com: 12 rules, starting at http://www.siroe.com/\n")
+    assert rules(robot).startswith(before), "everything else stays as it stands"
+    (site,) = robot.command("robot", "list-sites", "--json").lines
+    assert (site["kind"], site["starts"], len(site["rules"])) == (
+        "server",
+        [{"url": "http://www.siroe.com/", "depth": 5, "enabled": True}],
+        12,
+    )
+
+
+def test_sites_are_switched_and_deleted(robot: RobotFiles) -> None:
+    before = rules(robot)
+    robot.command("robot", "create-site", "siroe.com", "--domain", "--start", "http://siroe.com/x")
+    robot.command("robot", "disable-sites", "siroe.com")
+    assert '<Site name="siroe.com" kind=domain enable=off>' in rules(robot)
+    assert robot.command("crawl").code == 2
+    robot.command("robot", "enable-sites", "siroe.com")
+    assert '<Site name="siroe.com" kind=domain enable=on>' in rules(robot)
+    robot.command("robot", "delete-site", "siroe.com")
+    assert rules(robot).rstrip() == before.rstrip()
+
+
+def test_portal_robot_113_rules_are_created_switched_and_deleted(robot: RobotFiles) -> None:
+    before = rules(robot)
+    created = ("--source", "path", "--by", "contains", "--string", '/a "b"', "--include", "--no-default")
+    robot.command("robot", "create-rule", "drafts", *created)
+    robot.command("robot", "create-site", "h")
+    robot.write(
+        "filterrules.conf",
+        rules(robot).replace('Start url="http://h/"', 'Start url="http://h/"\n   Use rule=drafts'),
+    )
+    robot.command("robot", "disable-rules", "drafts")
+    rule = robot.command("robot", "list-rules", "--json").lines[-1]
+    assert rule == {
+        "name": "drafts",
+        "title": "",
+        "enabled": False,
+        "default": False,
+        "behavior": "include",
+        "matches": [{"source": "path", "by": "contains", "string": '/a "b"'}],
+        "used_by": ["h"],
+    }
+    assert robot.command("robot", "delete-rule", "drafts", "--yes").code == 0
+    assert "drafts" not in rules(robot)
+    robot.command("robot", "delete-site", "h")
+    assert rules(robot).rstrip() == before.rstrip()
+
+
+def test_comments_and_switches_without_a_value_survive(robot: RobotFiles) -> None:
+    robot.write(
+        "filterrules.conf",
+        "# one\n<Site name=a> \n# two\n   Start url=http://a/ enable=off\n</Site>\n# three\n",
+    )
+    robot.command("robot", "disable-sites", "a")
+    expected = "# one\n<Site name=a enable=off>\n# two\n   Start url=http://a/ enable=off\n</Site>\n# three\n"
+    assert rules(robot).replace("> \n", ">\n") == expected
+
+
+WRONG = {
+    "no such site": (("robot", "delete-site", "x"), "there is no Site 'x'"),
+    "a site twice": (("robot", "create-site", "a"), "there is a Site 'a' already"),
+    "bad expression": (
+        ("robot", "create-rule", "r", "--by", "regex", "--string", "("),
+        "the expression '(' is none",
+    ),
+    "bad source": (("robot", "create-rule", "r", "--source", "size", "--string", "1"), "no source of match"),
+}
+
+
+@pytest.mark.parametrize(("words", "problem"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_done_leaves_the_file_alone(
+    robot: RobotFiles, words: tuple[str, ...], problem: str
+) -> None:
+    robot.write("filterrules.conf", "<Site name=a>\n</Site>\n")
+    ended = robot.command(*words)
+    assert (ended.code, rules(robot)) == (2, "<Site name=a>\n</Site>\n")
+    assert problem in ended.err
+
+
+# ---- simulator
+
+
+def test_portal_robot_143_144_145_the_simulator(site: Site, url: str, robot: RobotFiles) -> None:
+    robot.site(f"{url}/", rules="   Use rule=archive-files\n")
+    ended = robot.command("simulate", "--no-redirects")
+    assert ended.out.startswith(f"ACCEPTED  {url}/\n"), "existing sites"
+    (found,) = robot.command("simulate", "--no-redirects", f"{url}/a.zip", "--json").lines
+    assert (found["verdict"], found["filters"]["enumeration-default"]) == (
+        "WARNING",
+        [{"directive": "MetaData fn=filterrules-process", "answer": "denied"}],
+    )
+    assert found["denied"][0] == "enumeration-default: filter rules: 127.0.0.1: archive-files"
+    assert site.requests == [], "nothing is fetched"
+    assert robot.command("urls", "--json").out == "", "nothing is stored"
+
+
+def test_portal_robot_146_redirects_are_asked_for_unless_switched_off(
+    site: Site, url: str, robot: RobotFiles
+) -> None:
+    robot.site(f"{url}/")
+    site.redirect("/old", "/new")
+    site.page("/new", title="New", text="x")
+    (found,) = robot.command("simulate", f"{url}/old", "--json").lines
+    assert (found["verdict"], found["warnings"]) == ("WARNING", [f"redirects to {url}/new"])
+    assert {request.method for request in site.requests} == {"HEAD"}
+    (found,) = robot.command("simulate", f"{url}/old", "--json", "--no-redirects").lines
+    assert (found["verdict"], found["redirects"]) == ("ACCEPTED", [])
+
+
+def test_portal_robot_146_hosts_are_looked_up_unless_switched_off(robot: RobotFiles) -> None:
+    robot.site("http://nothing.invalid/")
+    (found,) = robot.command("simulate", "--json").lines
+    assert (found["verdict"], found["warnings"]) == ("WARNING", ["nothing.invalid has no address"])
+    (found,) = robot.command("simulate", "--json", "--no-dns", "--no-redirects").lines
+    assert (found["verdict"], found["addresses"]) == ("ACCEPTED", [])
+
+
+# ---- site probe
+
+
+def test_portal_robot_147_the_probe(site: Site, url: str, robot: RobotFiles) -> None:
+    site.redirect("/", "/home")
+    site.page("/home", title="Home", text="x")
+    site.file("/robots.txt", b"User-agent: *\nDisallow: /x\nSitemap: /s.xml\n", "text/plain")
+    (found,) = robot.workspace.command("probe", url, "--json").lines
+    assert found["addresses"] == ["127.0.0.1"]
+    assert [(one["status"], one["location"]) for one in found["redirects"]] == [
+        (302, f"{url}/home"),
+        (200, ""),
+    ]
+    assert (found["robots"], found["sitemaps"]) == ("allows ultracrawl to fetch /", ["/s.xml"])
+    assert found["reverse_names"] == {}, "portal_robot_148: only when asked"
+
+
+def test_portal_robot_148_advanced_dns(url: str, robot: RobotFiles) -> None:
+    (found,) = robot.workspace.command("probe", url, "--json", "--advanced-dns").lines
+    assert set(found["reverse_names"]) == {"127.0.0.1"}
+
+
+def test_a_probe_that_fails_says_so(robot: RobotFiles) -> None:
+    ended = robot.workspace.command("probe", "http://nothing.invalid/")
+    assert (ended.code, "nothing.invalid has no address" in ended.err) == (1, True)
+    assert robot.workspace.command("probe", "nothing").code == 2

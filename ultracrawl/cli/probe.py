@@ -1,0 +1,94 @@
+"""`ultracrawl probe`: names, redirects, virtual servers, robots.txt and more of one site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.asking import Asker
+from ultracrawl.jobs.policy import asker_of
+from ultracrawl.jobs.probe import SiteProbe, probe
+from ultracrawl.sources import adhoc
+
+
+@click.command("probe")
+@click.argument("url")
+@config_option
+@click.option("--source", "name", metavar="NAME", help="Ask as the crawler of this source does.")
+@click.option("--no-dns", is_flag=True, help="Do not ask for aliases of the host.")
+@click.option("--advanced-dns", is_flag=True, help="Ask for the names of the addresses, too.")
+@json_option
+def command(
+    url: str, config: str | None, name: str | None, no_dns: bool, advanced_dns: bool, as_json: bool
+) -> None:
+    """Find out what a crawler meets at the site of URL: addresses, redirects, virtual servers, robots.txt, sitemaps.
+
+    A handful of requests is sent to the site; nothing is stored.
+
+    \b
+    Example:
+      ultracrawl probe https://www.example.com/ --advanced-dns
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    if not url.startswith(("http://", "https://")):
+        raise UserError(f"{url} is not a URL of http or https; write for example https://www.example.com/")
+    asker, robots_name = _asker(url, config, name)
+    found = probe(url, asker, robots_name, dns=not no_dns, advanced=advanced_dns)
+    print_json(_as_json(found)) if as_json else _print(found)
+    raise SystemExit(1 if found.problems else 0)
+
+
+def _asker(url: str, config: str | None, name: str | None) -> tuple[Asker, str]:
+    """Return who asks: the named source, or one made up for this URL."""
+    if name is None:
+        project = adhoc([url], Path.cwd())
+        source = next(iter(project.sources.values()))
+    else:
+        project = open_project(config)
+        source = chosen_sources(project, [name])[0]
+    return asker_of(source, project), source.robots.name
+
+
+def _as_json(found: SiteProbe) -> dict[str, object]:
+    return {
+        "url": found.url,
+        "canonical_name": found.canonical_name,
+        "aliases": found.aliases,
+        "addresses": list(found.addresses),
+        "reverse_names": found.reverse_names,
+        "redirects": [
+            {"url": one.url, "status": one.status, "location": one.location} for one in found.redirects
+        ],
+        "server": found.server,
+        "tls": found.tls,
+        "robots": found.robots,
+        "sitemaps": found.sitemaps,
+        "virtual_servers": found.virtual_servers,
+        "problems": found.problems,
+    }
+
+
+def _print(found: SiteProbe) -> None:
+    click.echo(found.url)
+    rows = [
+        ("name", found.canonical_name),
+        ("aliases", ", ".join(found.aliases)),
+        ("addresses", ", ".join(found.addresses)),
+        *(("reverse", f"{address}: {name or 'no name'}") for address, name in found.reverse_names.items()),
+        *(
+            ("answer", f"{one.status} {one.url}{f' -> {one.location}' if one.location else ''}")
+            for one in found.redirects
+        ),
+        ("server", found.server),
+        ("tls", found.tls),
+        ("robots.txt", found.robots),
+        ("sitemaps", ", ".join(found.sitemaps)),
+        *(("also", f"{name}: {what}") for name, what in found.virtual_servers.items()),
+    ]
+    for label, text in rows:
+        if text:
+            click.echo(f"  {label:<11} {text}")
+    for problem in found.problems:
+        click.echo(f"  problem     {problem}", err=True)

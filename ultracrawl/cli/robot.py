@@ -1,0 +1,274 @@
+"""`ultracrawl robot`: sites and filter rules of a portal robot, edited in their file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.dialects import locate_definitions
+from ultracrawl.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.dialects.portal_robot.rules_file import RULES_FILE, RulesFile, read_rules
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.filters.rules import FilterRule, SiteDefinition
+from ultracrawl.model import DefinitionError
+
+Change = Callable[[RulesEditor], None]
+
+
+@click.group("robot")
+def command() -> None:
+    """Sites and filter rules of a portal robot, in the filterrules.conf beside its robot.conf.
+
+    Comments and order of the file stay as they are. A change counts from the next run on.
+
+    \b
+    Example:
+      ultracrawl robot create-site www.example.com --depth 5 -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+def _config(function: Callable[..., None]) -> Callable[..., None]:
+    return click.option(
+        "-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG."
+    )(function)
+
+
+@command.command("list-sites")
+@_config
+@json_option
+def list_sites(config: str | None, as_json: bool) -> None:
+    """List the sites: hosts, starting points, rules in their order."""
+    for site in _rules(config).sites:
+        if as_json:
+            print_json(_site_json(site))
+            continue
+        click.echo(f"{site.name} ({site.kind}, {'on' if site.enabled else 'off'})")
+        for host in site.hosts:
+            click.echo(
+                f"  host   {host.name}{f':{host.port}' if host.port else ''}  {', '.join(host.protocols)}"
+            )
+        for start in site.starts:
+            depth = "" if start.depth is None else f"  depth {start.depth}"
+            click.echo(f"  start  {start.url}{depth}{'' if start.enabled else '  off'}")
+        for use in site.uses:
+            click.echo(f"  rule   {use.rule}{'' if use.enabled else '  off'}")
+
+
+@command.command("create-site")
+@click.argument("name")
+@click.option("--domain", is_flag=True, help="The site is a domain with all hosts below it.")
+@click.option(
+    "--start", "starts", multiple=True, metavar="URL", help="Where runs begin. Default: http://NAME/."
+)
+@click.option(
+    "--depth", type=click.IntRange(-1), help="Link steps from there; -1: all. Default: that of robot.conf."
+)
+@_config
+def create_site(
+    name: str, domain: bool, starts: tuple[str, ...], depth: int | None, config: str | None
+) -> None:
+    """Add a site NAME; it uses all rules that are marked as default.
+
+    \b
+    Example:
+      ultracrawl robot create-site example.com --domain --depth 5
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    rules = [rule.name for rule in _rules(config).rules if rule.default]
+    limit = "" if depth is None else f" depth={depth}"
+    lines = [
+        f'<Site name="{name}" kind={"domain" if domain else "server"} enable=on>',
+        f'   Host  name="{name}"',
+        *(f'   Start url="{url}"{limit}' for url in starts or (f"http://{name}/",)),
+        *(f'   Use   rule="{rule}"' for rule in rules),
+        "</Site>",
+    ]
+    _change(config, lambda editor: editor.add("site", name, "\n".join(lines) + "\n"))
+    click.echo(f"{name}: {len(rules)} rules, starting at {', '.join(starts) or f'http://{name}/'}")
+
+
+@command.command("delete-site")
+@click.argument("names", nargs=-1, required=True)
+@_config
+def delete_site(names: tuple[str, ...], config: str | None) -> None:
+    """Delete the sites NAMES. Their descriptions leave the index with the next run."""
+
+    def change(editor: RulesEditor) -> None:
+        for name in names:
+            editor.remove("site", name)
+
+    _change(config, change)
+    click.echo(f"deleted: {', '.join(names)}")
+
+
+def _switching(kind: str, verb: str, *, on: bool) -> click.Command:
+    what = "sites" if kind == "site" else "rules"
+
+    @click.argument("names", nargs=-1, required=True)
+    @_config
+    def switch(names: tuple[str, ...], config: str | None) -> None:
+        def change(editor: RulesEditor) -> None:
+            for name in names:
+                editor.switch(kind, name, on=on)
+
+        _change(config, change)
+        click.echo(f"{verb}d: {', '.join(names)}")
+
+    switch.__doc__ = f"{verb.capitalize()} the {what} NAMES; they stay in the file."
+    return click.command(f"{verb}-{what}")(switch)
+
+
+for _kind in ("site", "filterrule"):
+    command.add_command(_switching(_kind, "enable", on=True))
+    command.add_command(_switching(_kind, "disable", on=False))
+
+
+@command.command("list-rules")
+@_config
+@json_option
+def list_rules(config: str | None, as_json: bool) -> None:
+    """List the filter rules: whether they are on, used by default, and in which sites they are used."""
+    rules = _rules(config)
+    for rule in rules.rules:
+        used = [site.name for site in rules.sites if any(use.rule == rule.name for use in site.uses)]
+        if as_json:
+            print_json(_rule_json(rule, used))
+            continue
+        state = ", ".join(
+            [
+                "on" if rule.enabled else "off",
+                *(["default"] if rule.default else []),
+                "include" if rule.includes else "exclude",
+            ]
+        )
+        click.echo(f"{rule.name}  ({state})  {rule.title}")
+        for match in rule.matches:
+            click.echo(f"  {match.source} {match.by} {match.string}")
+        if used:
+            click.echo(f"  used by {', '.join(used)}")
+
+
+@command.command("create-rule")
+@click.argument("name")
+@click.option("--source", default="url", help="What is looked at: url, protocol, host, path or type.")
+@click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
+@click.option("--string", required=True, help="The text that it is compared with.")
+@click.option("--include", is_flag=True, help="Let in what matches, instead of keeping it out.")
+@click.option("--no-default", is_flag=True, help="Do not attach it to sites that are created later.")
+@click.option("--title", default="", help="A description for people.")
+@_config
+def create_rule(
+    name: str,
+    source: str,
+    by: str,
+    string: str,
+    include: bool,
+    no_default: bool,
+    title: str,
+    config: str | None,
+) -> None:
+    """Add a filter rule NAME; add `Use` lines to the sites that shall use it.
+
+    \b
+    Example:
+      ultracrawl robot create-rule drafts --source path --by contains --string /draft/
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    behavior = "include" if include else "exclude"
+    default = "off" if no_default else "on"
+    head = f'name="{_quoted(name)}" title="{_quoted(title)}" enable=on default={default} behavior={behavior}'
+    match = f'Match source={source} by={by} string="{_quoted(string)}"'
+    block = f"<FilterRule {head}>\n   {match}\n</FilterRule>\n"
+    _change(config, lambda editor: editor.add("filterrule", name, block))
+    click.echo(f"created: {name}")
+
+
+@command.command("delete-rule")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_config
+def delete_rule(name: str, yes: bool, config: str | None) -> None:
+    """Delete the filter rule NAME, and the lines of sites that use it."""
+    if not yes:
+        click.confirm(f"Delete the rule {name} and its uses?", abort=True)
+    _change(config, lambda editor: editor.remove("filterrule", name))
+    click.echo(f"deleted: {name}")
+
+
+# ---- the file
+
+
+def rules_path(config: str | None) -> Path:
+    """Return where the filterrules.conf of a robot is. Raises `UserError`."""
+    location = locate_definitions(config)
+    if location is None or not Path(location).name.endswith(".conf"):
+        raise UserError("there is no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
+    return Path(location).with_name(RULES_FILE)
+
+
+def _rules(config: str | None) -> RulesFile:
+    return _checked(_read(rules_path(config)), rules_path(config))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+
+
+def _checked(text: str, path: Path) -> RulesFile:
+    """Return the rules of a text. Raises `DefinitionError` with all its mistakes."""
+    rules, read = read_rules(text, str(path))
+    fatal = [finding for finding in read.findings if finding.fatal]
+    if fatal:
+        raise DefinitionError(fatal)
+    return rules
+
+
+def _change(config: str | None, change: Change) -> None:
+    """Change the file, if what comes out is right; it is replaced as a whole, so that nobody reads half of it."""
+    path = rules_path(config)
+    editor = RulesEditor(_read(path))
+    change(editor)
+    _checked(editor.text, path)
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
+            stream.write(editor.text)
+        Path(stream.name).chmod(path.stat().st_mode)
+        os.replace(stream.name, path)
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error}") from error
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _site_json(site: SiteDefinition) -> dict[str, object]:
+    return {
+        "name": site.name,
+        "kind": site.kind.value,
+        "enabled": site.enabled,
+        "hosts": [
+            {"name": one.name, "port": one.port, "protocols": list(one.protocols)} for one in site.hosts
+        ],
+        "starts": [{"url": one.url, "depth": one.depth, "enabled": one.enabled} for one in site.starts],
+        "rules": [{"name": one.rule, "enabled": one.enabled} for one in site.uses],
+    }
+
+
+def _rule_json(rule: FilterRule, used: list[str]) -> dict[str, object]:
+    matches = [{"source": one.source, "by": one.by.value, "string": one.string} for one in rule.matches]
+    return {
+        "name": rule.name,
+        "title": rule.title,
+        "enabled": rule.enabled,
+        "default": rule.default,
+        "behavior": "include" if rule.includes else "exclude",
+        "matches": matches,
+        "used_by": used,
+    }

@@ -1,0 +1,135 @@
+"""`ultracrawl simulate`: what the filters of a robot say to URLs, directive by directive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.errors import UserError
+from ultracrawl.extensions.filtering import Filtering
+from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.filters import Answer, FilterProgram, Phase, Resource, View
+from ultracrawl.jobs.asking import Asked, Asker
+from ultracrawl.jobs.policy import asker_of
+from ultracrawl.sources import DataSource, compile_source
+
+
+@dataclass
+class Simulated:
+    """What came of one URL; it is accepted if both filters let it pass and nothing else speaks against it."""
+
+    url: str
+    source: str
+    filters: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """By filter: each directive with its answer."""
+    denied: list[str] = field(default_factory=list)
+    addresses: tuple[str, ...] = ()
+    redirects: list[Asked] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """ACCEPTED or WARNING."""
+        return "WARNING" if self.denied or self.warnings else "ACCEPTED"
+
+
+@click.command("simulate")
+@click.argument("urls", nargs=-1)
+@config_option
+@click.option(
+    "--source", "name", metavar="NAME", help="The source whose filters are asked. Default: the only one."
+)
+@click.option("--no-dns", is_flag=True, help="Do not look hosts up.")
+@click.option("--no-redirects", is_flag=True, help="Do not ask servers for redirects.")
+@json_option
+def command(
+    urls: tuple[str, ...],
+    config: str | None,
+    name: str | None,
+    no_dns: bool,
+    no_redirects: bool,
+    as_json: bool,
+) -> None:
+    """Show for URLS, or for all starting points, which directive of the robot's filters accepts or denies them.
+
+    MetaData directives of both filters are run. No document is fetched: of each server at most the heads of
+    redirects are asked. Nothing is stored.
+
+    \b
+    Examples:
+      ultracrawl simulate -c config/robot.conf
+      ultracrawl simulate http://www.example.com/a.zip --no-dns --no-redirects
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
+    if len(sources) != 1:
+        raise UserError(
+            "name one source with filters, by --source" if sources else "no source here has filters"
+        )
+    source = sources[0]
+    filtering = Filtering(source.filters, lambda: 0.0)
+    filtering.start()
+    asker = None if no_redirects else asker_of(source, project)
+    for url in urls or compile_source(source, project).seeds:
+        one = _simulate(url, source, filtering, asker, look_up=not no_dns)
+        print_json(_as_json(one)) if as_json else _print(one)
+
+
+def _simulate(
+    url: str, source: DataSource, filtering: Filtering, asker: Asker | None, *, look_up: bool
+) -> Simulated:
+    result = Simulated(url, source.name)
+    host = urlsplit(url).hostname or ""
+    if look_up:
+        result.addresses = addresses_of(host)
+        if not result.addresses:
+            result.warnings.append(f"{host} has no address")
+    for program in (filtering.enumeration, filtering.generation):
+        view = View(Resource(url, 0, filtering.sources, next(iter(result.addresses), "")))
+        result.filters[program.name] = list(_trace(program, view))
+        if view.reason:
+            result.denied.append(f"{program.name}: {view.reason}")
+    if asker is not None and not result.warnings:
+        result.redirects = asker.chain(url)
+        result.warnings += [f"redirects to {one.location}" for one in result.redirects if one.location]
+        result.warnings += [one.problem for one in result.redirects if one.problem]
+    return result
+
+
+def _trace(program: FilterProgram, view: View) -> Iterator[tuple[str, str]]:
+    for line, answer in program.trace(Phase.METADATA, view):
+        yield str(line), "denied" if answer is Answer.ABORTED else answer.name.lower()
+
+
+def _as_json(one: Simulated) -> dict[str, object]:
+    return {
+        "url": one.url,
+        "source": one.source,
+        "verdict": one.verdict,
+        "denied": one.denied,
+        "warnings": one.warnings,
+        "addresses": list(one.addresses),
+        "redirects": [
+            {"url": step.url, "status": step.status, "location": step.location} for step in one.redirects
+        ],
+        "filters": {
+            name: [{"directive": line, "answer": answer} for line, answer in steps]
+            for name, steps in one.filters.items()
+        },
+    }
+
+
+def _print(one: Simulated) -> None:
+    click.echo(f"{one.verdict}  {one.url}")
+    if one.addresses:
+        click.echo(f"  address   {', '.join(one.addresses)}")
+    for name, steps in one.filters.items():
+        click.echo(f"  {name}")
+        for line, answer in steps:
+            click.echo(f"    {answer:<9} {line}")
+    for reason in (*one.denied, *one.warnings):
+        click.echo(f"  because   {reason}")

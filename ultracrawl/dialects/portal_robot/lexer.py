@@ -1,0 +1,268 @@
+"""The grammar that the four files of the portal robot share: blocks, directives, `name=value` pairs.
+
+Rules L1 to L12 of the portal robot: a directive is a word and pairs; it goes on over lines that follow a backslash,
+begin with a blank, or begin with a pair; comments are whole lines. Damage that occurs in printed configurations (a
+quote that is not closed or a stray line in a header, `fn-name` for `fn=name`, a header without `>`) is accepted with
+a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ultracrawl.model import Finding
+
+LONGEST_LINE = 100_000
+"""Characters of a directive with all its continuations; a longer one is a mistake."""
+
+_PAIR = re.compile(r"[^\s=\"<>#]+=")
+_TOKEN = re.compile(r'(?P<name>[^\s="]+)(?P<equals>=?)|(?P<junk>[="])')
+_BARE = re.compile(r"[^\s]*")
+_OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
+_CLOSING = re.compile(r"</\s*(?P<kind>[A-Za-z][\w-]*)\s*>?\s*\Z")
+_CLOSED_AT_ONCE = re.compile(r">\s*</\s*[A-Za-z][\w-]*\s*>?\s*\Z")
+_DASHED = re.compile(r"fn-(?P<value>[A-Za-z][\w-]*)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A `name=value` pair, and the line that it stands in."""
+
+    name: str
+    value: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A word with its pairs (`Data fn=filter-by-exact src=type deny=text/plain`); the word may be empty."""
+
+    word: str
+    parameters: tuple[Parameter, ...]
+    line: int
+
+    def get(self, name: str) -> str | None:
+        """Return the value of the first pair of this name."""
+        return next((pair.value for pair in self.parameters if pair.name == name), None)
+
+
+@dataclass(slots=True)
+class Block:
+    """`<Kind name=value ...>` and the directives up to `</Kind>`; `kind` is in lower case."""
+
+    kind: str
+    parameters: tuple[Parameter, ...]
+    line: int
+    directives: list[Directive] = field(default_factory=list)
+
+    def get(self, name: str) -> str | None:
+        """Return the value of the first pair of this name in the header."""
+        return next((pair.value for pair in self.parameters if pair.name == name), None)
+
+
+@dataclass(slots=True)
+class ConfigText:
+    """A whole file: what stands outside blocks, the blocks, and what is wrong with its form."""
+
+    file: str
+    directives: list[Directive] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def blame(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(self.file, line, key, problem, instead, fatal))
+
+
+class _Line(list[tuple[int, str]]):
+    """A logical line: pieces of text and the physical lines that they stand in."""
+
+    @property
+    def number(self) -> int:
+        return self[0][0]
+
+    @property
+    def head(self) -> str:
+        return self[0][1].lstrip()
+
+
+def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
+    """Split a configuration file; `words` are its directives, compared without case. Never raises.
+
+    A line with a leading blank continues the one before unless it begins with one of these words, so a directive
+    that is not among them is recognised only at the beginning of a line.
+    """
+    known = {word.lower() for word in words}
+    result = ConfigText(file)
+    block: Block | None = None
+    for line in _logical_lines(text, known):
+        if line.head.startswith("</"):
+            _close(line, block, result)
+            block = None
+        elif line.head.startswith("<"):
+            block = _open(line, block, result)
+        else:
+            _take(line, block, result)
+    if block is not None:
+        problem = f"the block <{block.kind}> is not closed"
+        result.blame(block.line, block.kind, problem, f"end it with a line </{block.kind}>")
+    return result
+
+
+# ---- lines
+
+
+def _logical_lines(text: str, words: set[str]) -> Iterator[_Line]:
+    """Join continued lines; a comment between them does not end them."""
+    current = _Line()
+    goes_on = False
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        line = raw.rstrip("\r")
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            goes_on = goes_on and bool(stripped)
+            continue
+        if current and not (goes_on or _continues(line, words)):
+            yield current
+            current = _Line()
+        goes_on = stripped.endswith("\\")
+        current.append((number, stripped.rstrip("\\") if goes_on else line))
+    if current:
+        yield current
+
+
+def _continues(line: str, words: set[str]) -> bool:
+    stripped = line.lstrip()
+    if stripped.startswith("<"):
+        return False
+    first = stripped.split(None, 1)[0]
+    if _PAIR.match(first):
+        return True
+    return line[0] in " \t" and first.lower() not in words
+
+
+# ---- blocks
+
+
+def _open(line: _Line, block: Block | None, result: ConfigText) -> Block | None:
+    opening = _OPENING.match(line.head)
+    if block is not None:
+        problem = f"the block <{block.kind}> of line {block.line} is not closed before this one"
+        result.blame(
+            line.number, block.kind, problem, f"blocks do not nest; add </{block.kind}> before this line"
+        )
+    if opening is None:
+        result.blame(
+            line.number, "block", "a `<` that begins no block", "write for example <Filter name=...>"
+        )
+        return _begin(Block("", (), line.number), result)
+    rest = _Line([(line.number, line.head[opening.end() :]), *line[1:]])
+    last, text = rest[-1]
+    header = _CLOSED_AT_ONCE.sub(">", text)
+    rest[-1] = (last, header)
+    begun = _begin(Block(opening["kind"].lower(), _header_pairs(rest, result), line.number), result)
+    return begun if header == text else None
+
+
+def _begin(block: Block, result: ConfigText) -> Block:
+    result.blocks.append(block)
+    return block
+
+
+def _header_pairs(line: _Line, result: ConfigText) -> tuple[Parameter, ...]:
+    last, text = line[-1]
+    body = text.rstrip()
+    closed = body.endswith(">")
+    if closed:
+        line[-1] = (last, body[:-1])
+    return tuple(_pairs(line, result, in_header=True))
+
+
+def _close(line: _Line, block: Block | None, result: ConfigText) -> None:
+    closing = _CLOSING.match(line.head)
+    kind = closing["kind"].lower() if closing else ""
+    if block is None:
+        result.blame(line.number, kind or "block", "nothing is open here", "remove the line")
+    elif kind != block.kind:
+        problem = f"</{kind}> ends a block <{block.kind}> (line {block.line})"
+        result.blame(line.number, block.kind, problem, f"write </{block.kind}>")
+
+
+def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
+    word = ""
+    first = line.head.partition(" ")[0].partition("\t")[0]
+    if "=" not in first and not first.startswith('"'):
+        word = first
+        line[0] = (line.number, line.head[len(first) :])
+    parameters = tuple(_pairs(line, result))
+    target = result.directives if block is None else block.directives
+    target.append(Directive(word, parameters, line.number))
+
+
+# ---- pairs
+
+
+def _pairs(
+    line: Sequence[tuple[int, str]], result: ConfigText, *, in_header: bool = False
+) -> Iterator[Parameter]:
+    if sum(len(text) for _, text in line) > LONGEST_LINE:
+        result.blame(line[0][0], "line", f"longer than {LONGEST_LINE} characters", "split it")
+        return
+    for number, text in line:
+        at = 0
+        while at < len(text):
+            if text[at].isspace():
+                at += 1
+                continue
+            pair, at = _pair(text, at, number, result, in_header)
+            if pair is not None:
+                yield pair
+
+
+def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) -> tuple[Parameter | None, int]:
+    token = _TOKEN.match(text, at)
+    if token is None or token["junk"]:
+        problem = f"`{text[at : at + 20]}` is no name=value"
+        result.blame(line, "parameter", problem, "write name=value", fatal=not in_header)
+        return None, len(text)
+    name, at = token["name"], token.end()
+    if not token["equals"]:
+        return _lonely(name, line, result, in_header), at
+    if text.startswith('"', at):
+        value, at = _quoted(text, at + 1, line, name, result, in_header)
+        return Parameter(name, value, line), at
+    bare = _BARE.match(text, at)
+    value = bare[0] if bare else ""
+    if value and '"' in value:
+        problem = f"a quote inside the value {value!r}"
+        result.blame(line, name, problem, "put quotes around the whole value", fatal=not in_header)
+    return Parameter(name, value, line), at + len(value)
+
+
+def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parameter | None:
+    dashed = _DASHED.match(name)
+    if dashed is None:
+        instead = f"write {name}=value, without blanks around `=`"
+        result.blame(line, name, f"`{name}` has no value", instead, fatal=not in_header)
+        return None
+    result.blame(line, "fn", f"`{name}` is read as `fn={dashed['value']}`", "write fn=", fatal=False)
+    return Parameter("fn", dashed["value"], line)
+
+
+def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_header: bool) -> tuple[str, int]:
+    """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash."""
+    parts: list[str] = []
+    while at < len(text):
+        char = text[at]
+        if char == '"':
+            return "".join(parts), at + 1
+        if char == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
+            char = text[at + 1]
+            at += 1
+        parts.append(char)
+        at += 1
+    instead = 'add a quote (") behind the value'
+    result.blame(line, name, "the quote is not closed", instead, fatal=not in_header)
+    return "".join(parts).rstrip(), at

@@ -1,0 +1,214 @@
+"""From a `robot.conf`, with the three files beside it, to a project with one source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ultracrawl import __version__
+from ultracrawl.dialects.portal_robot.filter_file import FILE as FILTER_FILE
+from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
+from ultracrawl.dialects.portal_robot.properties import RobotProperties, read_properties
+from ultracrawl.dialects.portal_robot.rules_file import (
+    CLASSIFICATION_FILE,
+    RULES_FILE,
+    RulesFile,
+    read_classification,
+    read_rules,
+)
+from ultracrawl.filters import FilterKind, Robot, Rules
+from ultracrawl.filters.rules import UNLIMITED, StartingPoint
+from ultracrawl.model import Finding
+from ultracrawl.sources import DataSource, Loaded
+from ultracrawl.sources.definition import DefinitionHead, make_project
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+DATA = "robot"
+"""The folder of the instance that holds the robot's data."""
+
+FIELDS = {
+    "classification": "Classification",
+    "keywords": "Keywords",
+    "md5": "MD5",
+    "depth": "Depth",
+    "content-type": "Content_Type",
+    "rd-expires": "RD_Expires",
+    "rd-last-modified": "RD_Last_Modified",
+    "toc": "TOC",
+}
+"""Fields of descriptions beside the usual ones, and the search attributes that hold them."""
+
+_TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
+
+
+@dataclass
+class RobotFiles:
+    """The four files of a robot, read; `findings` are those of all."""
+
+    location: Path
+    properties: RobotProperties
+    filters: FilterFile | None = None
+    rules: RulesFile = field(default_factory=RulesFile)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def instance(self) -> Path:
+        """The folder above `config`, from which paths in the files are taken."""
+        folder = self.location.absolute().parent
+        return folder.parent if folder.name == "config" else folder
+
+    @property
+    def starts(self) -> list[StartingPoint]:
+        """Enabled starting points, those of `robot.conf` included."""
+        own = [StartingPoint(url) for url in self.properties["start"]]
+        return [*own, *self.rules.starting_points()]
+
+
+def read_robot(location: str | Path) -> Loaded:
+    """Read a robot. One without an enabled starting point is complete, and has nothing to crawl."""
+    files = read_files(Path(location))
+    if not files.starts and not any(finding.fatal for finding in files.findings):
+        instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
+        files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
+    if any(finding.fatal for finding in files.findings):
+        return Loaded(None, tuple(files.findings))
+    try:
+        source = DataSource(**source_options(files))
+    except ValidationError as error:
+        findings = [
+            Finding(str(location), 0, ".".join(map(str, one["loc"])), one["msg"], "correct it")
+            for one in error.errors()
+        ]
+        return Loaded(None, (*files.findings, *findings))
+    base = files.instance / DATA
+    head = DefinitionHead.model_validate(
+        {"attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()}}
+    )
+    source = source.model_copy(update={"filters": source.filters.below(files.instance)})
+    return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
+
+
+def read_files(location: Path) -> RobotFiles:
+    """Read the four files; the other three lie beside `robot.conf`."""
+    text = _text(location)
+    if isinstance(text, Finding):
+        return RobotFiles(location, RobotProperties(str(location)), findings=[text])
+    properties, read = read_properties(text, str(location))
+    files = RobotFiles(location, properties, findings=list(read.findings))
+    filters = _text(location.with_name(FILTER_FILE))
+    _read_rules(files)
+    _read_classification(files)
+    if isinstance(filters, Finding):
+        files.findings.append(filters)
+    else:
+        files.filters = read_filters(filters, str(location.with_name(FILTER_FILE)))
+        _compile_filters(files, files.filters)
+        files.findings += files.filters.text.findings
+    return files
+
+
+def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
+    """Compile both filters for their mistakes only."""
+    robot = Robot(
+        read=lambda path: (files.instance / path).read_text(encoding="utf-8"),
+        load_rules=lambda path: rules_at(files.instance / path),
+        has_summarizers=True,
+    )
+    filters.compile(files.properties["enumeration-filter"], FilterKind.ENUMERATION, robot)
+    filters.compile(files.properties["generation-filter"], FilterKind.GENERATION, robot)
+
+
+def rules_at(path: Path) -> Rules:
+    """Return the rules of a file, without a word about what is wrong with it. Raises `OSError`."""
+    return read_rules(path.read_text(encoding="utf-8"), str(path))[0].compiled()
+
+
+def _read_rules(files: RobotFiles) -> None:
+    text = _text(files.location.with_name(RULES_FILE))
+    if isinstance(text, Finding):
+        files.findings.append(text)
+        return
+    files.rules, read = read_rules(text, str(files.location.with_name(RULES_FILE)))
+    files.findings += read.findings
+
+
+def _read_classification(files: RobotFiles) -> None:
+    path = files.location.with_name(CLASSIFICATION_FILE)
+    if not path.exists():
+        return
+    text = _text(path)
+    files.findings += (
+        [text] if isinstance(text, Finding) else read_classification(text, str(path))[1].findings
+    )
+
+
+def _text(path: Path) -> str | Finding:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        return Finding(str(path), 0, "file", f"cannot be read: {error.strerror}", "put it beside robot.conf")
+    except UnicodeDecodeError as error:
+        return Finding(str(path), 0, "file", f"is no UTF-8 text (byte {error.start})", "save it as UTF-8")
+
+
+def source_options(files: RobotFiles) -> dict[str, Any]:
+    """Return the options of the source that a robot is."""
+    properties = files.properties
+    depths = [properties["depth"] if start.depth is None else start.depth for start in files.starts]
+    unlimited = not depths or UNLIMITED in depths
+    return {
+        "name": source_name(properties["csid"] or files.instance.name),
+        "start_urls": tuple(start.url for start in files.starts),
+        "depth": "FULL" if unlimited else max(depths),
+        "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": ["http", "https"]},
+        "types": ["*/*"],
+        "user_agent": _user_agent(properties),
+        "robots": {"obey": properties["enable-robots-txt"]},
+        "sitemaps": {"use": False},
+        "politeness": {
+            "delay": properties["server-delay"],
+            "concurrency": properties["site-max-concurrent"],
+        },
+        "limits": _limits(properties),
+        "attributes": FIELDS,
+        "filters": _filters(files),
+        "settings": {"CONCURRENT_REQUESTS": properties["max-concurrent"]},
+    }
+
+
+def source_name(csid: str) -> str:
+    """Return the name of a robot's source: the last part of its catalog id."""
+    last = csid.rstrip("/").rpartition("/")[2]
+    return _UNFIT.sub("-", last).strip("-._") or "robot"
+
+
+def _user_agent(properties: RobotProperties) -> str:
+    name = properties["user-agent"] or f"ultracrawl/{__version__}"
+    email = properties["email"]
+    return f"{name} ({email})" if properties.is_set("email") else name
+
+
+def _limits(properties: RobotProperties) -> dict[str, Any]:
+    limits: dict[str, Any] = {"timeout": properties["connect-timeout"] or 120.0}
+    if properties["max-filesize-kb"]:
+        limits["max_size"] = properties["max-filesize-kb"] * 1024
+    return limits
+
+
+def _filters(files: RobotFiles) -> dict[str, Any]:
+    properties = files.properties
+    folder = files.location.absolute().parent
+    classification = folder / CLASSIFICATION_FILE
+    return {
+        "file": folder / FILTER_FILE,
+        "enumeration": properties["enumeration-filter"],
+        "generation": properties["generation-filter"],
+        "classification": classification if classification.exists() else None,
+        "max_classifications": properties["max-classifications"],
+        "instance": files.instance,
+        "csid": properties["csid"],
+    }

@@ -1,0 +1,219 @@
+"""The filters of a source at work: opened with the session, asked before and after every fetch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from ultracrawl.dialects.portal_robot.filter_file import FilterFile, add_functions, read_filters
+from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
+from ultracrawl.errors import UserError
+from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Resource, Robot, Rules, View
+from ultracrawl.filters.classification import Classifier
+from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.urls import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ultracrawl.sources.filters_section import FiltersSection
+
+logger = logging.getLogger(__name__)
+
+GATHERER = "lib/gatherer"
+OWN_SECONDS = 10.0
+"""Seconds that a function of somebody else's may take for one resource."""
+SUMMARIZER_SECONDS = 600.0
+
+
+@dataclass(slots=True)
+class FilterViews:
+    """What both filters know of one resource; None for a filter that denied it."""
+
+    resource: Resource
+    enumeration: View | None
+    generation: View | None
+    denied: bool = False
+    """Both filters denied it."""
+    reason: str = ""
+    """Why it gets no description, or why it is not looked at at all."""
+
+
+@dataclass(slots=True)
+class Filtered:
+    """What the filters made of an answer: links as written, and the fields of the description, if there is one."""
+
+    links: list[str] = field(default_factory=list)
+    rd: dict[str, list[str]] | None = None
+    reason: str = ""
+
+
+class Filtering:
+    """Two compiled filters and what they share. Raises `DefinitionError` or `UserError` if they cannot be used."""
+
+    def __init__(self, section: FiltersSection, clock: Callable[[], float]) -> None:
+        self._section = section
+        self._findings: list[Finding] = []
+        self.robot = self._robot(clock)
+        text = self._filter_file()
+        self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
+        self.generation = text.compile(section.generation, FilterKind.GENERATION, self.robot)
+        self._findings += text.text.findings
+        self._classifier = self._classification()
+        fatal = [finding for finding in self._findings if finding.fatal]
+        if fatal:
+            raise DefinitionError(fatal)
+        self.sources = {
+            "csid": section.csid,
+            "enumeration filter": section.enumeration,
+            "generation filter": section.generation,
+        }
+
+    def start(self) -> None:
+        """Run the Setup directives of both filters."""
+        for program in self._programs:
+            program.start()
+
+    def stop(self) -> None:
+        """Run the Shutdown directives of both filters."""
+        for program in self._programs:
+            program.stop()
+
+    @property
+    def _programs(self) -> tuple[FilterProgram, FilterProgram]:
+        return self.enumeration, self.generation
+
+    # ---- resources
+
+    def judge(self, url: str, depth: int) -> FilterViews:
+        """Run MetaData of both filters, before anything is fetched."""
+        resource = Resource(url, depth, self.sources)
+        self.robot.count(site_of(url))
+        views = [View(resource), View(resource)]
+        passed = [
+            view if program.judge(view) is Answer.PROCEED else None
+            for program, view in zip(self._programs, views, strict=True)
+        ]
+        reasons = [view.reason for view in views]
+        return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
+
+    def use(self, views: FilterViews, headers: Mapping[str, str], body: bytes) -> Filtered:
+        """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched."""
+        views.resource.fetched = Fetched(headers, body)
+        result = Filtered()
+        links = views.enumeration
+        if links is not None and self._passes(self.enumeration, links):
+            result.links = links.links
+        described = views.generation
+        if described is not None and self._passes(self.generation, described):
+            self._classifier.classify(described)
+            result.rd = described.rd
+        else:
+            result.reason = views.reason if described is None else described.reason
+        return result
+
+    @staticmethod
+    def _passes(program: FilterProgram, view: View) -> bool:
+        return program.inspect(view) is Answer.PROCEED and program.use(view) is Answer.PROCEED
+
+    # ---- what they are made of
+
+    def _robot(self, clock: Callable[[], float]) -> Robot:
+        loaded: dict[str, Rules] = {}
+
+        def load_rules(path: str) -> Rules:
+            if path not in loaded:
+                text, read = read_rules(self._read(path), str(self._section.instance / path))
+                self._findings += read.findings
+                loaded[path] = text.compiled()
+            return loaded[path]
+
+        return Robot(
+            read=self._read,
+            load_rules=load_rules,
+            summarize=_summarize,
+            has_summarizers=_has_summarizers(),
+            clock=lambda: datetime.fromtimestamp(clock(), UTC),
+            log=logger.warning,
+            limit=lambda: time_limit(OWN_SECONDS),
+            most_classifications=self._section.max_classifications,
+        )
+
+    def _read(self, path: str) -> str:
+        return (self._section.instance / path).read_text(encoding="utf-8")
+
+    def _filter_file(self) -> FilterFile:
+        path = self._section.file
+        assert path is not None, "a source without a file has no filters"
+        text = read_filters(_text(path), str(path))
+        places = {name: _place(dotted) for name, dotted in self._section.functions.items()}
+        add_functions(text, places)
+        return text
+
+    def _classification(self) -> Classifier:
+        path = self._section.classification
+        rules, read = read_classification(_text(path), str(path)) if path else ([], None)
+        self._findings += read.findings if read else []
+        return Classifier(rules, self._section.max_classifications)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+
+
+def _place(dotted: str) -> tuple[str, str]:
+    module, _, name = dotted.rpartition(".")
+    return module, name
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` inside the block when it takes longer; only the main thread can be interrupted so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def expired(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _has_summarizers() -> bool:
+    """Return whether the folder of the Harvest programs is in `PATH`."""
+    home = os.environ.get("HARVEST_HOME")
+    return home is not None and str(Path(home) / GATHERER) in os.environ.get("PATH", "").split(os.pathsep)
+
+
+def _summarize(program: str, body: bytes) -> str:
+    """Run a summarizer on a body. Raises `OSError`."""
+    found = shutil.which(program)
+    if found is None:
+        raise FileNotFoundError(f"there is no program {program} in PATH")
+    try:
+        done = subprocess.run(
+            [found], input=body, capture_output=True, timeout=SUMMARIZER_SECONDS, check=True
+        )
+    except subprocess.SubprocessError as error:
+        raise OSError(str(error)) from error
+    return done.stdout.decode("utf-8", "replace")

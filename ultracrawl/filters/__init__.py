@@ -1,0 +1,54 @@
+"""Filters made of robot application functions, as the portal search robot has them; pure, no I/O.
+
+A robot has two filters (`FilterKind`), each a list of directives by `Phase`. `FilterCompiler` makes a `FilterProgram`
+of them once; it runs over a `View` of each `Resource`. `Robot` is what both filters share; `BUILT_IN` are the thirty
+functions, `own_function` makes one of yours. `read_soif` and `write_soif` exchange descriptions.
+"""
+
+from ultracrawl.filters.custom import (
+    REQ_ABORTED,
+    REQ_EXIT,
+    REQ_NOACTION,
+    REQ_PROCEED,
+    REQ_RESTART,
+    FilterHandle,
+    ResourceHandle,
+    own_function,
+)
+from ultracrawl.filters.function import FilterError, Function
+from ultracrawl.filters.functions import BUILT_IN
+from ultracrawl.filters.parameters import ParameterBlock
+from ultracrawl.filters.phase import Answer, FilterKind, Phase
+from ultracrawl.filters.program import FilterCompiler, FilterLine, FilterProgram
+from ultracrawl.filters.resource import Fetched, Resource, View
+from ultracrawl.filters.robot import Robot, Rules
+from ultracrawl.filters.soif import SoifError, read_soif, write_soif
+
+__all__ = [
+    "BUILT_IN",
+    "REQ_ABORTED",
+    "REQ_EXIT",
+    "REQ_NOACTION",
+    "REQ_PROCEED",
+    "REQ_RESTART",
+    "Answer",
+    "Fetched",
+    "FilterCompiler",
+    "FilterError",
+    "FilterHandle",
+    "FilterKind",
+    "FilterLine",
+    "FilterProgram",
+    "Function",
+    "ParameterBlock",
+    "Phase",
+    "Resource",
+    "ResourceHandle",
+    "Robot",
+    "Rules",
+    "SoifError",
+    "View",
+    "own_function",
+    "read_soif",
+    "write_soif",
+]

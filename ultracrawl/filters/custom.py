@@ -1,0 +1,94 @@
+"""Functions of your own, in Python: what the vendor's robot loaded from shared objects.
+
+def by_department(pb, csf, csr):
+csr.rd["department"] = [pb["name"]]
+return REQ_PROCEED
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ultracrawl.filters.function import Function, Place, Step
+from ultracrawl.filters.parameters import ParameterBlock
+from ultracrawl.filters.phase import Answer, FilterKind, Phase
+from ultracrawl.filters.resource import View, source_name
+from ultracrawl.filters.robot import Robot
+
+REQ_PROCEED, REQ_ABORTED, REQ_NOACTION, REQ_EXIT, REQ_RESTART = Answer
+
+
+@dataclass(frozen=True, slots=True)
+class FilterHandle:
+    """What a function of your own may know of the filter that calls it (`csf`)."""
+
+    name: str
+    kind: FilterKind
+    phase: Phase
+
+
+class ResourceHandle:
+    """The resource that a function of your own works on (`csr`).
+
+    A function should read only the sources of its phase: the URL's before the fetch, headers and META data after it.
+    """
+
+    __slots__ = ("_view",)
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    @property
+    def url(self) -> str:
+        """The URL of the resource."""
+        return self._view.resource.url
+
+    @property
+    def rd(self) -> dict[str, list[str]]:
+        """The resource description in the making: fields with their values."""
+        return self._view.rd
+
+    @property
+    def body(self) -> bytes:
+        """The body as it came, empty before the fetch."""
+        return self._view.resource.fetched.body if self._view.resource.fetched else b""
+
+    def source(self, name: str) -> str:
+        """Return a source, empty if there is none."""
+        return self._view.value(source_name(name))
+
+    def assign(self, name: str, *values: str) -> None:
+        """Give a source new values."""
+        self._view.assign(source_name(name), *values)
+
+    def spawn(self, url: str) -> None:
+        """Add a URL to those found in the resource."""
+        if url not in self._view.links:
+            self._view.links.append(url)
+
+
+OwnFunction = Callable[[Mapping[str, str], FilterHandle, ResourceHandle], int | None]
+"""Your function; it answers with one of the REQ_ codes, None counts as REQ_PROCEED."""
+
+
+def own_function(name: str, call: OwnFunction) -> Function:
+    """Return a function that directives may name. One that raises denies the resource, and the robot goes on."""
+
+    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+        handle = FilterHandle(place.filter, place.kind, place.phase)
+
+        def step(view: View) -> Answer:
+            try:
+                with robot.limit():
+                    answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
+            except Exception as error:  # the edge to code of others: one resource is lost, the robot goes on
+                robot.log(f"{name}: {view.resource.url}: {type(error).__name__}: {error}")
+                answer = Answer.ABORTED
+            if answer is Answer.ABORTED and not view.reason:
+                view.deny(f"{name} answered REQ_ABORTED")
+            return answer
+
+        return step
+
+    return Function(name, frozenset(Phase), build, open=True)

@@ -1,0 +1,195 @@
+"""What a filter sees of one resource: named sources, the description in the making, the links found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import urlsplit
+
+from ultracrawl.content import parse_html
+from ultracrawl.model import LinkKind, Page
+
+UNKNOWN = "unknown"
+"""The type of a resource whose server named none."""
+
+HEADER_SOURCES = (
+    "content-charset",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expires",
+    "last-modified",
+)
+"""Sources that come with the answer; META tags of the same names do not replace them."""
+
+AFTER_FETCH = frozenset({*HEADER_SOURCES, "md5"})
+"""Sources that cannot exist before the resource was fetched."""
+
+LINKS = frozenset(
+    {
+        LinkKind.A,
+        LinkKind.AREA,
+        LinkKind.LINK,
+        LinkKind.FRAME,
+        LinkKind.IFRAME,
+        LinkKind.META_REFRESH,
+        LinkKind.CANONICAL,
+        LinkKind.ALTERNATE,
+        LinkKind.NEXT,
+    }
+)
+"""Where `enumerate-urls` looks for links."""
+
+_PORTS = {"http": "80", "https": "443", "ftp": "21"}
+_LOWERED = frozenset({"host", "protocol", "type"})
+_ALIASES = {"enumeration-filter": "enumeration filter", "generation-filter": "generation filter"}
+_Values = tuple[str, ...]
+
+
+def source_name(name: str) -> str:
+    """Return the one spelling of a source's name; names are compared without case."""
+    name = name.lower()
+    return _ALIASES.get(name, name)
+
+
+@dataclass(slots=True)
+class Fetched:
+    """An answer: header values by name in lower case, and the body without transfer and content coding."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass
+class Resource:
+    """A resource as both filters find it; what one of them assigns, the other does not see.
+
+    `robot` holds the sources that are the same for all resources: `csid` and the names of the two filters.
+    """
+
+    url: str
+    depth: int = 0
+    robot: Mapping[str, str] = field(default_factory=dict)
+    address: str = ""
+    """The numeric address of the host, if it is known."""
+    fetched: Fetched | None = None
+
+    @cached_property
+    def given(self) -> dict[str, _Values]:
+        """The sources that exist before the fetch."""
+        parts = urlsplit(self.url)
+        named = {
+            "depth": str(self.depth),
+            "host": (parts.hostname or "").lower(),
+            "ip": self.address,
+            "protocol": parts.scheme.lower(),
+            "path": parts.path + (f"?{parts.query}" if parts.query else ""),
+            "url": self.url,
+            **self.robot,
+        }
+        return {name: (value,) for name, value in named.items() if value}
+
+    @cached_property
+    def found(self) -> dict[str, _Values]:
+        """The sources that come with the answer; META data gives way to headers."""
+        if self.fetched is None:
+            return {}
+        headers = self.fetched.headers
+        found: dict[str, _Values] = {}
+        if self.content_type in ("text/html", "application/xhtml+xml"):
+            found = {
+                name: tuple(values) for name, values in self.page.meta.items() if name not in HEADER_SOURCES
+            }
+        found.update((name, (headers[name],)) for name in HEADER_SOURCES if headers.get(name))
+        _, _, charset = headers.get("content-type", "").partition("charset=")
+        if charset:
+            found["content-charset"] = (charset.strip(" \"'"),)
+        found.setdefault("content-length", (str(len(self.fetched.body)),))
+        return found
+
+    @cached_property
+    def content_type(self) -> str:
+        """The type that the server named, without parameters and in lower case, or `unknown`."""
+        named = self.fetched.headers.get("content-type", "") if self.fetched else ""
+        return named.partition(";")[0].strip().lower() or UNKNOWN
+
+    @cached_property
+    def page(self) -> Page:
+        """The body as a page, parsed when it is first asked for."""
+        assert self.fetched is not None
+        content_type = self.fetched.headers.get("content-type", "")
+        return parse_html(self.fetched.body, url=self.url, content_type=content_type, link_kinds=LINKS)
+
+
+class View:
+    """One filter's view of one resource. Sources are texts; some have several values."""
+
+    __slots__ = ("_own", "converted", "links", "rd", "reason", "resource")
+
+    def __init__(self, resource: Resource) -> None:
+        self.resource = resource
+        self._own: dict[str, _Values | None] = {}
+        self.rd: dict[str, list[str]] = {}
+        """The fields of the resource description, each with its values."""
+        self.links: list[str] = []
+        """URLs found, as written."""
+        self.reason = ""
+        """Why the resource was denied."""
+        self.converted: Page | None = None
+        """What the body was converted to, if it was."""
+
+    def values(self, name: str) -> _Values:
+        """Return all values of a source; the name is one that `source_name` gave."""
+        if name in self._own:
+            return self._own[name] or ()
+        resource = self.resource
+        known = resource.given.get(name) or (resource.found.get(name) if resource.fetched else None)
+        if known is None:
+            return (resource.content_type,) if name == "type" and resource.fetched else ()
+        return tuple(value.lower() for value in known) if name in _LOWERED else known
+
+    def value(self, name: str) -> str:
+        """Return the first value of a source, empty if there is none."""
+        values = self.values(name)
+        return values[0] if values else ""
+
+    def assign(self, name: str, *values: str) -> None:
+        """Give a source new values."""
+        self._own[name] = tuple(value.lower() for value in values) if name in _LOWERED else values
+
+    def clear(self, name: str) -> None:
+        """Remove a source; what is fetched does not change by it."""
+        self._own[name] = None
+
+    def matches(self, name: str, test: Callable[[str], object]) -> bool:
+        """Return whether a value of a source passes a test; a host passes with or without its port."""
+        values: Iterable[str] = self.values(name) or ("",)
+        if name == "host":
+            values = self._hosts()
+        return any(test(value) for value in values)
+
+    def _hosts(self) -> _Values:
+        host = self.value("host")
+        port = urlsplit(self.resource.url).port or _PORTS.get(self.value("protocol"), "")
+        return (host, f"{host}:{port}") if port and host else (host,)
+
+    @property
+    def type(self) -> str:
+        """The type by which functions choose resources."""
+        return self.value("type") or UNKNOWN
+
+    @property
+    def page(self) -> Page:
+        """The page that the body is, or was converted to."""
+        return self.converted or self.resource.page
+
+    def add_field(self, name: str, value: str) -> None:
+        """Add a value to a field of the description; the same value is kept once."""
+        values = self.rd.setdefault(name, [])
+        if value not in values:
+            values.append(value)
+
+    def deny(self, reason: str) -> None:
+        """Say why the resource is denied."""
+        self.reason = reason

@@ -1,0 +1,102 @@
+"""Single requests outside a crawl: the head of an answer, from an address that the source may reach."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin, urlsplit
+
+from ultracrawl.boundary import AddressPolicy
+from ultracrawl.extensions.host_addresses import addresses_of
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MOST_BODY = 512_000
+MOST_HOPS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer, or why there is none (`problem`)."""
+
+    url: str
+    status: int = 0
+    location: str = ""
+    """Where a redirect leads, as a whole URL."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case."""
+    body: bytes = b""
+    address: str = ""
+    tls: str = ""
+    """Version of the protocol and name in the certificate, for https."""
+    problem: str = ""
+
+
+class Asker:
+    """Sends single requests; every connection goes to an address that was looked up and checked before.
+
+    `timeout` is in seconds and holds for each step of a request.
+    """
+
+    def __init__(self, policy: AddressPolicy, headers: Mapping[str, str], timeout: float = 30.0) -> None:
+        self._policy = policy
+        self._headers = dict(headers)
+        self._timeout = timeout
+
+    def ask(self, url: str, method: str = "HEAD", host: str = "") -> Asked:
+        """Send one request; redirects are not followed. `host` is sent as Host instead of that of the URL."""
+        parts = urlsplit(url)
+        name = parts.hostname or ""
+        address = next((one for one in addresses_of(name) if self._policy.refuses(one) is None), None)
+        if address is None:
+            found = addresses_of(name)
+            refused = (
+                f"{found[0]} is refused ({self._policy.refuses(found[0])})" if found else "has no address"
+            )
+            return Asked(url, problem=f"{name} {refused}")
+        try:
+            return self._send(url, method, address, host)
+        except (OSError, http.client.HTTPException) as error:
+            return Asked(url, address=address, problem=str(error) or type(error).__name__)
+
+    def chain(self, url: str) -> list[Asked]:
+        """Follow redirects from a URL, at most ten; return every answer."""
+        answers: list[Asked] = []
+        while url and len(answers) <= MOST_HOPS and url not in {one.url for one in answers}:
+            answers.append(self.ask(url))
+            url = answers[-1].location
+        return answers
+
+    def _send(self, url: str, method: str, address: str, host: str) -> Asked:
+        parts = urlsplit(url)
+        secure = parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+        connection = http.client.HTTPConnection(parts.hostname or "", port, timeout=self._timeout)
+        connection.sock = socket.create_connection((address, port), self._timeout)
+        tls = ""
+        try:
+            if secure:
+                context = ssl.create_default_context()
+                secured = context.wrap_socket(connection.sock, server_hostname=parts.hostname)
+                connection.sock = secured
+                tls = f"{secured.version()}, certificate for {_names(secured)}"
+            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            connection.request(method, target, headers={**self._headers, **({"Host": host} if host else {})})
+            answer = connection.getresponse()
+            body = answer.read(MOST_BODY) if method == "GET" else b""
+            headers = {name.lower(): value for name, value in answer.getheaders()}
+        finally:
+            connection.close()
+        location = headers.get("location", "") if answer.status in REDIRECTS else ""
+        target_url = urljoin(url, location) if location else ""
+        if not target_url.startswith(("http://", "https://")):
+            target_url = ""
+        return Asked(url, answer.status, target_url, headers, body, address, tls)
+
+
+def _names(secured: ssl.SSLSocket) -> str:
+    certificate = secured.getpeercert() or {}
+    names = [str(entry[1]) for entry in certificate.get("subjectAltName", ()) if entry[0] == "DNS"]
+    return ", ".join(names[:5]) or "no name"

@@ -1,0 +1,16 @@
+"""How single requests outside a crawl are bounded: by the same rules as the crawl of their source."""
+
+from __future__ import annotations
+
+from ultracrawl.boundary import AddressPolicy
+from ultracrawl.extensions.seed_addresses import seed_addresses
+from ultracrawl.jobs.asking import Asker
+from ultracrawl.sources import DataSource, Project, compile_source
+
+
+def asker_of(source: DataSource, project: Project) -> Asker:
+    """Return who asks servers for a source: with its headers, and only at addresses that it may reach."""
+    rules = compile_source(source, project)
+    networks = [str(network) for network in source.boundary.networks]
+    policy = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
+    return Asker(policy, rules.headers, source.limits.timeout)

@@ -1,0 +1,110 @@
+"""What can be learnt of one site from outside: names, addresses, redirects, virtual servers, robots.txt, TLS."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.jobs.asking import Asked, Asker
+from ultracrawl.robots import RobotsRules
+
+USUAL_SITEMAP = "/sitemap.xml"
+
+
+@dataclass
+class SiteProbe:
+    """The findings about a site; nothing is remembered from one probe to the next."""
+
+    url: str
+    canonical_name: str = ""
+    aliases: list[str] = field(default_factory=list)
+    addresses: tuple[str, ...] = ()
+    reverse_names: dict[str, str] = field(default_factory=dict)
+    """Names by address; only of an advanced probe."""
+    redirects: list[Asked] = field(default_factory=list)
+    server: str = ""
+    tls: str = ""
+    robots: str = ""
+    sitemaps: list[str] = field(default_factory=list)
+    virtual_servers: dict[str, str] = field(default_factory=dict)
+    """Other names at the same address, and whether they serve the same page at `/`."""
+    problems: list[str] = field(default_factory=list)
+
+
+def probe(url: str, asker: Asker, robots_name: str, *, dns: bool = True, advanced: bool = False) -> SiteProbe:
+    """Look at the site of a URL. Requests: its front page, robots.txt, the usual sitemap, each name at its address."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    found = SiteProbe(f"{parts.scheme}://{parts.netloc}/")
+    found.addresses = addresses_of(host)
+    if not found.addresses:
+        found.problems.append(f"{host} has no address")
+        return found
+    if dns:
+        _names(found, host)
+    if advanced:
+        found.reverse_names = {address: _reverse(address) for address in found.addresses}
+    found.redirects = asker.chain(found.url)
+    last = found.redirects[-1]
+    found.problems += [one.problem for one in found.redirects if one.problem]
+    found.server, found.tls = last.headers.get("server", ""), last.tls
+    _robots(found, asker, robots_name)
+    found.virtual_servers = _virtual_servers(found, asker, host)
+    return found
+
+
+def _names(found: SiteProbe, host: str) -> None:
+    try:
+        found.canonical_name, found.aliases, _ = socket.gethostbyname_ex(host)
+    except (OSError, UnicodeError) as error:
+        found.problems.append(f"aliases of {host}: {error}")
+
+
+def _reverse(address: str) -> str:
+    try:
+        return socket.gethostbyaddr(address)[0]
+    except OSError:
+        return ""
+
+
+def _robots(found: SiteProbe, asker: Asker, name: str) -> None:
+    answer = asker.ask(f"{found.url}robots.txt", "GET")
+    if answer.problem:
+        found.robots = f"no answer: {answer.problem}"
+    elif answer.status != 200:
+        found.robots = f"none (status {answer.status})"
+    else:
+        rules = RobotsRules.parse(answer.body, name=name)
+        allowed = "allows" if not rules.blocks(found.url) else "forbids"
+        found.robots = f"{allowed} {name} to fetch /"
+        found.sitemaps = list(rules.sitemaps)
+    if not found.sitemaps and asker.ask(f"{found.url.rstrip('/')}{USUAL_SITEMAP}").status == 200:
+        found.sitemaps = [USUAL_SITEMAP]
+
+
+def _virtual_servers(found: SiteProbe, asker: Asker, host: str) -> dict[str, str]:
+    """Ask the same address for `/` under every other name that is known of it, and compare."""
+    names = dict.fromkeys(
+        [found.canonical_name, *found.aliases, *found.reverse_names.values(), *_usual_names(host)]
+    )
+    own = asker.ask(found.url, "GET")
+    mark = sha256(own.body).digest()
+    servers = {}
+    for name in names:
+        if not name or name == host or name in found.addresses:
+            continue
+        other = asker.ask(found.url, "GET", host=name)
+        if other.status:
+            same = sha256(other.body).digest() == mark and other.status == own.status
+            servers[name] = "the same page" if same else f"another page (status {other.status})"
+    return servers
+
+
+def _usual_names(host: str) -> Iterable[str]:
+    """Yield the name that a site often has beside its own: with and without `www.`."""
+    if "." in host and not host.replace(".", "").isdigit() and ":" not in host:
+        yield host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"

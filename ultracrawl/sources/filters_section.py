@@ -1,0 +1,66 @@
+"""The `filters` section of a source: the portal robot's filters at work, in any source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from ultracrawl.sources.section import Section
+
+FunctionName = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]*$")]
+DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
+
+
+class FiltersSection(Section):
+    """Two filters, made of robot application functions, decide what is enumerated and what is described."""
+
+    file: Path | None = Field(
+        default=None,
+        description="A `filter.conf`; without one there are no filters.",
+        examples=["config/filter.conf"],
+    )
+    enumeration: str = Field(
+        default="enumeration-default",
+        description="The filter of that file that finds URLs.",
+        examples=["enumeration-default"],
+    )
+    generation: str = Field(
+        default="generation-default",
+        description="The filter of that file that makes descriptions.",
+        examples=["generation-default"],
+    )
+    classification: Path | None = Field(
+        default=None,
+        description="A `classification.conf`, whose rules give categories.",
+        examples=["config/classification.conf"],
+    )
+    max_classifications: int = Field(
+        default=10, ge=1, description="Most categories of one description.", examples=[10]
+    )
+    instance: Path = Field(
+        default=Path(),
+        description="The folder that paths inside these files are taken from.",
+        examples=["."],
+    )
+    functions: Mapping[FunctionName, DottedPath] = Field(
+        default={},
+        description="Functions of your own that directives may name, as dotted paths.",
+        examples=[{"by-department": "mypackage.filters.by_department"}],
+    )
+    csid: str = Field(
+        default="", description="The source `csid` of the filters.", examples=["x-catalog://h/docs"]
+    )
+
+    def below(self, base: Path) -> FiltersSection:
+        """Return the section with absolute paths; relative ones are taken from `base`."""
+        instance = base / self.instance
+        return self.model_copy(
+            update={
+                "file": instance / self.file if self.file else None,
+                "classification": instance / self.classification if self.classification else None,
+                "instance": instance,
+            }
+        )
