@@ -13,7 +13,9 @@ YAML = b"sources: {a: {start_urls: https://a.example/}}\n"
         ("a.yaml", b'<?xml version="1.0"?>\n<CrawlerConfig/>', "xml"),
         ("a.yaml", b"\xef\xbb\xbf<CrawlerConfig>", "xml"),
         ("robot.conf", b'# robot\n<Process csid="x"\n  depth="-1">\n</Process>\n', "robot.conf"),
-        ("filter.conf", b'<Filter name="x">\n</Filter>\n', "robot.conf"),
+        ("filter.conf", b'<Filter name="x">\n</Filter>\n', "part of a robot"),
+        ("rules", b'# rules\n<FilterRule name="x">\n</FilterRule>\n', "part of a robot"),
+        ("classification.conf", b'Classify source=path by=is string="/" category="x"\n', "part of a robot"),
         ("a.yaml", b"", "yaml"),
     ],
 )
@@ -25,8 +27,12 @@ def test_formats_are_recognised_by_content(tmp_path, name, data, dialect):
     if dialect == "yaml" and data:
         assert list(loaded.project.sources) == ["a"]
     elif data:
-        (finding,) = loaded.findings
-        assert "cannot be read yet" in finding.problem
+        problems = {
+            "xml": "is an XML file, a format that cannot be read yet",
+            "robot.conf": "cannot be read: No such file or directory",
+            "part of a robot": "is only a part of a portal robot's configuration",
+        }
+        assert problems[dialect] in [finding.problem for finding in loaded.findings]
         assert loaded.project is None
 
 

@@ -16,6 +16,7 @@ ENVIRONMENT = "ULTRACRAWL_CONFIG"
 _HEAD = 4096
 _XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[A-Za-z])")
 _ROBOT_CONF = re.compile(rb"(?:\s*#[^\n]*\n)*\s*<Process\s")
+_ROBOT_PART = re.compile(rb"(?:\s*#[^\n]*\n)*\s*(<(Filter|FilterRule|Site)|Classify)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,9 @@ def _head_of(path: Path) -> bytes:
         return b""
 
 
-def _unsupported(name: str) -> Callable[[str | Path], Loaded]:
+def _refused(problem: str, instead: str) -> Callable[[str | Path], Loaded]:
     def read(location: str | Path) -> Loaded:
-        problem = f"is a {name}, a format that cannot be read yet"
-        return Loaded(None, (Finding(str(location), 0, "file", problem, "write the definition in YAML"),))
+        return Loaded(None, (Finding(str(location), 0, "file", problem, instead),))
 
     return read
 
@@ -60,9 +60,14 @@ def _unsupported(name: str) -> Callable[[str | Path], Loaded]:
 DIALECTS: tuple[Dialect, ...] = (
     Dialect("robot.conf", lambda head: _ROBOT_CONF.match(head) is not None, read_robot),
     Dialect(
+        "part of a robot",
+        lambda head: _ROBOT_PART.match(head) is not None,
+        _refused("is only a part of a portal robot's configuration", "name the robot.conf beside it"),
+    ),
+    Dialect(
         "xml",
         lambda head: _XML.match(head.removeprefix(b"\xef\xbb\xbf")) is not None,
-        _unsupported("XML file"),
+        _refused("is an XML file, a format that cannot be read yet", "write the definition in YAML"),
     ),
     Dialect("yaml", lambda _: True, load_project),
 )

@@ -27,6 +27,7 @@ from ultracrawl.urls import site_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ultracrawl.model import Page
     from ultracrawl.sources.filters_section import FiltersSection
 
 logger = logging.getLogger(__name__)
@@ -108,9 +109,15 @@ class Filtering:
         reasons = [view.reason for view in views]
         return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
 
-    def use(self, views: FilterViews, headers: Mapping[str, str], body: bytes) -> Filtered:
-        """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched."""
+    def use(
+        self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None
+    ) -> Filtered:
+        """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched.
+
+        `converted` is the page that `convert-to-html` makes of it.
+        """
         views.resource.fetched = Fetched(headers, body)
+        self.robot.convert = lambda *_: converted
         result = Filtered()
         links = views.enumeration
         if links is not None and self._passes(self.enumeration, links):

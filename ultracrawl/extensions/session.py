@@ -29,8 +29,8 @@ from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
-from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.filtering import Filtering
+from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments

@@ -79,6 +79,8 @@ class Robot:
     load_rules: Callable[[str], Rules] = _no_rules
     """Reads a file of filter rules, once for both filters. Raises `OSError`."""
     convert: Converter = _no_conversion
+    converts: bool = False
+    """Whether a filter has `convert-to-html`."""
     summarize: Callable[[str, bytes], str] = _no_program
     """Runs a summarizer on a body and returns what it prints. Raises `OSError`."""
     has_summarizers: bool = False

@@ -14,8 +14,8 @@ from ultracrawl.converters import GROUPS
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
-from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.filters_section import FiltersSection
+from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection

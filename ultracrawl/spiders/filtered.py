@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.extensions import CrawlSession, Visit
+    from ultracrawl.model import Page
 
 TITLE = "title"
 TEXTS = ("full-text", "partial-text")
@@ -19,12 +20,14 @@ TEXTS = ("full-text", "partial-text")
 HTML = ("text/html", "application/xhtml+xml")
 
 
-def filtered_documents(session: CrawlSession, visit: Visit, response: Response) -> Iterator[Document]:
+def filtered_documents(
+    session: CrawlSession, visit: Visit, response: Response, converted: Page | None = None
+) -> Iterator[Document]:
     """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit."""
     filtering = session.filtering
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
-    result = filtering.use(views, headers_of(response), response.body)
+    result = filtering.use(views, headers_of(response), response.body, converted)
     if result.links:
         html = views.resource.content_type in HTML
         session.links.follow(visit, result.links, (views.resource.page.base if html else "") or response.url)

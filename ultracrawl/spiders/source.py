@@ -83,7 +83,10 @@ class SourceSpider(Spider):
         visit = visit_of(request) if request else None
         if visit is None or visit.done or response.status != 200:
             return ()  # an answer that is tried again comes here too, and is no page
-        if self.session.conversion.takes(visit.media_type):
+        filtering = self.session.filtering
+        if self.session.conversion.takes(visit.media_type) and (
+            filtering is None or filtering.robot.converts
+        ):
             return self._converted(visit, response)
         return self._read(visit, response)
 
@@ -98,7 +101,11 @@ class SourceSpider(Spider):
         """Handle a document that is not HTML; other answers are handled while it is converted."""
         try:
             page = await self.session.conversion.page(visit, response.body, _head_of(response))
-            for item in self._page(visit, response, page) if page is not None else ():
+            if page is None:
+                return
+            filters = self.session.filtering is not None
+            items = filtered_documents(self.session, visit, response, page) if filters else None
+            for item in items or self._page(visit, response, page):
                 yield item
         except Exception as error:  # as for pages
             logger.exception("Processing %s failed", visit.url)

@@ -28,7 +28,7 @@ from ultracrawl.sources.definition import DefinitionHead, make_project
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 DATA = "robot"
-"""The folder of the instance that holds the robot's data."""
+"""The folder of the instance that holds the robot's data, unless `robot-state-dir` names another."""
 
 FIELDS = {
     "classification": "Classification",
@@ -84,7 +84,7 @@ def read_robot(location: str | Path) -> Loaded:
             for one in error.errors()
         ]
         return Loaded(None, (*files.findings, *findings))
-    base = files.instance / DATA
+    base = files.instance / (files.properties["robot-state-dir"] or DATA)
     head = DefinitionHead.model_validate(
         {"attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()}}
     )
@@ -174,6 +174,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
             "concurrency": properties["site-max-concurrent"],
         },
         "limits": _limits(properties),
+        "conversion": {"timeout": properties["convert-timeout"] or 600.0},
         "attributes": FIELDS,
         "filters": _filters(files),
         "settings": {"CONCURRENT_REQUESTS": properties["max-concurrent"]},

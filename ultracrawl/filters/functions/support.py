@@ -25,6 +25,7 @@ _DATA_AND_GENERATE = frozenset({Phase.DATA, Phase.GENERATE})
 
 def _convert(block: ParameterBlock, _: Place, robot: Robot) -> Step:
     wanted = block["type"].lower()
+    robot.converts = True
 
     def step(view: View) -> Answer:
         if view.type != wanted or view.resource.fetched is None:
