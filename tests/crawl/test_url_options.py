@@ -152,6 +152,8 @@ def test_explain_shows_canonical_form_and_rewriting(site: Site, url: str, worksp
         "depth",
         "domain",
         "port",
+        "address",
+        "robots",
     ]
     trap = workspace.command("explain", f"{url}/a/a/a/a/a/a", "--json").json
     assert trap["accept"] is False

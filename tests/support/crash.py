@@ -94,4 +94,5 @@ def _rows(workspace: Workspace) -> dict[str, dict[str, Any]]:
             row["outcome"] = "NEW"
         if row["status_code"] == 304:
             row["status_code"] = 200
+        del row["status_text"]
     return rows
