@@ -161,7 +161,7 @@ def test_portal_robot_147_the_probe(site: Site, url: str, robot: RobotFiles) -> 
     (found,) = robot.workspace.command("probe", url, "--json").lines
     assert found["addresses"] == ["127.0.0.1"]
     assert [(one["status"], one["location"]) for one in found["redirects"]] == [
-        (302, f"{url}/home"),
+        (301, f"{url}/home"),
         (200, ""),
     ]
     assert (found["robots"], found["sitemaps"]) == ("allows ultracrawl to fetch /", ["/s.xml"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support import files
 from support.project import Workspace
 from support.robot import RobotFiles
 from support.site import Site
@@ -191,3 +192,37 @@ def test_a_file_that_is_missing_is_said(url: str, robot: RobotFiles, name: str) 
     (robot.config / name).unlink()
     ended = robot.command("crawl")
     assert (ended.code, f"config/{name} - file - cannot be read" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("converts", [True, False])
+def test_portal_robot_72_a_document_is_converted_for_the_filters_that_ask_for_it(
+    site: Site, url: str, robot: RobotFiles, converts: bool
+) -> None:
+    site.page("/", title="Home", links=["/paper.pdf"])
+    site.file("/paper.pdf", files.pdf(["needle in a paper"], title="The paper"), "application/pdf")
+    convert = "Data fn=convert-to-html type=application/pdf\n" if converts else ""
+    filters(
+        robot, g=f"Data fn=assign-source dst=type src=content-type\n{convert}Generate fn=extract-html-text"
+    )
+    robot.site(f"{url}/")
+    run = robot.crawl().run
+    assert run["outcomes"] == {"NEW": 2}
+    titles = [hit["title"] for hit in robot.found("needle")]
+    assert titles == ["The paper" if converts else ""], "without, its bytes are taken as they are"
+
+
+def test_robot_state_dir_holds_the_data(pages: Site, url: str, robot: RobotFiles) -> None:
+    filters(robot)
+    robot.properties(enumeration_filter="e", generation_filter="g", robot_state_dir="elsewhere/data")
+    robot.site(f"{url}/")
+    robot.crawl()
+    assert len(robot.found("needle")) == 5
+    assert (robot.workspace.directory / "elsewhere/data").is_dir()
+    assert not (robot.workspace.directory / "robot").exists()
+
+
+def test_a_property_that_is_not_built_yet_is_said(pages: Site, url: str, robot: RobotFiles) -> None:
+    robot.properties(onCompletion="loop", referer="http://a.example/")
+    robot.site(f"{url}/")
+    told = robot.workspace.command("lint", "config/robot.conf")
+    assert told.out.count("has no effect yet") + told.err.count("has no effect yet") == 2
