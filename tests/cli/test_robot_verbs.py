@@ -94,6 +94,7 @@ def test_comments_and_switches_without_a_value_survive(robot: RobotFiles) -> Non
 
 WRONG = {
     "no such site": (("robot", "delete-site", "x"), "there is no Site 'x'"),
+    "a URL as a site": (("robot", "create-site", "http://a/"), "is no name of a host"),
     "a site twice": (("robot", "create-site", "a"), "there is a Site 'a' already"),
     "bad expression": (
         ("robot", "create-rule", "r", "--by", "regex", "--string", "("),
@@ -177,3 +178,9 @@ def test_a_probe_that_fails_says_so(robot: RobotFiles) -> None:
     ended = robot.workspace.command("probe", "http://nothing.invalid/")
     assert (ended.code, "nothing.invalid has no address" in ended.err) == (1, True)
     assert robot.workspace.command("probe", "nothing").code == 2
+
+
+def test_a_site_on_a_port_is_covered(site: Site, url: str, robot: RobotFiles) -> None:
+    site.page("/", title="Home", text="needle")
+    assert robot.command("robot", "create-site", url.removeprefix("http://")).code == 0
+    assert robot.crawl().run["outcomes"] == {"NEW": 1}

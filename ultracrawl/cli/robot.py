@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from ultracrawl.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.model import DefinitionError
 
 Change = Callable[[RulesEditor], None]
+_HOST = re.compile(r"[\w.-]+(:\d{1,5})?")
 
 
 @click.group("robot")
@@ -72,23 +74,30 @@ def list_sites(config: str | None, as_json: bool) -> None:
 def create_site(
     name: str, domain: bool, starts: tuple[str, ...], depth: int | None, config: str | None
 ) -> None:
-    """Add a site NAME; it uses all rules that are marked as default.
+    """Add a site NAME, a host or host:port; it uses all rules that are marked as default.
 
     \b
     Example:
       ultracrawl robot create-site example.com --domain --depth 5
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    if not _HOST.fullmatch(name):
+        raise UserError(f"`{name}` is no name of a host; write it like example.com or example.com:8080")
     rules = [rule.name for rule in _rules(config).rules if rule.default]
     limit = "" if depth is None else f" depth={depth}"
     lines = [
         f'<Site name="{name}" kind={"domain" if domain else "server"} enable=on>',
-        f'   Host  name="{name}"',
+        _host_line(name),
         *(f'   Start url="{url}"{limit}' for url in starts or (f"http://{name}/",)),
         *(f'   Use   rule="{rule}"' for rule in rules),
         "</Site>",
     ]
     _change(config, lambda editor: editor.add("site", name, "\n".join(lines) + "\n"))
     click.echo(f"{name}: {len(rules)} rules, starting at {', '.join(starts) or f'http://{name}/'}")
+
+
+def _host_line(name: str) -> str:
+    host, _, port = name.partition(":")
+    return f'   Host  name="{host}" port={port}' if port else f'   Host  name="{host}"'
 
 
 @command.command("delete-site")
