@@ -1,4 +1,4 @@
-"""The address guard as the handlers see it: anything that answers for an IP address."""
+"""What a crawl's source has to say about each request: which addresses it may go to, and what it shows there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ultracrawl.extensions import CrawlSession
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from ultracrawl.extensions.outgoing import Send
     from ultracrawl.model import Decision
 
 
@@ -27,3 +28,11 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
         return CrawlSession.of(crawler).rules.addresses
     except NotConfigured:
         return None
+
+
+def sender_of(crawler: Crawler, send: Send) -> Send:
+    """Return what sends a crawl's requests with all that its source shows to servers; `send` does the rest."""
+    try:
+        return CrawlSession.of(crawler).access.around(send)
+    except NotConfigured:
+        return send

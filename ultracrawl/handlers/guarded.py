@@ -14,7 +14,7 @@ from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
 from ultracrawl.extensions.failures import AddressRefusedError
-from ultracrawl.handlers.guard import AddressGuard, guard_of
+from ultracrawl.handlers.guard import AddressGuard, guard_of, sender_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.interfaces import IStreamClientEndpoint
     from twisted.web._newclient import HTTP11ClientProtocol
+
+    from ultracrawl.extensions.outgoing import Send
 
 
 class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
@@ -37,14 +39,20 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         if guard is not None:
             self._pool = _guarded_pool(self._pool, guard)
+        self._send: Send = self._fetch
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the handler of a crawler with the guard of its source."""
-        return cls(crawler, guard_of(crawler))
+        """Build the handler of a crawler with the guard of its source and what it shows to servers."""
+        handler = cls(crawler, guard_of(crawler))
+        handler._send = sender_of(crawler, handler._send)
+        return handler
 
     async def download_request(self, request: Request) -> Response:
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        return await self._send(request)
+
+    async def _fetch(self, request: Request) -> Response:
         if self._timeout:
             request.meta.setdefault("download_timeout", self._timeout)
         try:

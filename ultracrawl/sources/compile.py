@@ -34,6 +34,7 @@ from ultracrawl.frontier import Grouping, LevelRules, Pace
 from ultracrawl.model import StatusCode
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
@@ -307,6 +308,7 @@ _NO_RECIPE = {
     "user_agent",
     "settings",
     "log",
+    *AccessOptions.model_fields,
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
 

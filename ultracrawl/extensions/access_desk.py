@@ -1,0 +1,43 @@
+"""Everything that a source shows to servers which do not let everybody in, around any download handler."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from ultracrawl.extensions.authenticator import Authenticator
+from ultracrawl.extensions.outgoing import Send
+from ultracrawl.sources.compile_access import compile_credentials
+from ultracrawl.sources.secrets import SecretReader
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from ultracrawl.extensions.session import CrawlSession
+
+
+class Layer(Protocol):
+    """One step between the crawl and the network; it sees each request on its way out and the answer on its way in."""
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Return the answer to a request; `send` is the next step."""
+
+
+class AccessDesk:
+    """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        source = session.source
+        secrets = SecretReader(os.environ, session.project.key_file)
+        self._layers: list[Layer] = []
+        if source.authentication:
+            book = compile_credentials(source, session.rules.seeds, secrets)
+            self._layers.append(Authenticator(book, session.note))
+
+    def around(self, send: Send) -> Send:
+        """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
+        for layer in reversed(self._layers):
+            send = partial(layer.fetch, send=send)
+        return send

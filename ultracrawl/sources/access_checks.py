@@ -1,0 +1,24 @@
+"""What types alone cannot say about the options of access: secrets that everybody can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import SecretStr
+
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.doubt import Doubt
+from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
+from ultracrawl.sources.yaml_tree import Path
+
+
+def check_access(source: DataSource) -> Iterator[Doubt]:
+    """Yield an advice for each secret that stands in the definition as it is."""
+    for path, secret in _secrets(source):
+        if stands_in_clear(secret):
+            yield Doubt(path, "the secret stands here for everybody to read", INSTEAD, fatal=False)
+
+
+def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
+    for name, entry in source.authentication.items():
+        yield ("authentication", name, "password"), entry.password
