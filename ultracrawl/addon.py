@@ -6,7 +6,6 @@ The line is `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.request import getproxies
 
 from ultracrawl.handlers import best_handler
 from ultracrawl.settings.presets import closed_schemes, components, hardened, replaced, tuned
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 LOADER = "ultracrawl.spiders.SourceSpiderLoader"
-HTTP_PROXY = "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware"
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 
 
@@ -72,8 +70,6 @@ class UltracrawlAddon:
             for path, priority in priorities.items():
                 settings[setting].setdefault(path, priority)
         unwanted = {setting: set(paths) for setting, paths in replaced.items()}
-        if not getproxies():
-            unwanted["DOWNLOADER_MIDDLEWARES"].add(HTTP_PROXY)
         if not settings.getbool("COOKIES_ENABLED"):
             unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES)
         for setting, paths in unwanted.items():

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.extensions.authenticator import Authenticator
 from ultracrawl.extensions.outgoing import Send
-from ultracrawl.sources.compile_access import compile_credentials
+from ultracrawl.extensions.proxy_desk import ProxyDesk
+from ultracrawl.sources.compile_access import compile_credentials, compile_proxies, proxy_addresses
 from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.urls.parts import split
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -35,6 +37,11 @@ class AccessDesk:
         if source.authentication:
             book = compile_credentials(source, session.rules.seeds, secrets)
             self._layers.append(Authenticator(book, session.note))
+        self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
+        """Host and port of the proxies of the source."""
+        if source.proxy.servers:
+            roster, bypass = compile_proxies(source, secrets)
+            self._layers.append(ProxyDesk(roster, bypass, session.rules.addresses))
 
     def around(self, send: Send) -> Send:
         """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""

@@ -36,3 +36,11 @@ def sender_of(crawler: Crawler, send: Send) -> Send:
         return CrawlSession.of(crawler).access.around(send)
     except NotConfigured:
         return send
+
+
+def proxies_of(crawler: Crawler) -> frozenset[tuple[str, int]]:
+    """Return host and port of the proxies that the source names; none without a source."""
+    try:
+        return CrawlSession.of(crawler).access.proxies
+    except NotConfigured:
+        return frozenset()

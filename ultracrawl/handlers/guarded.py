@@ -6,15 +6,19 @@ from collections.abc import Hashable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, TunnelError
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    TunnelError,
+    _TunnelingTCP4ClientEndpoint,
+)
 from scrapy.exceptions import DownloadFailedError
 from twisted.internet import defer
 from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
-from ultracrawl.extensions.failures import AddressRefusedError
-from ultracrawl.handlers.guard import AddressGuard, guard_of, sender_of
+from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
+from ultracrawl.handlers.guard import AddressGuard, guard_of, proxies_of, sender_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -34,17 +38,22 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     Without a guard it is Scrapy's handler. DOWNLOAD_TIMEOUT holds without DownloadTimeoutMiddleware as well.
     """
 
-    def __init__(self, crawler: Crawler, guard: AddressGuard | None = None) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        guard: AddressGuard | None = None,
+        proxies: frozenset[tuple[str, int]] = frozenset(),
+    ) -> None:
         super().__init__(crawler)
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         if guard is not None:
-            self._pool = _guarded_pool(self._pool, guard)
+            self._pool = _guarded_pool(self._pool, guard, proxies)
         self._send: Send = self._fetch
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the handler of a crawler with the guard of its source and what it shows to servers."""
-        handler = cls(crawler, guard_of(crawler))
+        handler = cls(crawler, guard_of(crawler), proxies_of(crawler))
         handler._send = sender_of(crawler, handler._send)
         return handler
 
@@ -57,7 +66,10 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             request.meta.setdefault("download_timeout", self._timeout)
         try:
             return await super().download_request(request)
-        except (TunnelError, ConnectError) as error:  # Scrapy lets these through as they are
+        except TunnelError as error:  # Scrapy lets these two through as they are
+            refused = "'status': 407" in str(error)
+            raise (ProxyLoginError if refused else DownloadFailedError)(str(error)) from error
+        except ConnectError as error:
             raise DownloadFailedError(str(error)) from error
 
 
@@ -102,6 +114,8 @@ class _GuardedPool(HTTPConnectionPool):
     """A connection pool whose new connections go through a guarded reactor."""
 
     guarded: GuardedReactor
+    proxies: frozenset[tuple[str, int]]
+    """Host and port of the proxies that the definition names; their addresses need no other permission."""
 
     def getConnection(  # noqa: N802 - Twisted's name
         self, key: Hashable, endpoint: IStreamClientEndpoint
@@ -110,17 +124,32 @@ class _GuardedPool(HTTPConnectionPool):
         inner = getattr(endpoint, "_wrappedEndpoint", endpoint)
         if not hasattr(inner, "_reactor"):
             return defer.fail(TypeError(f"the address guard does not know endpoints like {endpoint!r}"))
-        inner._reactor = self.guarded
+        if not self._leads_to_proxy(key, inner):
+            inner._reactor = self.guarded
         return super().getConnection(key, endpoint)
 
+    def _leads_to_proxy(self, key: Hashable, endpoint: Any) -> bool:
+        if isinstance(endpoint, _TunnelingTCP4ClientEndpoint):
+            return (_text(endpoint._host), endpoint._port) in self.proxies
+        if isinstance(key, tuple) and len(key) > 2 and key[0] == b"http-proxy":  # Scrapy's mark
+            return (_text(key[1]), key[2]) in self.proxies
+        return False
 
-def _guarded_pool(pool: HTTPConnectionPool, guard: AddressGuard) -> _GuardedPool:
+
+def _text(host: str | bytes) -> str:
+    return host.decode() if isinstance(host, bytes) else host
+
+
+def _guarded_pool(
+    pool: HTTPConnectionPool, guard: AddressGuard, proxies: frozenset[tuple[str, int]]
+) -> _GuardedPool:
     from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
 
     guarded = _GuardedPool(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted's is untyped
     guarded.maxPersistentPerHost = pool.maxPersistentPerHost
     guarded._factory = pool._factory
     guarded.guarded = GuardedReactor(reactor, guard)
+    guarded.proxies = proxies
     return guarded
 
 

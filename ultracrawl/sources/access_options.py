@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from ultracrawl.sources.authentication_section import AuthenticationEntry, EntryName
+from ultracrawl.sources.proxy_section import ProxySection
 from ultracrawl.sources.section import Section
 
 
@@ -20,4 +21,10 @@ class AccessOptions(Section):
         examples=[
             {"staff": {"url": "https://www.example.com/staff/", "user": "crawler", "password": "${PW}"}}
         ],
+    )
+    proxy: ProxySection = Field(
+        default=ProxySection(),
+        repr=False,
+        description="Through which proxies requests go.",
+        examples=[{"servers": {"main": {"url": "http://proxy.example.com:3128"}}}],
     )
