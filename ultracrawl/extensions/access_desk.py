@@ -7,9 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.extensions.authenticator import Authenticator
+from ultracrawl.extensions.cookie_jars import CookieJars
 from ultracrawl.extensions.outgoing import Send
 from ultracrawl.extensions.proxy_desk import ProxyDesk
-from ultracrawl.sources.compile_access import compile_credentials, compile_proxies, proxy_addresses
+from ultracrawl.extensions.site_headers import SiteCertificates, SiteHeaders
+from ultracrawl.sources.compile_access import (
+    compile_certificates,
+    compile_credentials,
+    compile_proxies,
+    compile_site_headers,
+    proxy_addresses,
+)
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.urls.parts import split
 
@@ -33,12 +41,21 @@ class AccessDesk:
     def __init__(self, session: CrawlSession) -> None:
         source = session.source
         secrets = SecretReader(os.environ, session.project.key_file)
+        seeds = session.rules.seeds
         self._layers: list[Layer] = []
-        if source.authentication:
-            book = compile_credentials(source, session.rules.seeds, secrets)
-            self._layers.append(Authenticator(book, session.note))
+        self.certificates = compile_certificates(source, seeds, secrets)
+        """The client certificate of each https site, by host and port."""
         self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
         """Host and port of the proxies of the source."""
+        if source.site_headers:
+            self._layers.append(SiteHeaders(compile_site_headers(source, secrets)))
+        if source.cookies.enabled:
+            self._layers.append(CookieJars(session.rules.grouping.of, source.cookies.session_age))
+        if source.authentication:
+            book = compile_credentials(source, seeds, secrets)
+            self._layers.append(Authenticator(book, session.note))
+        if self.certificates:
+            self._layers.append(SiteCertificates(self.certificates))
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
             self._layers.append(ProxyDesk(roster, bypass, session.rules.addresses))

@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
 from ultracrawl.errors import MissingExtraError
-from ultracrawl.handlers.guard import guard_of, sender_of
+from ultracrawl.handlers.guard import access_of, guard_of
 from ultracrawl.handlers.watch import DownloadWatch
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class CurlDownloadHandler(BaseDownloadHandler):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the handler of a crawler with the guard of its source and what it shows to servers."""
         handler = cls(crawler, guard_of(crawler))
-        handler._send = sender_of(crawler, handler._send)
+        access = access_of(crawler)
+        if access is not None:
+            handler._send = access.around(handler._send)
         return handler
 
     async def download_request(self, request: Request) -> Response:

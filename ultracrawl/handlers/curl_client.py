@@ -38,11 +38,18 @@ _ALWAYS: tuple[Option, ...] = (
     (pycurl.HEADEROPT, pycurl.HEADER_SEPARATE),
 )
 
+_VERSIONS = {
+    "1.0": pycurl.CURL_HTTP_VERSION_1_0,
+    "1.1": pycurl.CURL_HTTP_VERSION_1_1,
+    "2": pycurl.CURL_HTTP_VERSION_2TLS,
+}
+
 
 class CurlClient:
     """Sends requests and returns responses.
 
-    Reads Scrapy's DOWNLOAD_* settings; ULTRACRAWL_HTTP2 (off by default) lets servers choose HTTP/2 over TLS.
+    Reads Scrapy's DOWNLOAD_* settings, and ULTRACRAWL_HTTP_VERSION: `1.0`, `1.1`, or `2`, which lets servers choose
+    HTTP/2 over TLS, as ULTRACRAWL_HTTP2 does.
     """
 
     def __init__(self, settings: BaseSettings, guard: AddressGuard | None, watch: DownloadWatch) -> None:
@@ -53,8 +60,8 @@ class CurlClient:
         self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
         self._strict = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         http2 = settings.getbool("ULTRACRAWL_HTTP2")
-        version = pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1
-        self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, version), *tls_options(settings)]
+        version = "2" if http2 else settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
+        self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, _VERSIONS[version]), *tls_options(settings)]
         self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
         concurrent = settings.getint("CONCURRENT_REQUESTS")
         self._loop = CurlLoop(asyncio.get_running_loop(), connections=max(64, 2 * concurrent))

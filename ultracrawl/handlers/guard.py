@@ -11,7 +11,7 @@ from ultracrawl.extensions import CrawlSession
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.extensions.outgoing import Send
+    from ultracrawl.extensions.access_desk import AccessDesk
     from ultracrawl.model import Decision
 
 
@@ -30,17 +30,9 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
         return None
 
 
-def sender_of(crawler: Crawler, send: Send) -> Send:
-    """Return what sends a crawl's requests with all that its source shows to servers; `send` does the rest."""
+def access_of(crawler: Crawler) -> AccessDesk | None:
+    """Return what a crawl's source shows to servers; None for a spider that is not made from a definition."""
     try:
-        return CrawlSession.of(crawler).access.around(send)
+        return CrawlSession.of(crawler).access
     except NotConfigured:
-        return send
-
-
-def proxies_of(crawler: Crawler) -> frozenset[tuple[str, int]]:
-    """Return host and port of the proxies that the source names; none without a source."""
-    try:
-        return CrawlSession.of(crawler).access.proxies
-    except NotConfigured:
-        return frozenset()
+        return None

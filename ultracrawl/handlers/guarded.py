@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
-from ultracrawl.handlers.guard import AddressGuard, guard_of, proxies_of, sender_of
+from ultracrawl.handlers.certifying import CertifyingPolicy
+from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IStreamClientEndpoint
     from twisted.web._newclient import HTTP11ClientProtocol
 
+    from ultracrawl.extensions.access_desk import AccessDesk
     from ultracrawl.extensions.outgoing import Send
+
+logger = logging.getLogger(__name__)
 
 
 class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
@@ -39,23 +44,26 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     """
 
     def __init__(
-        self,
-        crawler: Crawler,
-        guard: AddressGuard | None = None,
-        proxies: frozenset[tuple[str, int]] = frozenset(),
+        self, crawler: Crawler, guard: AddressGuard | None = None, access: AccessDesk | None = None
     ) -> None:
         super().__init__(crawler)
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
-        if guard is not None:
-            self._pool = _guarded_pool(self._pool, guard, proxies)
         self._send: Send = self._fetch
+        version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
+        if version != "1.1":
+            logger.warning("http.version %s needs the extra `fast`; requests are made with HTTP/1.1", version)
+        if guard is not None:
+            self._pool = _guarded_pool(self._pool, guard, access.proxies if access else frozenset())
+        if access is not None:
+            self._send = access.around(self._fetch)
+            if access.certificates:
+                policy: Any = CertifyingPolicy(crawler, self._contextFactory, access.certificates)
+                self._contextFactory = policy
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the handler of a crawler with the guard of its source and what it shows to servers."""
-        handler = cls(crawler, guard_of(crawler), proxies_of(crawler))
-        handler._send = sender_of(crawler, handler._send)
-        return handler
+        return cls(crawler, guard_of(crawler), access_of(crawler))
 
     async def download_request(self, request: Request) -> Response:
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import pycurl
 
 from ultracrawl.extensions.proxy_desk import TRUSTED
+from ultracrawl.extensions.site_headers import CERTIFICATE
 from ultracrawl.handlers.head import ResponseHead
+from ultracrawl.handlers.tls import certificate_options
 from ultracrawl.handlers.wire import (
     bind_options,
     checked_method,
@@ -77,6 +79,11 @@ class Transfer:
         self._request = request
         self._watch = watch
         meta = request.meta
+        certificate = meta.get(CERTIFICATE)
+        if certificate is not None:
+            self._plain = False
+            for option, value in certificate_options(certificate):
+                self.curl.setopt(option, value)
         if request.method != "GET" or request.body or meta.get("proxy") or meta.get("bindaddress"):
             self._plain = False
             self._set_method(request)

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
+from ultracrawl.sources.request_section import SECRET_HEADERS
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
 from ultracrawl.sources.yaml_tree import Path
 
@@ -25,3 +26,10 @@ def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
     for name, server in source.proxy.servers.items():
         if server.password is not None:
             yield ("proxy", "servers", name, "password"), server.password
+    for name, pair in source.client_certificates.items():
+        if pair.password is not None:
+            yield ("client_certificates", name, "password"), pair.password
+    for name, group in source.site_headers.items():
+        for header, value in group.headers.items():
+            if header.lower() in SECRET_HEADERS:
+                yield ("site_headers", name, "headers", header), value

@@ -123,10 +123,7 @@ def compile_source(
         grouping=compile_grouping(source),
         limits=source.limits,
         depth_limit=source.depth,
-        headers={
-            "User-Agent": source.user_agent,
-            "Accept": _accept((*source.types, *source.follow_only_types)),
-        },
+        headers=compile_headers(source),
         focus=compile_focus(source),
         follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
@@ -201,6 +198,17 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         exclude_headers=source.exclude_headers,
         unreadable=_unreadable(source.conversion.types),
     )
+
+
+def compile_headers(source: DataSource) -> dict[str, str]:
+    """Return the headers of every request; nothing in them is secret."""
+    headers = {
+        "User-Agent": source.user_agent,
+        "Accept": _accept((*source.types, *source.follow_only_types)),
+    }
+    if not source.http.compression or source.http.version == "1.0":
+        headers["Accept-Encoding"] = "identity"
+    return headers | {name.title(): value for name, value in source.headers.items()}
 
 
 def compile_focus(source: DataSource) -> FocusPolicy | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.access import Credential, CredentialBook, UrlPrefix, basic_answer
+from ultracrawl.access.certificate import ClientCertificate
 from ultracrawl.access.proxies import Proxy, ProxyRoster
 from ultracrawl.boundary.matcher import DomainTable
 from ultracrawl.boundary.rules import DomainRule
+from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 
@@ -36,6 +39,60 @@ def _proxies(source: DataSource, secrets: SecretReader) -> Iterator[Proxy]:
             password = secrets.read(server.password, f"proxy.servers.{name}.password")
             answer = basic_answer(server.user, password)
         yield Proxy(name, server.url, answer, server.connections)
+
+
+def compile_site_headers(
+    source: DataSource, secrets: SecretReader
+) -> list[tuple[UrlPrefix, Mapping[str, str]]]:
+    """Return the headers of each prefix. Raises `UserError`, also for a value that no header can hold."""
+    return [
+        (
+            UrlPrefix.parse(entry.url),
+            {
+                header: _sendable(secrets.read(value, place), place)
+                for header, value in entry.headers.items()
+                for place in [f"site_headers.{name}.headers.{header}"]
+            },
+        )
+        for name, entry in source.site_headers.items()
+    ]
+
+
+def _sendable(value: str, place: str) -> str:
+    if not value.isprintable() or not value.isascii():
+        raise UserError(
+            f"{place}: the value cannot be sent in a header; it has to be one line of plain ASCII text"
+        )
+    return value
+
+
+def compile_certificates(
+    source: DataSource, seeds: Iterable[str], secrets: SecretReader
+) -> dict[tuple[str, int], ClientCertificate]:
+    """Return the client certificate of each https site, by host and port. Raises `UserError`."""
+    sites = [site for site in sites_of(seeds) if site.scheme == "https"]
+    found: dict[tuple[str, int], ClientCertificate] = {}
+    for name, entry in source.client_certificates.items():
+        place = f"client_certificates.{name}"
+        password = secrets.read(entry.password, f"{place}.password") if entry.password else ""
+        key = entry.key or entry.certificate
+        made = ClientCertificate(str(entry.certificate), str(key), password)
+        _check_pair(made, place)
+        for site in [UrlPrefix.parse(entry.url)] if entry.url else sites:
+            found.setdefault((site.host, site.port), made)
+    return found
+
+
+def _check_pair(pair: ClientCertificate, place: str) -> None:
+    """Find out now what is wrong with two files, and not at the first handshake."""
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_cert_chain(pair.certificate, pair.key, lambda: pair.password)
+    except FileNotFoundError:
+        raise UserError(f"{place}: {pair.certificate} or {pair.key} is not there") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "they are no PEM files"
+        raise UserError(f"{place}: certificate and key cannot be used: {reason}") from None
 
 
 def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
