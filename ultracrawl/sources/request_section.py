@@ -73,7 +73,7 @@ PlacedPath = Annotated[Path, BeforeValidator(_placed, json_schema_input_type=str
 
 
 class SiteHeadersEntry(Section):
-    """Headers that only a part of the web gets."""
+    """Headers for one part of the web."""
 
     url: PrefixText = Field(
         description="Where they are sent: at this URL and below it.",
@@ -87,7 +87,7 @@ class SiteHeadersEntry(Section):
 
 
 class CookiesSection(Section):
-    """Whether cookies are taken and sent back."""
+    """What becomes of cookies that servers set."""
 
     enabled: bool = Field(
         default=False,
@@ -125,7 +125,7 @@ class CertificateEntry(Section):
 
 
 class HttpSection(Section):
-    """The version of HTTP, and whether answers may be compressed."""
+    """How HTTP is spoken."""
 
     version: Literal["1.0", "1.1", "2"] = Field(
         default="1.1",
