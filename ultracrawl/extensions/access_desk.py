@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.extensions.authenticator import Authenticator
 from ultracrawl.extensions.cookie_jars import CookieJars
+from ultracrawl.extensions.login_desk import LoginDesk, cookie_group
 from ultracrawl.extensions.outgoing import Send
 from ultracrawl.extensions.proxy_desk import ProxyDesk
 from ultracrawl.extensions.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.sources.compile_access import (
     compile_certificates,
     compile_credentials,
+    compile_logins,
     compile_proxies,
     compile_site_headers,
     proxy_addresses,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from ultracrawl.access.login import Login
     from ultracrawl.extensions.session import CrawlSession
 
 
@@ -47,10 +51,15 @@ class AccessDesk:
         """The client certificate of each https site, by host and port."""
         self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
         """Host and port of the proxies of the source."""
+        logins = compile_logins(source, secrets)
+        lasting = frozenset(map(cookie_group, logins))
+        jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
+        if logins:
+            self._layers.append(LoginDesk(logins, session.rules.headers, jars, session.note))
         if source.site_headers:
             self._layers.append(SiteHeaders(compile_site_headers(source, secrets)))
-        if source.cookies.enabled:
-            self._layers.append(CookieJars(session.rules.grouping.of, source.cookies.session_age))
+        if logins or source.cookies.enabled:
+            self._layers.append(jars)
         if source.authentication:
             book = compile_credentials(source, seeds, secrets)
             self._layers.append(Authenticator(book, session.note))
@@ -65,3 +74,17 @@ class AccessDesk:
         for layer in reversed(self._layers):
             send = partial(layer.fetch, send=send)
         return send
+
+
+def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], str | None]:
+    """Return what gives the group of a host whose hosts share cookies; None for hosts without cookies."""
+    by_host: dict[str, str] = {}
+    for login in logins:
+        for host in login.own_hosts:
+            by_host.setdefault(host, cookie_group(login))
+    others = session.rules.grouping.of if session.source.cookies.enabled else None
+
+    def group_of(host: str) -> str | None:
+        return by_host.get(host) or (others(host) if others else None)
+
+    return group_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from http.cookiejar import Cookie, DefaultCookiePolicy
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -27,7 +27,8 @@ class CookieJars:
     """One jar for each group of hosts; hosts without a group have no cookies at all.
 
     A cookie may be for the host that sets it and, unless that is an address, for domains above it down to the
-    registrable one. A cookie without a date is forgotten `session_age` seconds after it was set (FAST 5.1 I57).
+    registrable one. A cookie without a date is forgotten `session_age` seconds after it was set (FAST 5.1 I57), but
+    those of `lasting` groups as long as the run.
     """
 
     def __init__(
@@ -35,8 +36,10 @@ class CookieJars:
         group_of: Callable[[str], str | None],
         session_age: float,
         clock: Callable[[], float] = time.time,
+        lasting: Collection[str] = (),
     ) -> None:
         self._group_of = group_of
+        self._lasting = lasting
         self._session_age = session_age
         self._clock = clock
         self._jars: dict[str, CookieJar] = {}
@@ -50,7 +53,7 @@ class CookieJars:
         cookies = _cookies_for(jar, request)
         response = await (send_with(request, send, {"Cookie": cookies}) if cookies else send(request))
         if "Set-Cookie" in response.headers:
-            self._take(jar, request, response)
+            self._take(jar, request, response, ages=group not in self._lasting)
         return response
 
     def jar(self, group: str) -> CookieJar:
@@ -66,10 +69,10 @@ class CookieJars:
         """Throw the cookies of a group away."""
         self._jars.pop(group, None)
 
-    def _take(self, jar: CookieJar, request: Request, response: Response) -> None:
+    def _take(self, jar: CookieJar, request: Request, response: Response, *, ages: bool) -> None:
         host = host_of(request.url)
         for cookie in self._acceptable(jar.make_cookies(response, request), host):
-            if cookie.expires is None:
+            if cookie.expires is None and ages:
                 cookie.expires = int(self._clock() + self._session_age)
             if _count(jar, cookie.domain) < MOST:
                 jar.set_cookie_if_ok(cookie, request)

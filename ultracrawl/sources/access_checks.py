@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pydantic import SecretStr
@@ -11,6 +12,9 @@ from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.request_section import SECRET_HEADERS
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
 from ultracrawl.sources.yaml_tree import Path
+
+PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
+"""Names of form fields that are for secrets."""
 
 
 def check_access(source: DataSource) -> Iterator[Doubt]:
@@ -29,6 +33,10 @@ def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
     for name, pair in source.client_certificates.items():
         if pair.password is not None:
             yield ("client_certificates", name, "password"), pair.password
+    for name, login in source.logins.items():
+        for field, value in login.fields.items():
+            if PASSWORD_FIELD.search(field):
+                yield ("logins", name, "fields", field), value
     for name, group in source.site_headers.items():
         for header, value in group.headers.items():
             if header.lower() in SECRET_HEADERS:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from ultracrawl.sources.authentication_section import AuthenticationEntry, EntryName
+from ultracrawl.sources.logins_section import LoginEntry
 from ultracrawl.sources.proxy_section import ProxySection
 from ultracrawl.sources.request_section import (
     CertificateEntry,
@@ -28,6 +29,14 @@ class AccessOptions(Section):
         description="Users and passwords of web servers, by names of your own.",
         examples=[
             {"staff": {"url": "https://www.example.com/staff/", "user": "crawler", "password": "${PW}"}}
+        ],
+    )
+    logins: Mapping[EntryName, LoginEntry] = Field(
+        default={},
+        repr=False,
+        description="HTML forms that are filled in before a site is crawled, by names of your own.",
+        examples=[
+            {"members": {"page": "https://www.example.com/login", "fields": {"user": "u", "pw": "${PW}"}}}
         ],
     )
     proxy: ProxySection = Field(

@@ -7,17 +7,48 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.access import Credential, CredentialBook, UrlPrefix, basic_answer
 from ultracrawl.access.certificate import ClientCertificate
+from ultracrawl.access.login import Login
 from ultracrawl.access.proxies import Proxy, ProxyRoster
 from ultracrawl.boundary.matcher import DomainTable
 from ultracrawl.boundary.rules import DomainRule
 from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.logins_section import LoginEntry
 from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.urls import host_of
 
 
 def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialBook:
     """Return the credentials of a source. Raises `UserError` for a secret that cannot be read."""
     return CredentialBook(_credentials(source, sites_of(seeds), secrets))
+
+
+def compile_logins(source: DataSource, secrets: SecretReader) -> list[Login]:
+    """Return the form logins of a source. Raises `UserError`."""
+    return [_login(name, entry, secrets) for name, entry in source.logins.items()]
+
+
+def _login(name: str, entry: LoginEntry, secrets: SecretReader) -> Login:
+    values = tuple(
+        (field, secrets.read(value, f"logins.{name}.fields.{field}")) for field, value in entry.fields.items()
+    )
+    form = host_of(entry.page or entry.action or "")
+    return Login(
+        name,
+        frozenset(entry.sites or (form,)),
+        values,
+        page=entry.page,
+        preload=entry.preload,
+        action=entry.action,
+        method=entry.method,
+        autofill=entry.autofill,
+        ttl=entry.ttl,
+        relogin_if_failed=entry.relogin_if_failed,
+        required=entry.required,
+        timeout=entry.timeout,
+        failed_text=entry.failed_text,
+        lost_text=entry.lost_text,
+    )
 
 
 def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyRoster, DomainTable]:
