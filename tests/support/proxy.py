@@ -53,7 +53,7 @@ class Proxy:
     def _converse(self, client: socket.socket) -> None:
         with client, suppress(OSError):
             client.settimeout(20)
-            head = _head(client)
+            head, body = _request(client)
             if not head:
                 return
             with self._lock:
@@ -62,12 +62,12 @@ class Proxy:
                 self.most = max(self.most, self._open)
             try:
                 time.sleep(self._hold)
-                self._serve(client, head)
+                self._serve(client, head, body)
             finally:
                 with self._lock:
                     self._open -= 1
 
-    def _serve(self, client: socket.socket, head: bytes) -> None:
+    def _serve(self, client: socket.socket, head: bytes, body: bytes) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")
         if (
             self._wanted
@@ -82,9 +82,9 @@ class Proxy:
         tunnel = method == "CONNECT"
         authority = target if tunnel else target.split("/")[2]
         host, _, port = authority.partition(":")
-        known = self.targets.get(host, int(port or 80))
+        address = ("127.0.0.1", self.targets[host]) if host in self.targets else (host, int(port or 80))
         try:
-            server = socket.create_connection(("127.0.0.1", known), timeout=20)
+            server = socket.create_connection(address, timeout=20)
         except OSError:
             client.sendall(b"HTTP/1.1 502 Bad\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return
@@ -99,19 +99,26 @@ class Proxy:
             path = "/" + target.split("/", 3)[3]
             kept = [one for one in lines if one and not one.lower().startswith(("proxy-", "connection"))]
             server.sendall(
-                "\r\n".join([f"{method} {path} HTTP/1.1", *kept, "Connection: close", "", ""]).encode()
+                "\r\n".join([f"{method} {path} HTTP/1.1", *kept, "Connection: close", "", ""]).encode() + body
             )
             _pump(server, client)
 
 
-def _head(client: socket.socket) -> bytes:
+def _request(client: socket.socket) -> tuple[bytes, bytes]:
+    """Return head and body of one request; both empty at the end of the connection."""
     data = b""
     while b"\r\n\r\n" not in data:
         part = client.recv(65536)
         if not part:
-            return b""
+            return b"", b""
         data += part
-    return data.partition(b"\r\n\r\n")[0]
+    head, _, body = data.partition(b"\r\n\r\n")
+    lengths = [
+        line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")
+    ]
+    while lengths and len(body) < int(lengths[0]):
+        body += client.recv(65536)
+    return head, body
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
