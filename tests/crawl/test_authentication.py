@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from support.handlers import HANDLERS, by
 from support.nginx import nginx_site
+from support.ntlm_site import log_of as ntlm_log
+from support.ntlm_site import ntlm_site
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
@@ -71,6 +73,53 @@ def test_ultra_search_105_digest_against_twisted(workspace: Workspace, settings:
         run = crawl(workspace)
     assert run["outcomes"] == {"NEW": 13}
     assert len(workspace.search("secretword")) == 12
+
+
+@pytest.mark.parametrize("scheme", ["ntlm", "auto"])
+def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, settings: Any, scheme: str) -> None:
+    with ntlm_site(workspace.directory, "CORP\\robot", PASSWORD, pages=30) as url:
+        entry = {
+            "user": "CORP\\robot",
+            "password": "${STAFF_PASSWORD}",
+            "url": f"{url}/private/",
+            "scheme": scheme,
+        }
+        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+        assert crawl(workspace)["outcomes"] == {"NEW": 31}
+    assert len(workspace.search("secretword")) == 30
+    handshakes = [line for line in ntlm_log(workspace.directory) if " NTLM " in line]
+    assert 2 <= len(handshakes) <= 8, "one for each of at most four connections"
+
+
+def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace, settings: Any) -> None:
+    with ntlm_site(workspace.directory, "CORP\\robot", "another", pages=10) as url:
+        entry = {
+            "user": "CORP\\robot",
+            "password": "${STAFF_PASSWORD}",
+            "url": f"{url}/private/",
+            "scheme": "ntlm",
+        }
+        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+        run = crawl(workspace, code=1)
+    assert len(run["problems"]) == 1
+    assert len([line for line in ntlm_log(workspace.directory) if " NTLM " in line]) == 6
+    assert workspace.urls()["/private/5"]["status_code"] == 401
+
+
+def test_after_the_first_challenge_auto_sends_basic_at_once(
+    site: Site, url: str, workspace: Workspace, settings: Any
+) -> None:
+    site.page("/", title="Home", links=[f"/staff/{number}" for number in range(6)])
+    for number in range(6):
+        protected(site, f"/staff/{number}")
+    workspace.define(
+        f"{url}/",
+        authentication={"staff": {**STAFF, "url": f"{url}/staff/"}},
+        settings=settings,
+        politeness={"delay": 0, "concurrency": 1},
+    )
+    assert crawl(workspace)["outcomes"] == {"NEW": 7}
+    assert len([path for path in site.paths() if path.startswith("/staff/")]) == 7
 
 
 def test_auto_takes_basic_where_nothing_else_is_offered(workspace: Workspace, settings: Any) -> None:

@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.access import Scheme
+from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions.authenticator import Authenticator
 from ultracrawl.extensions.cookie_jars import CookieJars
 from ultracrawl.extensions.login_desk import LoginDesk, cookie_group
+from ultracrawl.extensions.ntlm import ntlm_installed
 from ultracrawl.extensions.outgoing import Send
 from ultracrawl.extensions.proxy_desk import ProxyDesk
 from ultracrawl.extensions.site_headers import SiteCertificates, SiteHeaders
@@ -60,6 +63,11 @@ class AccessDesk:
             self._layers.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
             self._layers.append(jars)
+        if (
+            any(entry.scheme is Scheme.NTLM for entry in source.authentication.values())
+            and not ntlm_installed()
+        ):
+            raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication:
             book = compile_credentials(source, seeds, secrets)
             self._layers.append(Authenticator(book, session.note))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pycurl
 from scrapy.exceptions import DownloadFailedError
 
+from ultracrawl.extensions.ntlm import LANE
 from ultracrawl.handlers.answer import response_of
 from ultracrawl.handlers.curl_failures import failure, lost_data
 from ultracrawl.handlers.curl_loop import CurlLoop
@@ -65,6 +66,7 @@ class CurlClient:
         self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
         concurrent = settings.getint("CONCURRENT_REQUESTS")
         self._loop = CurlLoop(asyncio.get_running_loop(), connections=max(64, 2 * concurrent))
+        self._lanes: dict[str, CurlLoop] = {}
         self._spare: list[Transfer] = []
 
     async def fetch(self, request: Request) -> Response:
@@ -72,7 +74,7 @@ class CurlClient:
         transfer = self._spare.pop() if self._spare else Transfer(self._options, self._guard)
         try:
             self._prepare(transfer, request)
-            code, text = await self._loop.run(transfer.curl)
+            code, text = await self._loop_for(request).run(transfer.curl)
             return self._conclude(transfer, request, code, text)
         finally:
             transfer.release()
@@ -81,9 +83,20 @@ class CurlClient:
     def close(self) -> None:
         """Stop what runs, close all connections and free all handles."""
         self._loop.close()
+        for lane in self._lanes.values():
+            lane.close()
         for transfer in self._spare:
             transfer.close()
         self._spare.clear()
+
+    def _loop_for(self, request: Request) -> CurlLoop:
+        """Return the loop whose connections a request may take: one of its own for a lane."""
+        name = request.meta.get(LANE)
+        if name is None:
+            return self._loop
+        if name not in self._lanes:
+            self._lanes[name] = CurlLoop(asyncio.get_running_loop(), connections=1)
+        return self._lanes[name]
 
     def _prepare(self, transfer: Transfer, request: Request) -> None:
         meta = request.meta

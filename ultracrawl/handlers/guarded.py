@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
+from ultracrawl.extensions.ntlm import LANE
 from ultracrawl.handlers.certifying import CertifyingPolicy
 from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of
 
@@ -47,6 +48,8 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self, crawler: Crawler, guard: AddressGuard | None = None, access: AccessDesk | None = None
     ) -> None:
         super().__init__(crawler)
+        self._lanes: dict[str, Self] = {}
+        self._new_lane: Callable[[], Self] = lambda: type(self)(crawler, guard, access)
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._send: Send = self._fetch
         version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
@@ -69,7 +72,26 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
         return await self._send(request)
 
+    async def close(self) -> None:
+        """Close all connections; called once when the crawl ends."""
+        for lane in self._lanes.values():
+            await lane.close()
+        await super().close()
+
+    def _lane(self, request: Request) -> Self:
+        """Return the handler whose connections a request may take: one with a single connection for a lane."""
+        name = request.meta.get(LANE)
+        if name is None:
+            return self
+        if name not in self._lanes:
+            self._lanes[name] = self._new_lane()
+            self._lanes[name]._pool.maxPersistentPerHost = 1
+        return self._lanes[name]
+
     async def _fetch(self, request: Request) -> Response:
+        return await self._lane(request)._download(request)
+
+    async def _download(self, request: Request) -> Response:
         if self._timeout:
             request.meta.setdefault("download_timeout", self._timeout)
         try:
