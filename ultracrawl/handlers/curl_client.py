@@ -62,6 +62,8 @@ class CurlClient:
         self._strict = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         http2 = settings.getbool("ULTRACRAWL_HTTP2")
         version = "2" if http2 else settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
+        if version not in _VERSIONS:
+            raise ValueError(f"ULTRACRAWL_HTTP_VERSION is {version!r}; write one of {', '.join(_VERSIONS)}")
         self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, _VERSIONS[version]), *tls_options(settings)]
         self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
         concurrent = settings.getint("CONCURRENT_REQUESTS")

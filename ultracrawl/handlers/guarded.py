@@ -48,8 +48,10 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self, crawler: Crawler, guard: AddressGuard | None = None, access: AccessDesk | None = None
     ) -> None:
         super().__init__(crawler)
-        self._lanes: dict[str, Self] = {}
-        self._new_lane: Callable[[], Self] = lambda: type(self)(crawler, guard, access)
+        self._lanes: dict[str, GuardedHTTP11DownloadHandler] = {}
+        self._new_lane: Callable[[], GuardedHTTP11DownloadHandler] = lambda: type(self)(
+            crawler, guard, access
+        )
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._send: Send = self._fetch
         version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
@@ -78,7 +80,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             await lane.close()
         await super().close()
 
-    def _lane(self, request: Request) -> Self:
+    def _lane(self, request: Request) -> GuardedHTTP11DownloadHandler:
         """Return the handler whose connections a request may take: one with a single connection for a lane."""
         name = request.meta.get(LANE)
         if name is None:

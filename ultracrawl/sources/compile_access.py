@@ -131,8 +131,13 @@ def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
     return tuple(dict.fromkeys(UrlPrefix.parse(seed).site for seed in seeds))
 
 
+def unread_credentials(source: DataSource, seeds: Iterable[str]) -> CredentialBook:
+    """Return the credentials of a source without their passwords, to see which is for a URL."""
+    return CredentialBook(_credentials(source, sites_of(seeds), None))
+
+
 def _credentials(
-    source: DataSource, sites: tuple[UrlPrefix, ...], secrets: SecretReader
+    source: DataSource, sites: tuple[UrlPrefix, ...], secrets: SecretReader | None
 ) -> Iterator[Credential]:
     for name, entry in source.authentication.items():
         yield Credential(
@@ -140,7 +145,7 @@ def _credentials(
             (UrlPrefix.parse(entry.url),) if entry.url else sites,
             entry.scheme,
             entry.user,
-            secrets.read(entry.password, f"authentication.{name}.password"),
+            secrets.read(entry.password, f"authentication.{name}.password") if secrets else "",
             entry.realm,
             by_realm=entry.url is None,
         )
