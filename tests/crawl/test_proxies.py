@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.certificates import Authority
 from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.proxy import Proxy
 from support.requirement import require
 from support.site import Site
+from support.tls_site import secured
 
 SECRET = "proxy-secret"
 NAME = "pages.test"
@@ -180,6 +182,27 @@ def test_proxies_of_the_environment_are_not_taken(
         workspace.define(f"{url}/", settings=settings)
         assert workspace.crawl(http_proxy=proxy.url, HTTP_PROXY=proxy.url).run["outcomes"] == {"NEW": 7}
         assert proxy.heads == []
+
+
+def test_p4_https_goes_through_a_tunnel_that_holds_nothing_of_the_proxy(
+    tmp_path: Path, workspace: Workspace, settings: Any
+) -> None:
+    authority = Authority(tmp_path)
+    body = 'return 200 "needle [$http_proxy_authorization]";'
+    with (
+        secured(tmp_path, authority, body) as (_, address),
+        Proxy({}, "crawler", SECRET) as proxy,
+    ):
+        server = {"url": proxy.url, "user": "crawler", "password": "${PROXY_PASSWORD}"}
+        workspace.define(
+            f"{address}/page", types=["text/plain"], proxy={"servers": {"main": server}}, settings=settings
+        )
+        run = workspace.crawl(PROXY_PASSWORD=SECRET, SSL_CERT_FILE=str(authority.file)).run
+        assert run["outcomes"] == {"NEW": 1}
+        assert {head.split(" ")[0] for head in proxy.heads} == {"CONNECT"}
+        assert all("user-agent: ultracrawl" not in head.lower() for head in proxy.heads)
+    (document,) = workspace.command("search", "--json", "needle").json["hits"]
+    assert "[]" in document["snippet"]
 
 
 @contextmanager

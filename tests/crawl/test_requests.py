@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.certificates import Authority
 from support.handlers import HANDLERS, by
-from support.nginx import Nginx, nginx_site
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
+from support.tls_site import secured
 
 
 @pytest.fixture(params=list(HANDLERS))
@@ -212,24 +209,6 @@ def test_the_version_of_http(
 
 
 # ---- client certificates
-
-
-@contextmanager
-def secured(
-    folder: Path, authority: Authority, body: str, *, listen: str = "", server: str = ""
-) -> Iterator[tuple[Nginx, str]]:
-    """Serve `/page` of nginx in clear and over TLS; gives the server and its https address."""
-    certificate, key = authority.issue("server")
-    root = folder / "root"
-    root.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    extra = (
-        f'listen 127.0.0.1:{port} ssl {listen}; ssl_certificate "{certificate}"; ssl_certificate_key "{key}"; '
-        f"{server} location = /page {{ default_type text/plain; {body} }}"
-    )
-    with nginx_site(root, extra=extra) as running:
-        yield running, f"https://127.0.0.1:{port}"
 
 
 ASKS = 'ssl_verify_client optional; ssl_client_certificate "{ca}";'
