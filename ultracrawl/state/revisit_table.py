@@ -67,9 +67,12 @@ class RevisitStore(Protocol):
         """Yield all known URLs, sitemaps apart, or those of some keys; sees what was flushed."""
 
 
-_UNKNOWN = "INSERT OR IGNORE INTO revisit (key) SELECT key FROM url WHERE key=?"
-_SAW = "UPDATE revisit SET seen=? WHERE key=? AND seen<>?"
-_OBSERVE = """
+_ID = "(SELECT id FROM url WHERE key={})"
+_UNKNOWN = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
+_SAW = """
+    INSERT INTO revisit (id, seen) SELECT id, ? FROM url WHERE key=?
+    ON CONFLICT (id) DO UPDATE SET seen=excluded.seen WHERE seen<>excluded.seen"""
+_OBSERVE = f"""
     UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND :changed),
     quiet=quiet+CASE WHEN first>0
         THEN max(0, min(:at-last,
@@ -77,14 +80,14 @@ _OBSERVE = """
         ELSE 0 END,
     first=CASE WHEN first>0 THEN first ELSE :at END, last=:at,
     modified=coalesce(:modified, modified), markup=coalesce(:markup, markup)
-    WHERE key=:key"""
+    WHERE id={_ID.format(":key")}"""  # noqa: S608 - constant texts
 _FIRST_MET = """
-    SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.key=u.key
+    SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
     AND u.key NOT IN (SELECT key FROM sitemap)"""
 _UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
-    u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.key=u.key
+    u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
     WHERE r.seen<=? AND u.leaving='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
     AND u.key NOT IN (SELECT key FROM pending) ORDER BY u.url"""
 
@@ -96,9 +99,12 @@ _PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
     r.priority, coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
     coalesce(r.quiet, 0), coalesce(r.modified, 0)
-    FROM url u LEFT JOIN revisit r ON r.key=u.key WHERE u.key NOT IN (SELECT key FROM sitemap)"""
+    FROM url u LEFT JOIN revisit r ON r.id=u.id WHERE u.key NOT IN (SELECT key FROM sitemap)"""
 _SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
-_ADVISE = "UPDATE revisit SET changefreq=?, priority=? WHERE key=?"
+_HISTORY = """
+    SELECT r.first, r.last, r.checks, r.changes, r.quiet, r.modified
+    FROM url u JOIN revisit r ON r.id=u.id WHERE u.key=?"""
+_ADVISE = f"UPDATE revisit SET changefreq=?, priority=? WHERE id={_ID.format('?')}"  # noqa: S608 - constant texts
 
 
 class RevisitTable:
@@ -135,8 +141,7 @@ class RevisitTable:
 
     def history(self, key: int) -> ChangeHistory:
         """Return what the visits to a page say together."""
-        query = "SELECT first, last, checks, changes, quiet, modified FROM revisit WHERE key=?"
-        return next((ChangeHistory(*row) for row in self._read(query, key)), ChangeHistory())
+        return next((ChangeHistory(*row) for row in self._read(_HISTORY, key)), ChangeHistory())
 
     def unseen(self, cycles: int) -> list[UnseenUrl]:
         """Return the known URLs that were last seen at least so many cycles ago."""
@@ -167,9 +172,10 @@ class RevisitTable:
     def write(self) -> None:
         """Write what waits; called inside a transaction of the store, when the URLs are in its table."""
         run = self._db.executemany
-        run(_UNKNOWN, [(key,) for key in self._saw.union(self._advice, (one.key for one in self._observed))])
+        told = {*self._advice, *(one.key for one in self._observed)}
+        run(_UNKNOWN, [(key,) for key in told - self._saw])
+        run(_SAW, [(self.cycle, key) for key in self._saw])
         run(_ADVISE, [(changefreq, priority, key) for key, (changefreq, priority) in self._advice.items()])
-        run(_SAW, [(self.cycle, key, self.cycle) for key in self._saw])
         run(
             _OBSERVE,
             [

@@ -50,6 +50,10 @@ _ENTRY = (
     "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank, q.level "
     "FROM queue q JOIN url u ON u.key=q.key"
 )
+_QUEUED = (
+    f"SELECT {_ENTRY} WHERE q.site=? AND q.level>=? AND q.level<? "
+    "ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
+)
 
 
 class SqliteState:
@@ -271,10 +275,8 @@ class SqliteState:
         """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
         if site in self._touched:
             self.flush()
-        levels = levels or range(sys.maxsize)
-        which = "q.site=? AND q.level>=? AND q.level<? ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
-        rows = self._all(f"SELECT {_ENTRY} WHERE {which}", site, levels.start, levels.stop, limit)
-        return [QueueEntry(*row) for row in rows]
+        first, end = (levels.start, levels.stop) if levels else (0, sys.maxsize)
+        return [QueueEntry(*row) for row in self._all(_QUEUED, site, first, end, limit)]
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
