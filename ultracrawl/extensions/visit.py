@@ -37,6 +37,8 @@ class Visit:
     done: bool = False
     asked: bool = True
     """Whether a request is made for it; False once robots.txt forbade that."""
+    stand_in: str = ""
+    """The copy of its site that is asked, empty for the site itself."""
     items: int = 0
     """Items that were handed to the pipelines and have not come out."""
     status: int = 0

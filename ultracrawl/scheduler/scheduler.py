@@ -85,6 +85,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._pacing.claim
+        session.robots.asked_at = self._pacing.mirrors.url
         self._pacing.begin()
         self._intake = Intake(session, self._enqueue, self._enqueue_stored)
         self.admission = self._intake.admission
@@ -179,7 +180,9 @@ class UltracrawlScheduler(BaseScheduler):
         """Let a site go on by the rules that came, and at the pace that they ask for."""
         if self._alarm.closed or task.cancelled():
             return
-        self._pacing.robots_known(entry.site, task.result())
+        rules = task.result()
+        if not (rules.unavailable and self._pacing.switch(entry.site, rules.unavailable)):
+            self._pacing.robots_known(entry.site, rules)
         self._frontier.resume(entry.site)
         self._alarm.set(0.0)
 
@@ -230,8 +233,9 @@ class UltracrawlScheduler(BaseScheduler):
         visit = self._retries.pop(entry.key, None) or self._intake.visit(entry)
         if entry.seq:
             self._session.visits[entry.key] = visit
+        visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
         return Request(
-            entry.url,
+            self._pacing.mirrors.url(entry.url),
             callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
             headers=self._headers,

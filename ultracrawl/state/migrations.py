@@ -189,6 +189,8 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX url_leaving ON url (key) WHERE leaving<>'';
     CREATE TRIGGER url_gone AFTER DELETE ON url BEGIN DELETE FROM revisit WHERE id=old.id; END;
     """,
+    # 10: hosts that stand in for a site that was given up
+    "ALTER TABLE site ADD COLUMN stand_in TEXT NOT NULL DEFAULT '';",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)
