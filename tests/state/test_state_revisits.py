@@ -170,3 +170,16 @@ def test_a_file_of_an_earlier_version_keeps_queue_and_times(tmp_path: Path) -> N
     assert store.revisits.history(1) == ChangeHistory(7.0, 7.0)
     assert store.revisits.first_met([1]) == [], "it waits in the queue of this cycle"
     store.close()
+
+
+def test_paths_with_their_known_queries_the_largest_first() -> None:
+    store = SqliteState(":memory:", "s")
+    store.begin_run(NOW, "s")
+    urls = ["http://h/cal?1", "http://h/cal?2", "http://h/cal", "http://h/x?a?b", "http://i/cal?1"]
+    for number, url in enumerate(urls, 1):
+        store.discover(QueueEntry(number, url, "h", 0, number), NOW)
+    store.flush()
+    sizes = store.revisits.path_sizes(10)
+    assert sizes == {"http://h/cal": 2, "http://h/x": 1, "http://i/cal": 1}
+    assert store.revisits.path_sizes(1) == {"http://h/cal": 2}
+    store.close()

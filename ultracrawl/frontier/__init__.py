@@ -1,8 +1,8 @@
 """What is fetched next, and how gently: a queue per site, places, delays of every origin, levels.
 
 `Frontier` (the choice), `Waiting` (what an entry must have), `Pace` with `Week`, `Span` and `BackOff` (how gently),
-`Rota` and `PopScheme` (from which level), `LevelRules` (onto which level), `Grouping` (hosts that belong together), `Mirrors`
-(hosts that stand in for one another).
+`Rota` and `PopScheme` (from which level), `LevelRules` (onto which level), `Grouping` (hosts that belong together),
+`Mirrors` (hosts that stand in for one another).
 """
 
 from ultracrawl.frontier.backoff import BackOff

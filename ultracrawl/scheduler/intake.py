@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
 from ultracrawl.extensions.run_limits import REFRESH_ONLY
-from ultracrawl.frontier.limits import TrapGuard
+from ultracrawl.frontier.limits import PATHS, TrapGuard
 from ultracrawl.model import UrlRecord
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.detours import Detours
@@ -71,7 +71,8 @@ class Intake:
         sizes: dict[str, int] = {}
         if limits.urls_per_site and state.counts().known >= limits.urls_per_site // 2:  # else none is near it
             sizes = {site: size.fetched + size.new for site, size in state.revisits.site_sizes().items()}
-        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes)
+        queries = state.revisits.path_sizes(PATHS // 2) if limits.query_variations else {}
+        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes, queries)
 
     def _keep_to_limits(self) -> None:
         self.admission.close(self._closed or (REFRESH_ONLY if self._session.limits.refresh_only else ""))

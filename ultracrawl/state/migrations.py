@@ -191,6 +191,8 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # 10: hosts that stand in for a site that was given up
     "ALTER TABLE site ADD COLUMN stand_in TEXT NOT NULL DEFAULT '';",
+    # 11: what is left of the shares of new URLs in a minor cycle
+    "CREATE TABLE allowance (site TEXT PRIMARY KEY, remaining INTEGER NOT NULL) WITHOUT ROWID;",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

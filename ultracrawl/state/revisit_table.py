@@ -63,6 +63,12 @@ class RevisitStore(Protocol):
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known, sitemaps apart; sees what was flushed."""
 
+    def path_sizes(self, limit: int) -> dict[str, int]:
+        """Return how many URLs with a query are known of each path (the URL up to the `?`); sees what was flushed.
+
+        At most `limit` paths, those with most URLs.
+        """
+
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
         """Yield all known URLs, sitemaps apart, or those of some keys; sees what was flushed."""
 
@@ -95,6 +101,9 @@ _UNSEEN = """
 _SIZES = """
     SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
     WHERE key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
+_PATH_SIZES = """
+    SELECT substr(url, 1, instr(url, '?') - 1) AS path, count(*) FROM url WHERE instr(url, '?')
+    GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
 _PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
     r.priority, coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
@@ -159,6 +168,10 @@ class RevisitTable:
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known."""
         return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_SIZES)}
+
+    def path_sizes(self, limit: int) -> dict[str, int]:
+        """Return how many URLs with a query are known of each path."""
+        return dict(self._read(_PATH_SIZES, limit))
 
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
         """Yield all known URLs, or those of some keys."""

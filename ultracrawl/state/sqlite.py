@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state.allowance_table import AllowanceTable
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
@@ -96,8 +97,17 @@ class SqliteState:
         self.failures = FailureTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
+        self.allowances = AllowanceTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
-        self._parts = (self.sitemaps, self.pending, self.detours, self.failures, self.revisits, self.sites)
+        self._parts = (
+            self.sitemaps,
+            self.pending,
+            self.detours,
+            self.failures,
+            self.revisits,
+            self.sites,
+            self.allowances,
+        )
 
     # ---- runs
 
@@ -127,6 +137,7 @@ class SqliteState:
             self._forget_orphans()
             self.sitemaps.begin_run(run.number - 1)
             self.sites.begin_run(started)
+            self.allowances.begin_run()
             fill_queue(self._db, place, start)
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
         self._seq = self._last_seq()

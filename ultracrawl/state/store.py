@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CyclePlace, RefreshMode
+from ultracrawl.state.allowance_table import AllowanceStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
@@ -97,6 +98,10 @@ class StateStore(Protocol):
     @property
     def sites(self) -> SiteStore:
         """What is remembered of each site."""
+
+    @property
+    def allowances(self) -> AllowanceStore:
+        """How many new URLs of each site an adaptive cycle may still fetch."""
 
     @property
     def outlook(self) -> QueueOutlook:
