@@ -47,7 +47,7 @@ class AnswerMiddleware:
         visit.etag = header_of(response, "ETag")
         visit.last_modified = header_of(response, "Last-Modified")
         self._session.report.fetched += visit.sitemap is None
-        self._session.report.bytes += len(response.body)
+        self._session.limits.read(len(response.body))
 
     def _wish(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:

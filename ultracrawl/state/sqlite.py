@@ -384,13 +384,14 @@ class SqliteState:
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        known, indexed = self._one("SELECT count(*), coalesce(sum(indexed), 0) FROM url")
+        sums = "count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0)"
+        known, indexed, documents = self._one(f"SELECT {sums} FROM url")  # noqa: S608 - constant texts
         (queued,) = self._one("SELECT count(*) FROM queue")
         (pending,) = self._one("SELECT count(*) FROM pending")
         rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
         outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
         (leaving,) = self._one("SELECT count(*) FROM url WHERE leaving<>''")
-        return StateCounts(known, queued, indexed, outcomes, pending, leaving)
+        return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
 
     def close(self) -> None:
         """Flush and release."""
