@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -131,3 +132,26 @@ def test_fast_182_a_resumed_minor_cycle_goes_on_with_what_is_left_of_its_share(
     assert workspace.crawl().run["resumed"] is True
     found = [path for path in asked(forty) if path.startswith("/new/")]
     assert len(found) == 6, "the share of one minor cycle, although two crawls held it"
+
+
+@pytest.mark.parametrize("trust", [True, False])
+def test_fast_190_a_page_that_changed_by_its_sitemap_is_fetched_in_the_next_minor_cycle(
+    site: Site, url: str, workspace: Workspace, trust: bool
+) -> None:
+    site.page("/", title="Home", links=PAGES[:20], text="words")
+    for path in PAGES[:20]:
+        site.page(path, title=path, text="words", modified=False)
+    weights = {"change_history": 0, "inverse_depth": 0, "is_landing_page": 0, "inverse_length": 0}
+    adaptive = {"coverage_min": 2, "coverage_max_pct": 0, "aim": "score", "weights": weights}
+    refresh = {"mode": "adaptive", "interval": "24 h", "adaptive": adaptive}
+    workspace.define(f"{url}/", refresh=refresh, sitemaps={"trust_lastmod": trust})
+    workspace.crawl()
+    soon = (datetime.now(UTC) + timedelta(seconds=50)).isoformat()
+    entries = "".join(f"<url><loc>{url}/{number}</loc><lastmod>{soon}</lastmod></url>" for number in (18, 19))
+    body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+    site.file("/sitemap.xml", body.encode(), "application/xml")
+    workspace.crawl()
+    site.reset()
+    workspace.crawl()
+    fetched = {path for path in site.paths() if path.strip("/").isdigit()}
+    assert (fetched == {"/18", "/19"}) is trust

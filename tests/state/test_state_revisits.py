@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
-from ultracrawl.state import QueueEntry, QueueStart, SqliteState
+from ultracrawl.state import Advice, QueueEntry, QueueStart, SqliteState
 from ultracrawl.state.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
@@ -116,11 +116,12 @@ def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) ->
 
 
 def test_advice_of_sitemaps_and_types_are_known_of_pages(state: SqliteState) -> None:
-    state.revisits.advise([(1, "daily", 0.8)])
+    state.revisits.advise([Advice(1, "daily", 0.8, 5.0)])
     state.revisits.observe(Observation(1, NOW, markup=True))
     state.flush()
     (page,) = state.revisits.known_pages([1])
     assert (page.changefreq, page.priority, page.markup, page.last_fetched) == ("daily", 0.8, True, NOW)
+    assert page.told == 5.0
     assert len(list(state.revisits.known_pages())) == 3
 
 

@@ -193,6 +193,8 @@ MIGRATIONS: tuple[str, ...] = (
     "ALTER TABLE site ADD COLUMN stand_in TEXT NOT NULL DEFAULT '';",
     # 11: what is left of the shares of new URLs in a minor cycle
     "CREATE TABLE allowance (site TEXT PRIMARY KEY, remaining INTEGER NOT NULL) WITHOUT ROWID;",
+    # 12: when pages changed last by the word of sitemaps
+    "ALTER TABLE revisit ADD COLUMN told REAL NOT NULL DEFAULT 0;",
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -32,6 +32,16 @@ class UnseenUrl(NamedTuple):
     is_gone: bool
 
 
+class Advice(NamedTuple):
+    """What a sitemap says about a URL."""
+
+    key: int
+    changefreq: str = ""
+    priority: float | None = None
+    changed: float = 0.0
+    """When it changed last, seconds since the epoch; 0 if it does not say, or is not believed."""
+
+
 class RevisitStore(Protocol):
     """The part of a `StateStore` about visits over time. Writes become durable with its `flush`."""
 
@@ -57,8 +67,8 @@ class RevisitStore(Protocol):
     def links(self) -> Iterator[tuple[int, bytes]]:
         """Yield every page that has links: its key and their keys; sees what was flushed."""
 
-    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
-        """Note `changefreq` and priority of URLs (by key), as a sitemap gives them."""
+    def advise(self, advice: Iterable[Advice]) -> None:
+        """Note what a sitemap says about URLs."""
 
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known, sitemaps apart; sees what was flushed."""
@@ -106,14 +116,15 @@ _PATH_SIZES = """
     GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
 _PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
-    r.priority, coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
+    r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
     coalesce(r.quiet, 0), coalesce(r.modified, 0)
     FROM url u LEFT JOIN revisit r ON r.id=u.id WHERE u.key NOT IN (SELECT key FROM sitemap)"""
 _SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
 _HISTORY = """
     SELECT r.first, r.last, r.checks, r.changes, r.quiet, r.modified
     FROM url u JOIN revisit r ON r.id=u.id WHERE u.key=?"""
-_ADVISE = f"UPDATE revisit SET changefreq=?, priority=? WHERE id={_ID.format('?')}"  # noqa: S608 - constant texts
+_ADVISE = f"""
+    UPDATE revisit SET changefreq=?, priority=?, told=? WHERE id={_ID.format("?")}"""  # noqa: S608 - constant texts
 
 
 class RevisitTable:
@@ -124,7 +135,7 @@ class RevisitTable:
         self._read = read
         self._saw: set[int] = set()
         self._observed: list[Observation] = []
-        self._advice: dict[int, tuple[str, float | None]] = {}
+        self._advice: dict[int, Advice] = {}
         self.cycle = 0
 
     @property
@@ -161,9 +172,9 @@ class RevisitTable:
         """Yield every page that has links, with them."""
         yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
 
-    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
+    def advise(self, advice: Iterable[Advice]) -> None:
         """Note what a sitemap says about URLs."""
-        self._advice.update((key, (changefreq, priority)) for key, changefreq, priority in advice)
+        self._advice.update((one.key, one) for one in advice)
 
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known."""
@@ -177,9 +188,18 @@ class RevisitTable:
         """Yield all known URLs, or those of some keys."""
         some = (_PAGES, ()) if keys is None else (_SOME_PAGES, (json.dumps(keys),))
         rows = self._db.execute(*some)
-        for key, url, site, depth, fetched, markup, changefreq, priority, *history in rows:
+        for key, url, site, depth, fetched, markup, changefreq, priority, told, *history in rows:
             yield KnownPage(
-                key, url, site, depth, fetched, bool(markup), changefreq, priority, ChangeHistory(*history)
+                key,
+                url,
+                site,
+                depth,
+                fetched,
+                bool(markup),
+                changefreq,
+                priority,
+                ChangeHistory(*history),
+                told,
             )
 
     def write(self) -> None:
@@ -188,7 +208,7 @@ class RevisitTable:
         told = {*self._advice, *(one.key for one in self._observed)}
         run(_UNKNOWN, [(key,) for key in told - self._saw])
         run(_SAW, [(self.cycle, key) for key in self._saw])
-        run(_ADVISE, [(changefreq, priority, key) for key, (changefreq, priority) in self._advice.items()])
+        run(_ADVISE, [(one.changefreq, one.priority, one.changed, one.key) for one in self._advice.values()])
         run(
             _OBSERVE,
             [
