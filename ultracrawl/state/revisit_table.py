@@ -116,8 +116,8 @@ _PATH_SIZES = """
     GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
 _PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
-    r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
-    coalesce(r.quiet, 0), coalesce(r.modified, 0)
+    r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0),
+    coalesce(r.changes, 0), coalesce(r.quiet, 0), coalesce(r.modified, 0)
     FROM url u LEFT JOIN revisit r ON r.id=u.id WHERE u.key NOT IN (SELECT key FROM sitemap)"""
 _SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
 _HISTORY = """
