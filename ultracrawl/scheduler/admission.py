@@ -26,6 +26,7 @@ OTHER_SCHEME = "URL scheme"
 LENGTH_RULE = "URL too long"
 TOO_LONG = "30054 excessively long URL"
 MALFORMED = "30030 malformed URL"
+OUTSIDE = "30027 URL outside the boundary"
 
 
 class SeenUrls:
@@ -61,7 +62,7 @@ class Admission:
 
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
-    before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule and page of
+    before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule, page and message of
     each link that is turned away for the first time; links met lately cost it nothing. `closed` is a rule that turns
     away whatever is not known yet.
     """
@@ -75,7 +76,7 @@ class Admission:
         rejected_by: Counter[str],
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
-        screened: Callable[[str, str, str], None] | None = None,
+        screened: Callable[[str, str, str, str], None] | None = None,
         closed: str = "",
         level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
@@ -151,10 +152,10 @@ class Admission:
         if decision.accept or decision.rule == OTHER_SCHEME:
             return
         self._rejected_by[decision.rule] += 1
+        message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
         if self._screened is not None:
-            self._screened(href, decision.rule, base)
+            self._screened(href, decision.rule, base, message)
         if logger.isEnabledFor(logging.INFO):
-            message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
             logger.info("%s: %.200r in %s", message, href, base)
 
     def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
@@ -209,9 +210,9 @@ class Admission:
             return True
         self._rejected_by[rule] += 1
         if self._screened is not None:
-            self._screened(url, rule, parent)
+            self._screened(url, rule, parent, OUTSIDE)
         if logger.isEnabledFor(logging.INFO):
-            logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
+            logger.info("%s: %s (%s)", OUTSIDE, url, rule)
         if rule not in (FOCUSED, REFRESH_ONLY) and not self._boundary.depends_on_route(rule):
             self.seen.put(key, REJECTED)
         return False

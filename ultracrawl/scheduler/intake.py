@@ -45,7 +45,7 @@ class Intake:
             session.report.rejected_by,
             session.rewriter,
             session.hosts.look_up,
-            session.logs.screened.add if session.logs.screened is not None else None,
+            session.logs.turned_away,
             "" if rules.follows_links else INDEX_ONLY,
             rules.levels.of,
         )
