@@ -239,7 +239,9 @@ class CrawlSession:
             self.note(error)
 
     def note(self, error: WorkError) -> None:
-        """Have the report tell of a failure that is larger than a URL; the crawl goes on."""
+        """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
+        if str(error) in self.report.problems:
+            return
         self.report.problems.append(str(error))
         logger.error("%s", error)
 
