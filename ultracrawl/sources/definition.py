@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_va
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.converters import GROUPS
+from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
@@ -59,7 +60,7 @@ def _lower_text(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
-class SourceOptions(Section):
+class SourceOptions(AccessOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
     boundary: BoundarySection = Field(
@@ -290,6 +291,11 @@ class DefinitionHead(Section):
     logs: LogsSection = Field(
         default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
     )
+    key_file: Path | None = Field(
+        default=None,
+        description="The key of encrypted passwords; `ultracrawl secret new-key` makes one.",
+        examples=["config/password.key"],
+    )
     attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
         default={},
         description="Search attributes beside the eight that always exist: name and type.",
@@ -344,6 +350,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         state=head.state.model_copy(update=head.state.below(base)),
         cache=head.cache.model_copy(update=head.cache.below(base)),
         logs=head.logs.model_copy(update=head.logs.below(base)),
+        key_file=base / head.key_file if head.key_file else None,
         attributes=head.attributes,
         base=base,
         sources=dict(sources),
