@@ -31,6 +31,7 @@ from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
+from ultracrawl.extensions.ftp_access import ftp_access_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
@@ -86,6 +87,8 @@ class CrawlSession:
         self.rules: CompiledSource = replace(rules, addresses=addresses)
         self.focus = focus_of(source, rules.focus)
         """Judges pages by their language; None if all are kept."""
+        self.ftp = ftp_access_of(source)
+        """How FTP servers are spoken to, with the passwords."""
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
         self.rescan = False

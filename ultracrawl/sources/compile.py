@@ -64,6 +64,8 @@ class CompiledSource:
     """Which wishes of pages about the index are obeyed."""
     failures: FailurePolicy
     """What errors mean."""
+    ftp_failures: FailurePolicy
+    """What errors of FTP servers mean, by their replies."""
     pace: Pace
     """How gently sites are treated."""
     levels: LevelRules
@@ -117,6 +119,7 @@ def compile_source(
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         failures=FailurePolicy(rules_of(source.errors.http)),
+        ftp_failures=FailurePolicy(rules_of(source.errors.ftp)),
         pace=compile_pace(source),
         levels=compile_levels(source, seeds, policy, addresses),
         grouping=compile_grouping(source),
@@ -319,7 +322,11 @@ _NO_RECIPE_CONVERSION = {"workers", "timeout", "memory"}
 """The same among the options about conversion."""
 
 
+_NO_RECIPE_FTP = {"passive", "email", "accounts"}
+"""The same among the options about FTP."""
+
+
 def _recipe(source: DataSource) -> str:
-    parts = {"robots": _NO_RECIPE_ROBOTS, "conversion": _NO_RECIPE_CONVERSION}
+    parts = {"robots": _NO_RECIPE_ROBOTS, "conversion": _NO_RECIPE_CONVERSION, "ftp": _NO_RECIPE_FTP}
     text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
     return sha256(text.encode()).hexdigest()[:32]

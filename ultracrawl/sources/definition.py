@@ -16,6 +16,7 @@ from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.filters_section import FiltersSection
 from ultracrawl.sources.focused_section import FocusedSection
+from ultracrawl.sources.ftp_section import FtpSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
@@ -173,6 +174,11 @@ class SourceOptions(Section):
         default=ErrorsSection(),
         description="What errors mean for a URL and its document.",
         examples=[{"http": {"5xx": "DELETE:10"}}],
+    )
+    ftp: FtpSection = Field(
+        default=FtpSection(),
+        description="How FTP servers are spoken to.",
+        examples=[{"passive": False}],
     )
     deletion: DeletionSection = Field(
         default=DeletionSection(),

@@ -83,12 +83,21 @@ class SourceSpider(Spider):
         visit = visit_of(request) if request else None
         if visit is None or visit.done or response.status != 200:
             return ()  # an answer that is tried again comes here too, and is no page
+        if visit.listing:
+            return self._listed(visit, response)
         filtering = self.session.filtering
         if self.session.conversion.takes(visit.media_type) and (
             filtering is None or filtering.robot.converts
         ):
             return self._converted(visit, response)
         return self._read(visit, response)
+
+    def _listed(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Follow the entries of a directory, which is no document itself."""
+        entries = response.body.decode().splitlines()
+        self.session.links.follow(visit, entries, response.url)
+        self._not_indexed(visit, StatusCode.OK, f"directory with {len(entries)} entries")
+        return ()
 
     def _read(self, visit: Visit, response: Response) -> Iterator[Any]:
         try:
@@ -143,7 +152,8 @@ class SourceSpider(Spider):
         permissions = page_permissions(session, page, response)
         focus = session.focus
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
-        if page.robots.follow or not self.source.robots.meta:
+        searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
+        if searched and (page.robots.follow or not self.source.robots.meta):
             session.links.follow(visit, self.links(response, page), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         if reason:
