@@ -29,6 +29,7 @@ from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feed_desk import FeedDesk
 from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.ftp_access import ftp_access_of
@@ -110,6 +111,7 @@ class CrawlSession:
         self.failing = FailureDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
+        self.feeds = FeedDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
         self.logs = CrawlLogs(self)
@@ -336,6 +338,7 @@ class CrawlSession:
 
     def _delete(self) -> None:
         """Let documents leave the index that are to, unless they are suspiciously many."""
+        self.feeds.expire()
         section = self.source.deletion
         guard = DeletionGuard(section.percent, section.always)
         problem = Deletions(self.state, self.feed).apply(guard, by_definition=self._remade)

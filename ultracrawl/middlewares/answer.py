@@ -41,7 +41,8 @@ class AnswerMiddleware:
         self._note(visit, response)
         is_page = 200 <= response.status < 300 and visit.sitemap is None
         visit.listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
-        is_page = is_page and not visit.listing
+        visit.feed = is_page and self._session.feeds.takes(visit, response)
+        is_page = is_page and not visit.listing and not visit.feed
         return self._accept(visit, response) if is_page else response
 
     def _note(self, visit: Visit, response: Response) -> None:

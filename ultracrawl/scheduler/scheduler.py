@@ -100,6 +100,7 @@ class UltracrawlScheduler(BaseScheduler):
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
+        session.feeds.begin(self._intake)
         return None
 
     def close(self, reason: str) -> Deferred[None]:

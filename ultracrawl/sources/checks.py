@@ -30,6 +30,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     doubts = list(check_start_urls(source))
     yield from doubts
     yield from check_sitemap_urls(source)
+    yield from check_feed_urls(source)
     if not doubts:
         yield from _check_boundary(source)
 
@@ -81,7 +82,7 @@ def check_crawling_mode(source: DataSource) -> Iterator[Doubt]:
 
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
-    if not source.start_urls and source.spider_class is None:
+    if not source.beginnings and source.spider_class is None:
         problem = "the source has no start URL, so it would crawl nothing"
         yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
     policy = compile_url_policy(source)
@@ -105,6 +106,19 @@ def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:
         elif policy.canonical(url) is None:
             instead = "write for example `https://www.example.com/sitemap.xml`"
             yield Doubt(place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead)
+
+
+def check_feed_urls(source: DataSource) -> Iterator[Doubt]:
+    """Yield feeds of the definition that cannot be fetched."""
+    policy = compile_url_policy(source)
+    for number, url in enumerate(source.feeds.urls):
+        place: Path = ("feeds", "urls", number)
+        if "@" in url.partition("://")[2].partition("/")[0]:
+            instead = "remove them from the URL; they would be shown in logs and reports"
+            yield Doubt(place, f"the feed of {shown(_host(url))} holds a user name or password", instead)
+        elif policy.canonical(url) is None:
+            instead = "write for example `https://www.example.com/feed.xml`"
+            yield Doubt(place, f"the feed {shown(url)} is not an absolute URL that can be crawled", instead)
 
 
 def _host(url: str) -> str:

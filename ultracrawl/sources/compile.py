@@ -36,6 +36,7 @@ from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
@@ -79,6 +80,8 @@ class CompiledSource:
     """Headers of every request."""
     focus: FocusPolicy | None
     """Which languages are kept; None is all."""
+    feeds_ignore_rules: bool
+    """Whether pages that a feed names are inside whatever the rules say."""
     follows_links: bool
     """Whether links lead to URLs that are not known yet."""
     scope: str
@@ -130,6 +133,7 @@ def compile_source(
             "Accept": _accept((*source.types, *source.follow_only_types)),
         },
         focus=compile_focus(source),
+        feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
         follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
         recipe=_recipe(source),
@@ -233,7 +237,7 @@ def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy
 
 
 def _canonical(source: DataSource, policy: UrlPolicy) -> Iterator[str]:
-    for url in source.start_urls:
+    for url in source.beginnings:
         canonical = policy.canonical(url)
         if canonical is not None:
             yield canonical
@@ -283,9 +287,11 @@ def _scope(source: DataSource) -> str:
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
-    parts = [section, urls, hosts, source.depth, source.limits.url_length]
+    parts: list[object] = [section, urls, hosts, source.depth, source.limits.url_length]
     if source.sites.aliases:
         parts.append(dict(source.sites.aliases))
+    if source.feeds.on:
+        parts.append([source.feeds.discover, source.feeds.follow_links, source.feeds.ignore_rules])
     text = json.dumps(parts, sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 
@@ -327,6 +333,11 @@ _NO_RECIPE_FTP = {"passive", "email", "accounts"}
 
 
 def _recipe(source: DataSource) -> str:
-    parts = {"robots": _NO_RECIPE_ROBOTS, "conversion": _NO_RECIPE_CONVERSION, "ftp": _NO_RECIPE_FTP}
+    parts = {
+        "robots": _NO_RECIPE_ROBOTS,
+        "conversion": _NO_RECIPE_CONVERSION,
+        "ftp": _NO_RECIPE_FTP,
+        "feeds": set(FeedsSection.model_fields) - {"index"},
+    }
     text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
     return sha256(text.encode()).hexdigest()[:32]

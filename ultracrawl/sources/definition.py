@@ -14,6 +14,7 @@ from ultracrawl.converters import GROUPS
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
+from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.filters_section import FiltersSection
 from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.ftp_section import FtpSection
@@ -175,6 +176,11 @@ class SourceOptions(Section):
         description="What errors mean for a URL and its document.",
         examples=[{"http": {"5xx": "DELETE:10"}}],
     )
+    feeds: FeedsSection = Field(
+        default=FeedsSection(),
+        description="Which RSS and Atom feeds are read, and what becomes of what they name.",
+        examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
+    )
     ftp: FtpSection = Field(
         default=FtpSection(),
         description="How FTP servers are spoken to.",
@@ -268,6 +274,11 @@ class DataSource(SourceEntry):
     """A data source with everything that is said about it, defaults included."""
 
     name: SourceName = Field(description="The name of the source.", examples=["handbook"])
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """Where crawling begins: the start URLs and the feeds."""
+        return (*self.start_urls, *self.feeds.urls)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.type}, start URLs: {len(self.start_urls)})"

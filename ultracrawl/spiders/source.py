@@ -10,6 +10,8 @@ from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
 from ultracrawl.content import AnswerHead
+from ultracrawl.content.feed import parse_feed
+from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
@@ -72,7 +74,7 @@ class SourceSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
         self.session = CrawlSession.of(self.crawler)
-        self.session.links.seed(self.source.start_urls)
+        self.session.links.seed(self.source.beginnings)
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
@@ -85,6 +87,8 @@ class SourceSpider(Spider):
             return ()  # an answer that is tried again comes here too, and is no page
         if visit.listing:
             return self._listed(visit, response)
+        if visit.feed:
+            return self._fed(visit, response)
         filtering = self.session.filtering
         if self.session.conversion.takes(visit.media_type) and (
             filtering is None or filtering.robot.converts
@@ -98,6 +102,20 @@ class SourceSpider(Spider):
         self.session.links.follow(visit, entries, response.url)
         self._not_indexed(visit, StatusCode.OK, f"directory with {len(entries)} entries")
         return ()
+
+    def _fed(self, visit: Visit, response: Response) -> Iterator[Any]:
+        """Queue what a feed names; the feed itself becomes a document if the source says so."""
+        feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
+        number = self.session.feeds.take(visit, feed)
+        if feed.problem and not feed.entries:
+            self._not_indexed(visit, StatusCode.CONVERSION_FAILED, f"no feed: {feed.problem}")
+        elif not self.source.feeds.index:
+            told = f"feed with {len(feed.entries)} entries, {number} of them inside"
+            self._not_indexed(visit, StatusCode.OK, "; ".join(filter(None, [told, feed.problem])))
+        else:
+            visit.media_type = sniff_type(response.body)
+            page = Page(title=feed.title, text=feed.text)
+            yield self._complete({}, self._document(visit, response, page, {}))
 
     def _read(self, visit: Visit, response: Response) -> Iterator[Any]:
         try:
@@ -153,7 +171,7 @@ class SourceSpider(Spider):
         focus = session.focus
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
         searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
-        if searched and (page.robots.follow or not self.source.robots.meta):
+        if searched and session.feeds.follows(visit) and (page.robots.follow or not self.source.robots.meta):
             session.links.follow(visit, self.links(response, page), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         if reason:

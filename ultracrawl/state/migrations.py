@@ -133,6 +133,19 @@ MIGRATIONS: tuple[str, ...] = (
         robots TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    # 9: what feeds brought
+    """
+    CREATE TABLE feed_link (
+        feed INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        seen REAL NOT NULL,
+        date REAL NOT NULL,
+        place INTEGER NOT NULL,
+        expired INTEGER NOT NULL,
+        only INTEGER NOT NULL,
+        PRIMARY KEY (feed, key)
+    ) WITHOUT ROWID;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

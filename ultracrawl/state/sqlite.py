@@ -16,6 +16,7 @@ from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.failure_table import FailureTable
+from ultracrawl.state.feed_table import FeedTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.revisit_table import RevisitTable
@@ -92,8 +93,17 @@ class SqliteState:
         self.failures = FailureTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
+        self.feeds = FeedTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
-        self._parts = (self.sitemaps, self.pending, self.detours, self.failures, self.revisits, self.sites)
+        self._parts = (
+            self.sitemaps,
+            self.pending,
+            self.detours,
+            self.failures,
+            self.revisits,
+            self.sites,
+            self.feeds,
+        )
 
     # ---- runs
 
@@ -242,7 +252,7 @@ class SqliteState:
         with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            for part in (self.sitemaps, self.pending, self.detours, self.failures):
+            for part in (self.sitemaps, self.pending, self.detours, self.failures, self.feeds):
                 part.forget_dropped()
 
     def dequeue_removed(self) -> None:

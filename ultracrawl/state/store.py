@@ -11,6 +11,7 @@ from ultracrawl.recrawl import CyclePlace, RefreshMode
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
+from ultracrawl.state.feed_table import FeedStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import RevisitStore
@@ -97,6 +98,10 @@ class StateStore(Protocol):
     @property
     def sites(self) -> SiteStore:
         """What is remembered of each site."""
+
+    @property
+    def feeds(self) -> FeedStore:
+        """What feeds brought."""
 
     @property
     def outlook(self) -> QueueOutlook:
