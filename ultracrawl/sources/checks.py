@@ -12,6 +12,7 @@ from ultracrawl.sources.compile import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.yaml_tree import Data, Path
+from ultracrawl.urls.payloads import Payloads
 
 
 class Doubt(NamedTuple):
@@ -31,6 +32,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from doubts
     yield from check_sitemap_urls(source)
     yield from check_feed_urls(source)
+    yield from check_payloads(source)
     if not doubts:
         yield from _check_boundary(source)
 
@@ -106,6 +108,19 @@ def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:
         elif policy.canonical(url) is None:
             instead = "write for example `https://www.example.com/sitemap.xml`"
             yield Doubt(place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead)
+
+
+def check_payloads(source: DataSource) -> Iterator[Doubt]:
+    """Yield bodies for what is no URL of http or https."""
+    policy = compile_url_policy(source).without_rewriting
+    for name in source.post_payload:
+        try:
+            Payloads({name: ""}, policy)
+        except ValueError:
+            instead = "write for example `https://www.example.com/search`, or `prefix:https://www.example.com/list/`"
+            yield Doubt(
+                ("post_payload", name), f"{shown(name)} is no URL that a body can be sent to", instead
+            )
 
 
 def check_feed_urls(source: DataSource) -> Iterator[Doubt]:

@@ -40,6 +40,7 @@ from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
+from ultracrawl.urls.payloads import Payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
+    payloads: Payloads
+    """Which URLs are asked by POST, and with what."""
     focus: FocusPolicy | None
     """Which languages are kept; None is all."""
     feeds_ignore_rules: bool
@@ -132,6 +135,7 @@ def compile_source(
             "User-Agent": source.user_agent,
             "Accept": _accept((*source.types, *source.follow_only_types)),
         },
+        payloads=Payloads(source.post_payload, policy.without_rewriting),
         focus=compile_focus(source),
         feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
         follows_links=source.crawling_mode != "index-only",

@@ -181,6 +181,13 @@ class SourceOptions(Section):
         description="Which RSS and Atom feeds are read, and what becomes of what they name.",
         examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
     )
+    post_payload: Mapping[str, str] = Field(
+        default={},
+        repr=False,
+        description="Bodies sent by POST, as form fields unless a header says otherwise: by URL, or by `prefix:` and "
+        "the beginning of URLs. An exact URL wins, then the longest beginning.",
+        examples=[{"prefix:https://www.example.com/catalogue/": "view=full"}],
+    )
     ftp: FtpSection = Field(
         default=FtpSection(),
         description="How FTP servers are spoken to.",
