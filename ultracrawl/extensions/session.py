@@ -38,6 +38,7 @@ from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
+from ultracrawl.extensions.rendering import RenderingDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
 from ultracrawl.extensions.run_limits import REFRESH_ONLY, RunLimits
@@ -84,8 +85,9 @@ class CrawlSession:
         """The filters of the source, if it has any."""
         rules = compile_source(source, project, self.hosts)
         networks = [str(network) for network in source.boundary.networks]
-        addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
-        self.rules: CompiledSource = replace(rules, addresses=addresses)
+        self.rules: CompiledSource = replace(
+            rules, addresses=AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
+        )
         self.focus = focus_of(source, rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source)
@@ -116,6 +118,7 @@ class CrawlSession:
         self.limits = RunLimits(self)
         self.logs = CrawlLogs(self)
         self.conversion = ConversionDesk(self)
+        self.rendering = RenderingDesk(self)
         self.opened = False
         self._remade = False
         """The definition makes other documents of the same pages than in the run before."""
@@ -323,6 +326,7 @@ class CrawlSession:
             self.filtering.stop()
         self.hosts.close()
         self.conversion.close()
+        await self.rendering.close()
         try:
             if not self._failed:
                 await self._finish_indexing()

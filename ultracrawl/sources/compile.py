@@ -341,6 +341,7 @@ def _recipe(source: DataSource) -> str:
         "robots": _NO_RECIPE_ROBOTS,
         "conversion": _NO_RECIPE_CONVERSION,
         "ftp": _NO_RECIPE_FTP,
+        "javascript": {"delay", "timeout", "pages", "browser"},
         "feeds": set(FeedsSection.model_fields) - {"index"},
     }
     text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})

@@ -19,6 +19,7 @@ from ultracrawl.sources.filters_section import FiltersSection
 from ultracrawl.sources.focused_section import FocusedSection
 from ultracrawl.sources.ftp_section import FtpSection
 from ultracrawl.sources.header_rules import HeaderExpressions
+from ultracrawl.sources.javascript_section import JavascriptSection
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.priority_section import PrioritySection
@@ -180,6 +181,11 @@ class SourceOptions(Section):
         default=FeedsSection(),
         description="Which RSS and Atom feeds are read, and what becomes of what they name.",
         examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
+    )
+    javascript: JavascriptSection = Field(
+        default=JavascriptSection(),
+        description="Which pages are opened in a browser, so that their scripts run.",
+        examples=[{"use": True, "urls": ["https://www.example.com/app/"], "keep_html": True}],
     )
     post_payload: Mapping[str, str] = Field(
         default={},

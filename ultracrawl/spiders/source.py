@@ -94,6 +94,8 @@ class SourceSpider(Spider):
             filtering is None or filtering.robot.converts
         ):
             return self._converted(visit, response)
+        if self.session.rendering.takes(visit, response.body):
+            return self._rendered(visit, response)
         return self._read(visit, response)
 
     def _listed(self, visit: Visit, response: Response) -> Iterable[Any]:
@@ -138,6 +140,19 @@ class SourceSpider(Spider):
             logger.exception("Processing %s failed", visit.url)
             self.session.visit_failed(visit, error)
 
+    async def _rendered(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
+        """Handle a page whose scripts are run; other answers are handled meanwhile."""
+        try:
+            page = self._static(visit, response)
+            if page is not None:
+                for item in self._page(
+                    visit, response, await self.session.rendering.page(visit, response, page)
+                ):
+                    yield item
+        except Exception as error:  # as for pages
+            logger.exception("Processing %s failed", visit.url)
+            self.session.visit_failed(visit, error)
+
     async def read_sitemap(self, response: Response) -> None:
         """Handle the answer for a sitemap."""
         visit = visit_of(response.request) if response.request else None
@@ -155,13 +170,18 @@ class SourceSpider(Spider):
         if self.session.filtering is not None:
             yield from filtered_documents(self.session, visit, response)
             return
+        page = self._static(visit, response)
+        if page is not None:
+            yield from self._page(visit, response, page)
+
+    def _static(self, visit: Visit, response: Response) -> Page | None:
+        """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
         head = _head_of(response)
         page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
             self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
-            return
-        yield from self._page(visit, response, page)
+        return page
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         session = self.session
