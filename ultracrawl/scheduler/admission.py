@@ -56,6 +56,11 @@ class SeenUrls:
             self._young = {}
         self._young[key] = depth
 
+    def drop(self, key: int) -> None:
+        """Forget a key."""
+        self._young.pop(key, None)
+        self._old.pop(key, None)
+
 
 class Admission:
     """Decides which links of a page become queue entries, and which keys the page links to.
@@ -92,6 +97,7 @@ class Admission:
         self._screened = screened
         self._closed = closed
         self._closed_always = closed
+        self._rules_hold = True
         self.traps: TrapGuard | None = None
         """Counts new URLs of sites that may be endless."""
         self._level_of = level_of
@@ -171,6 +177,8 @@ class Admission:
                 inside.append(key)
                 if seen > depth:
                     self._shorter_route(key, depth)
+            elif not self._rules_hold:
+                unmet[key] = url
         return (self._unmet(unmet, parent, depth, inside) if unmet else []), inside
 
     def _shorter_route(self, key: int, depth: int) -> None:
@@ -205,7 +213,12 @@ class Admission:
         self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
-        rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or self._trap(url)
+        rejects = (
+            self._boundary.rejects(url, depth, parent=parent)
+            if self._rules_hold
+            else (self._boundary.rejects_anyway(url, depth, parent))
+        )
+        rule = rejects or self._closed or self._trap(url)
         if rule is None:
             return True
         self._rejected_by[rule] += 1
@@ -232,6 +245,20 @@ class Admission:
             yield
         finally:
             self._closed = self._closed_always
+
+    @contextmanager
+    def without_rules(self) -> Iterator[None]:
+        """Let URLs in, meanwhile, whatever the rules about domains, ports, paths and URIs say."""
+        self._rules_hold = False
+        try:
+            yield
+        finally:
+            self._rules_hold = True
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take note that URLs are not known any more."""
+        for key in keys:
+            self.seen.drop(key)
 
     def note(self, key: int) -> None:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""

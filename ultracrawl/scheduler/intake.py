@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 
 from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
@@ -151,6 +152,21 @@ class Intake:
         self.detours.note(visit.link_hops, (entry.key for entry in entries), inside)
         self.take(entries)
         return len(entries)
+
+    def feed(self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool) -> dict[str, tuple[int, bool]]:
+        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
+        located = self.admission.located(hrefs, visit.url)
+        with self.admission.without_rules() if ignore_rules else nullcontext():
+            entries, inside = self.admission.admit_located(located.values(), visit.url, visit.depth + 1)
+        self.detours.note(0, (entry.key for entry in entries), inside)
+        self.take(entries)
+        new, kept = {entry.key for entry in entries}, set(inside)
+        keys = ((href, url_key(url)) for href, url in located.items())
+        return {href: (key, key in new) for href, key in keys if key in kept}
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take note that URLs left the document table."""
+        self.admission.forget(keys)
 
     def take(self, entries: Iterable[QueueEntry]) -> None:
         """Place entries that admission let in."""

@@ -43,6 +43,7 @@ REFILL = 2000
 """Entries of one site that are turned away at once."""
 LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
 CONGESTION_WAIT = 0.1
+FORM = "application/x-www-form-urlencoded"
 
 
 class UltracrawlScheduler(BaseScheduler):
@@ -66,6 +67,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._alarm = Alarm(self._wake)
         self._addresses = AddressDesk(session.hosts, self._frontier, self._alarm.set)
         self._headers = dict(session.rules.headers)
+        self._payloads = session.rules.payloads
         self._timeout = limits.timeout
         self._grouping = session.rules.grouping
 
@@ -101,6 +103,7 @@ class UltracrawlScheduler(BaseScheduler):
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
+        session.feeds.begin(self._intake)
         return None
 
     def close(self, reason: str) -> Deferred[None]:
@@ -234,11 +237,14 @@ class UltracrawlScheduler(BaseScheduler):
         if entry.seq:
             self._session.visits[entry.key] = visit
         visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
+        payload = None if visit.sitemap else self._payloads.of(entry.url)
         return Request(
             self._pacing.mirrors.url(entry.url),
+            method="GET" if payload is None else "POST",
+            body=payload,
             callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
-            headers=self._headers,
+            headers=self._headers if payload is None else {"Content-Type": FORM, **self._headers},
             meta={
                 META_KEY: visit,
                 "download_slot": entry.site,

@@ -195,6 +195,19 @@ MIGRATIONS: tuple[str, ...] = (
     "CREATE TABLE allowance (site TEXT PRIMARY KEY, remaining INTEGER NOT NULL) WITHOUT ROWID;",
     # 12: when pages changed last by the word of sitemaps
     "ALTER TABLE revisit ADD COLUMN told REAL NOT NULL DEFAULT 0;",
+    # 13: what feeds brought
+    """
+    CREATE TABLE feed_link (
+        feed INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        seen REAL NOT NULL,
+        date REAL NOT NULL,
+        place INTEGER NOT NULL,
+        expired INTEGER NOT NULL,
+        only INTEGER NOT NULL,
+        PRIMARY KEY (feed, key)
+    ) WITHOUT ROWID;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

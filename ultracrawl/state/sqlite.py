@@ -17,6 +17,7 @@ from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.failure_table import FailureTable
+from ultracrawl.state.feed_table import FeedTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.revisit_table import RevisitTable
@@ -98,6 +99,7 @@ class SqliteState:
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
         self.allowances = AllowanceTable(self._db, self._all)
+        self.feeds = FeedTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
         self._parts = (
             self.sitemaps,
@@ -107,6 +109,7 @@ class SqliteState:
             self.revisits,
             self.sites,
             self.allowances,
+            self.feeds,
         )
 
     # ---- runs
@@ -257,7 +260,7 @@ class SqliteState:
         with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            for part in (self.sitemaps, self.pending, self.detours, self.failures):
+            for part in (self.sitemaps, self.pending, self.detours, self.failures, self.feeds):
                 part.forget_dropped()
 
     def dequeue_removed(self) -> None:

@@ -12,6 +12,7 @@ from ultracrawl.state.allowance_table import AllowanceStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
+from ultracrawl.state.feed_table import FeedStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import RevisitStore
@@ -102,6 +103,10 @@ class StateStore(Protocol):
     @property
     def allowances(self) -> AllowanceStore:
         """How many new URLs of each site an adaptive cycle may still fetch."""
+
+    @property
+    def feeds(self) -> FeedStore:
+        """What feeds brought."""
 
     @property
     def outlook(self) -> QueueOutlook:
