@@ -2,7 +2,8 @@
 
 `DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`,
 `LimitsSection`), `Project` (its sources; `IndexSection`, `StateSection`, `CacheSection`). `load_project`
-gives `Loaded` (a project, or findings), `require` insists on the project, `render_findings` shows mistakes.
+gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of another format; `require` insists on the
+project, `render_findings` shows mistakes.
 `Catalog` finds sources by name, `adhoc` makes a project from URLs. `compile_source` turns a source into
 `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
@@ -18,7 +19,8 @@ from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections import LimitsSection, RobotsSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
-from ultracrawl.sources.yaml_loader import load_project
+from ultracrawl.sources.tree import Data, Fault, Path, Place, Tree
+from ultracrawl.sources.yaml_loader import load_project, load_tree
 
 __all__ = [
     "PROJECT_FILE",
@@ -26,19 +28,25 @@ __all__ = [
     "CacheSection",
     "Catalog",
     "CompiledSource",
+    "Data",
     "DataSource",
+    "Fault",
     "IndexSection",
     "LimitsSection",
     "Loaded",
+    "Path",
+    "Place",
     "PolitenessSection",
     "Project",
     "RobotsSection",
     "StateSection",
+    "Tree",
     "adhoc",
     "compile_rota",
     "compile_source",
     "json_schema",
     "load_project",
+    "load_tree",
     "render_findings",
     "require",
 ]

@@ -11,7 +11,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.sources.compile import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, listed, shown
-from ultracrawl.sources.yaml_tree import Data, Path
+from ultracrawl.sources.tree import Data, Path
 
 
 class Doubt(NamedTuple):

@@ -33,8 +33,9 @@ from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionTe
 from ultracrawl.sources.merging import merged
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.rule_files import RuleFiles
+from ultracrawl.sources.tree import Data, Fault, Path, Tree
 from ultracrawl.sources.wording import option_names
-from ultracrawl.sources.yaml_tree import Data, Path, YamlTree, parse_yaml
+from ultracrawl.sources.yaml_tree import YamlTree, parse_yaml
 
 Schema = dict[str, SearchAttribute]
 
@@ -65,6 +66,17 @@ def load_definitions(definitions: Definitions) -> Loaded:
         reading.read_other(text)
     project = reading.finish(head, definitions.base)
     return Loaded(project, reading.findings.in_order())
+
+
+def load_tree(tree: Tree, base: FilePath) -> tuple[Loaded, tuple[Fault, ...]]:
+    """Load sources that were made from another format; relative paths are taken from `base`.
+
+    The faults are the fatal findings by their paths in the tree.
+    """
+    reading = _Reading(base)
+    reading.read_tree(tree)
+    project = reading.finish(DefinitionHead(), base)
+    return Loaded(project, reading.findings.in_order()), tuple(reading.findings.faults)
 
 
 def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[Doubt]:
@@ -98,7 +110,7 @@ def _unknown_at_top(key: str) -> str:
 class _Entry:
     """One source as written, and where."""
 
-    tree: YamlTree
+    tree: Tree
     path: Path
     data: Data
 
@@ -111,7 +123,7 @@ class _Reading:
         self._rule_files = RuleFiles(base, self.findings)
         self._entries: dict[str, _Entry] = {}
         self._defaults: dict[str, Data] = {}
-        self._first: YamlTree | None = None
+        self._first: Tree | None = None
 
     # ---- files
 
@@ -169,7 +181,13 @@ class _Reading:
             if key not in _FILE_KEYS:
                 self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
 
-    def _read_sources(self, tree: YamlTree) -> None:
+    def read_tree(self, tree: Tree) -> None:
+        """Read the sources of a tree that was made from another format."""
+        self.findings.begin(tree.file)
+        self._first = self._first or tree
+        self._read_sources(tree)
+
+    def _read_sources(self, tree: Tree) -> None:
         sources = tree.get("sources")
         if isinstance(sources, dict):
             for name, data in sources.items():
@@ -181,7 +199,7 @@ class _Reading:
     def _add(self, name: str, entry: _Entry) -> None:
         known = self._entries.setdefault(name, entry)
         if known is not entry:
-            where = f"{known.tree.file}:{known.tree.line(known.path)}"
+            where = "{}:{}".format(*known.tree.place(known.path))
             problem = f"the source `{name}` is defined already at {where}"
             self.findings.add(entry.tree, entry.path, problem, "choose another name")
 

@@ -1,0 +1,87 @@
+"""A source definition in the making: options by path, each with the place that it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ultracrawl.dialects.fast_xml.values import Setting
+from ultracrawl.sources import Data, Path, Place
+
+
+@dataclass(slots=True)
+class _Leaf:
+    value: Data
+    place: Place
+    members: list[Place] = field(default_factory=list)
+    """The places of the members, if the value is a list."""
+
+
+class Draft:
+    """The options of one source; a later value replaces an earlier one, members of lists are added."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._leaves: dict[Path, _Leaf] = {}
+
+    def put(self, path: Path, value: Data, setting: Setting | None = None) -> None:
+        """Set an option."""
+        self._leaves[path] = _Leaf(value, self._of(setting))
+
+    def add(self, path: Path, member: Data, setting: Setting, line: int) -> None:
+        """Add a member to a list."""
+        leaf = self._list(path, setting)
+        assert isinstance(leaf.value, list)
+        leaf.value.append(member)
+        leaf.members.append(Place(setting.file, line, setting.path) if line else self._place)
+
+    def open_list(self, path: Path, setting: Setting) -> None:
+        """Make an option an empty list, unless it is one already."""
+        self._list(path, setting)
+
+    def get(self, path: Path) -> Data:
+        """Return the value of an option, or None."""
+        leaf = self._leaves.get(path)
+        return leaf.value if leaf else None
+
+    def place(self, path: Path) -> Place:
+        """Return where an option comes from, or the nearest one above it."""
+        for length in range(len(path), 0, -1):
+            leaf = self._leaves.get(path[:length])
+            if leaf is not None:
+                number = path[length] if length < len(path) else None
+                inside = isinstance(number, int) and number < len(leaf.members)
+                return leaf.members[number] if inside and isinstance(number, int) else leaf.place
+        return next(
+            (leaf.place for known, leaf in self._leaves.items() if known[: len(path)] == path), self._place
+        )
+
+    def drop(self, path: Path) -> bool:
+        """Remove the member of a list; return whether there was one."""
+        for length in range(len(path) - 1, 0, -1):
+            leaf, number = self._leaves.get(path[:length]), path[length]
+            if leaf is not None and isinstance(number, int) and number < len(leaf.members):
+                assert isinstance(leaf.value, list)
+                del leaf.value[number], leaf.members[number]
+                return True
+        return False
+
+    def data(self) -> dict[str, Data]:
+        """Return the options as a definition file would hold them."""
+        result: dict[str, Data] = {}
+        for path, leaf in self._leaves.items():
+            group = result
+            for step in path[:-1]:
+                inner = group.setdefault(str(step), {})
+                assert isinstance(inner, dict)
+                group = inner
+            group[str(path[-1])] = leaf.value
+        return result
+
+    def _list(self, path: Path, setting: Setting) -> _Leaf:
+        leaf = self._leaves.get(path)
+        if leaf is None or not isinstance(leaf.value, list):
+            leaf = self._leaves[path] = _Leaf([], self._of(setting))
+        return leaf
+
+    def _of(self, setting: Setting | None) -> Place:
+        return Place(setting.file, setting.line, setting.path) if setting and setting.line else self._place
