@@ -14,6 +14,7 @@ from ultracrawl.errors import UserError, WorkError
 VERBS = {
     "approve": "approve",
     "approve-deletions": "approve_deletions",
+    "convert": "convert",
     "crawl": "crawl",
     "explain": "explain",
     "index": "index",

@@ -4,8 +4,8 @@
 `LimitsSection`), `Project` (its sources; `IndexSection`, `StateSection`, `CacheSection`). `load_project`
 gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of another format; `require` insists on the
 project, `render_findings` shows mistakes.
-`Catalog` finds sources by name, `adhoc` makes a project from URLs. `compile_source` turns a source into
-`CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
+`definition_text` writes a project as YAML. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
+`compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
 
 from ultracrawl.sources.boundary_section import BoundarySection
@@ -20,6 +20,7 @@ from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections import LimitsSection, RobotsSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
 from ultracrawl.sources.tree import Data, Fault, Path, Place, Tree
+from ultracrawl.sources.writing import definition_text
 from ultracrawl.sources.yaml_loader import load_project, load_tree
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "adhoc",
     "compile_rota",
     "compile_source",
+    "definition_text",
     "json_schema",
     "load_project",
     "load_tree",

@@ -11,7 +11,8 @@ from ultracrawl.sources import Data, Path, Place
 @dataclass(slots=True)
 class _Leaf:
     value: Data
-    place: Place
+    place: Place | None = None
+    """None for a default, which stands nowhere; the first value that is set replaces it."""
     members: list[Place] = field(default_factory=list)
     """The places of the members, if the value is a list."""
 
@@ -19,9 +20,9 @@ class _Leaf:
 class Draft:
     """The options of one source; a later value replaces an earlier one, members of lists are added."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, defaults: Draft | None = None) -> None:
         self._place = place
-        self._leaves: dict[Path, _Leaf] = {}
+        self._leaves: dict[Path, _Leaf] = dict(defaults._leaves) if defaults else {}
 
     def put(self, path: Path, value: Data, setting: Setting | None = None) -> None:
         """Set an option."""
@@ -32,7 +33,8 @@ class Draft:
         leaf = self._list(path, setting)
         assert isinstance(leaf.value, list)
         leaf.value.append(member)
-        leaf.members.append(Place(setting.file, line, setting.path) if line else self._place)
+        if line:
+            leaf.members.append(Place(setting.file, line, setting.path))
 
     def open_list(self, path: Path, setting: Setting) -> None:
         """Make an option an empty list, unless it is one already."""
@@ -50,10 +52,10 @@ class Draft:
             if leaf is not None:
                 number = path[length] if length < len(path) else None
                 inside = isinstance(number, int) and number < len(leaf.members)
-                return leaf.members[number] if inside and isinstance(number, int) else leaf.place
-        return next(
-            (leaf.place for known, leaf in self._leaves.items() if known[: len(path)] == path), self._place
-        )
+                found = leaf.members[number] if inside and isinstance(number, int) else leaf.place
+                return found or self._place
+        below = (leaf.place for known, leaf in self._leaves.items() if known[: len(path)] == path)
+        return next((place for place in below if place), self._place)
 
     def drop(self, path: Path) -> bool:
         """Remove the member of a list; return whether there was one."""
@@ -79,9 +81,10 @@ class Draft:
 
     def _list(self, path: Path, setting: Setting) -> _Leaf:
         leaf = self._leaves.get(path)
-        if leaf is None or not isinstance(leaf.value, list):
+        if leaf is None or not isinstance(leaf.value, list) or (leaf.place is None and setting.line):
             leaf = self._leaves[path] = _Leaf([], self._of(setting))
         return leaf
 
-    def _of(self, setting: Setting | None) -> Place:
-        return Place(setting.file, setting.line, setting.path) if setting and setting.line else self._place
+    @staticmethod
+    def _of(setting: Setting | None) -> Place | None:
+        return Place(setting.file, setting.line, setting.path) if setting and setting.line else None

@@ -26,7 +26,7 @@ class Code(StrEnum):
     MISSING = "N-MISSING"
     RANGE = "N-RANGE"
     SCHEME = "N-SCHEME"
-    PLAIN_PASSWORD = "N-SECRET"
+    PLAIN_PASSWORD = "N-SECRET"  # noqa: S105 - the name of a notice
     TUNING = "N-TUNING"
     TYPE = "N-TYPE"
     UNKNOWN = "N-UNKNOWN"

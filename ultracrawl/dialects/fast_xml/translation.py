@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
 
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
@@ -38,23 +38,29 @@ def source_name(name: str) -> str:
 
 def translate(collection: Scope, notices: Notices) -> Draft:
     """Return the draft of a collection; options without a value have their defaults."""
-    draft = Draft(Place(collection.file, collection.line, collection.name))
-    for path, value in ALWAYS:
-        draft.put(path, value)
-    for setting in _in_order(collection):
+    draft = Draft(Place(collection.file, collection.line, collection.name), _defaults())
+    for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
         _put(setting, draft, notices)
     _admit_every_host(draft)
     _choose_schemes(collection, draft, notices)
     return draft
 
 
-def _in_order(collection: Scope) -> Iterator[Setting]:
-    """Yield all settings that have an effect, defaults first, in the order of the list."""
-    set_here = collection.settings
+@cache
+def _defaults() -> Draft:
+    """Return the draft of a collection that says nothing."""
+    draft = Draft(Place("", 0, ""))
+    for path, value in ALWAYS:
+        draft.put(path, value)
+    unsaid = Notices("")
     for spec in OPTIONS.defaults():
-        if (spec.section, spec.name) not in set_here and spec.sets:
-            yield Setting(spec, spec.name, spec.default, collection.file, 0, f"{collection.name}/{spec.path}")
-    yield from sorted((one for one in set_here.values() if one.spec.sets), key=_rank)
+        if spec.sets:
+            _put(Setting(spec, spec.name, spec.default, "", 0, spec.path), draft, unsaid)
+    return draft
+
+
+def _has_effect(setting: Setting) -> bool:
+    return bool(setting.spec.sets)
 
 
 def _rank(setting: Setting) -> tuple[bool, int]:
