@@ -132,7 +132,9 @@ def test_an_option_without_effect_says_so_once(spec: OptionSpec, folder: Path) -
         value = not spec.default
     if spec.path == "feeding/*/destination":
         pytest.skip("its only value is its default")
-    options, inside = set_up(spec, (value,) if spec.kind == "list-string" and isinstance(value, str) else value)
+    options, inside = set_up(
+        spec, (value,) if spec.kind == "list-string" and isinstance(value, str) else value
+    )
     loaded = load(folder, options, inside)
     code = "N-MISSING" if spec.not_yet else "N-CLUSTER" if spec.group == "CLUSTER" else "N-TUNING"
     (finding,) = [one for one in loaded.findings if one.problem.startswith(code)]

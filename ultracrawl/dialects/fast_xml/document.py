@@ -45,7 +45,7 @@ class _TreeBuilder:
     """Builds the tree from the events of expat."""
 
     def __init__(self) -> None:
-        self._open: list[Element] = []
+        self._open: list[tuple[Element, list[str]]] = []
         self._root: Element | None = None
         self._count = 0
         self._parser = parser = expat.ParserCreate()
@@ -79,16 +79,17 @@ class _TreeBuilder:
             raise XmlError(line, f"has more than {MAX_ELEMENTS:,} elements", "split it into several files")
         element = Element(name, line, attributes)
         if self._open:
-            self._open[-1].children.append(element)
+            self._open[-1][0].children.append(element)
         else:
             self._root = element
-        self._open.append(element)
+        self._open.append((element, []))
 
     def _end(self, _name: str) -> None:
-        self._open.pop()
+        element, texts = self._open.pop()
+        element.text = "".join(texts)
 
     def _text(self, data: str) -> None:
-        self._open[-1].text += data
+        self._open[-1][1].append(data)
 
     def _doctype(self, *_declaration: object) -> int:
         line = self._parser.CurrentLineNumber

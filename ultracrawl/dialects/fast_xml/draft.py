@@ -54,18 +54,27 @@ class Draft:
                 inside = isinstance(number, int) and number < len(leaf.members)
                 found = leaf.members[number] if inside and isinstance(number, int) else leaf.place
                 return found or self._place
+        if not path:
+            return self._place
         below = (leaf.place for known, leaf in self._leaves.items() if known[: len(path)] == path)
         return next((place for place in below if place), self._place)
 
     def drop(self, path: Path) -> bool:
-        """Remove the member of a list; return whether there was one."""
+        """Remove the member of a list; return whether there was one. The name of a file is never dropped."""
         for length in range(len(path) - 1, 0, -1):
             leaf, number = self._leaves.get(path[:length]), path[length]
             if leaf is not None and isinstance(number, int) and number < len(leaf.members):
-                assert isinstance(leaf.value, list)
-                del leaf.value[number], leaf.members[number]
-                return True
+                return self._dropped(leaf, number)
         return False
+
+    @staticmethod
+    def _dropped(leaf: _Leaf, number: int) -> bool:
+        assert isinstance(leaf.value, list)
+        member = leaf.value[number]
+        if isinstance(member, dict) and "file" in member:
+            return False
+        del leaf.value[number], leaf.members[number]
+        return True
 
     def data(self) -> dict[str, Data]:
         """Return the options as a definition file would hold them."""
