@@ -21,6 +21,7 @@ ALWAYS: tuple[tuple[Path, Data], ...] = (
     (("boundary", "start_urls_exempt"), False),
     (("redirects",), "strict"),
     (("limits", "retries"), 0),
+    (("limits", "retry_delay"), 0),
     (("links", "applet"), False),
     (("links", "text"), False),
     (("refresh", "adaptive", "aim"), "score"),
