@@ -117,7 +117,8 @@ CASES: dict[str, tuple[str, str, Any, list[str]]] = {
     "fast_140_29-patterns, codes, separators": (
         section("http_errors", attrib("40X", "string", "DELETE:2、RETRY") + attrib("408", "string", "keep:0")),
         ERRORS, "keep:0", []),
-    "fast_146-defaults stay": (section("ftp_errors", attrib("421", "string", "KEEP")), "errors.ftp.ttl", "DELETE:3", []),
+    "fast_146-defaults stay": (
+        section("ftp_errors", attrib("421", "string", "KEEP")), "errors.ftp.ttl", "DELETE:3", []),
     "fast_200-FULL": (section("crawlmode", attrib("mode", "string", "FULL")), "depth", None, []),
     "fast_200-in another case": (section("crawlmode", attrib("mode", "string", "full")), "depth", None, ["N-CASE"]),
     "fast_200-depth in another case": (section("crawlmode", attrib("mode", "string", "depth:3")), "depth", 3, []),
@@ -156,7 +157,8 @@ WRONG = {
     "fast_135-no action": (section("http_errors", attrib("404", "string", "DROP")), "", "is no action"),
     "fast_140-no code": (section("http_errors", attrib("4040", "string", "KEEP")), "", "is no error"),
     "fast_180-malformed span": (section("variable_delay", attrib("Mon-Tue", "string", "5")), "", "span of the week"),
-    "fast_180-no delay": (section("variable_delay", attrib("Mon:1-Mon:2", "string", "x")), "E-VALUE", "neither a delay"),
+    "fast_180-no delay": (
+        section("variable_delay", attrib("Mon:1-Mon:2", "string", "x")), "E-VALUE", "neither a delay"),
     "fast_200-no mode": (section("crawlmode", attrib("mode", "string", "DEEP")), "E-VALUE", "is no mode"),
     "an option without a name": ('<attrib type="real">5</attrib>', "E-NAME", "`attrib` has no name"),
     "a section without a name": ("<section/>", "E-NAME", "`section` has no name"),

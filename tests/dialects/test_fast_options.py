@@ -106,7 +106,7 @@ ALSO = {
     3: ("start_urls",),
     10: ("sites.aliases",),
     24: ("robots.name",),
-    **{number: ("boundary.domains.include",) for number in range(69, 76)},
+    **dict.fromkeys(range(69, 76), ("boundary.domains.include",)),
 }
 """What changes with an option beside what it sets."""
 

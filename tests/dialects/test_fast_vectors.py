@@ -178,7 +178,7 @@ def test_fast_32_33_scores_are_those_of_the_defaults(tmp_path: Path) -> None:
 
 def test_what_is_written_as_yaml_means_the_same(tmp_path: Path) -> None:
     """Every honoured option at once, by its sample."""
-    from dialects.test_fast_options import FILES, HONOURED, named  # noqa: PLC0415 - the samples of the other test
+    from dialects.test_fast_options import FILES, HONOURED, named
 
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

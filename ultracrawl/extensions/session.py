@@ -32,6 +32,7 @@ from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.link_exchange import DEPTH, Inbox, Outbox
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
@@ -86,6 +87,8 @@ class CrawlSession:
         self.rules: CompiledSource = replace(rules, addresses=addresses)
         self.focus = focus_of(source, rules.focus)
         """Judges pages by their language; None if all are kept."""
+        self.outbox = Outbox(self) if source.send_links_to else None
+        """Takes links for other sources."""
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
         self.rescan = False
@@ -185,11 +188,27 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
+        if self.outbox is not None:
+            self.before_flush.append(self.outbox.flush)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
         gc.collect()
         gc.freeze()
+
+    def take_links(self) -> None:
+        """Queue what other sources sent to this one, and forget it once it is durable."""
+        if not self.source.takes_links or self.failed:
+            return
+        inbox = Inbox(self.project, self.source.name)
+        try:
+            taken = sum(self.links.offer(batch, DEPTH) for batch in inbox.batches())
+            self.flush()
+            inbox.kept()
+        except WorkError as error:
+            self.note(error)
+        else:
+            logger.info("%d links of other sources were new", taken)
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`

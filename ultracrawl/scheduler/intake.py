@@ -151,6 +151,14 @@ class Intake:
         self.take(entries)
         return len(entries)
 
+    def offer(self, urls: Iterable[str], depth: int) -> int:
+        """Queue links that no page of this source has, if they are new and inside; returns how many."""
+        if self._session.failed:
+            return 0
+        entries, _ = self.admission.admit_offered(urls, depth)
+        self.take(entries)
+        return len(entries)
+
     def take(self, entries: Iterable[QueueEntry]) -> None:
         """Place entries that admission let in."""
         for entry in entries:

@@ -320,6 +320,10 @@ class UltracrawlScheduler(BaseScheduler):
         """Queue the links of a page that are new and inside the boundary; returns how many."""
         return self._intake.follow(visit, hrefs, base)
 
+    def offer(self, urls: Iterable[str], depth: int) -> int:
+        """Queue links that no page of this source has, if they are new and inside; returns how many."""
+        return self._intake.offer(urls, depth)
+
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""
         self._intake.redirect(visit, target, display_url)

@@ -81,7 +81,7 @@ def check_crawling_mode(source: DataSource) -> Iterator[Doubt]:
 
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
-    if not source.start_urls and source.spider_class is None:
+    if not (source.start_urls or source.takes_links) and source.spider_class is None:
         problem = "the source has no start URL, so it would crawl nothing"
         yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
     policy = compile_url_policy(source)
@@ -92,6 +92,16 @@ def check_start_urls(source: DataSource) -> Iterator[Doubt]:
             yield Doubt(place, f"the start URL of {shown(_host(url))} holds a user name or password", instead)
         elif policy.canonical(url) is None:
             yield Doubt(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+
+
+def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> Iterator[Doubt]:
+    """Yield the sources that links are sent to and that do not take them."""
+    for number, name in enumerate(source.send_links_to):
+        receiver = sources.get(name)
+        if receiver is None or not receiver.takes_links:
+            problem = f"the source {shown(name)} " + ("does not take links" if receiver else "does not exist")
+            instead = "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
+            yield Doubt(("send_links_to", number), problem, instead)
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:

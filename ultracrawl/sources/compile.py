@@ -293,6 +293,8 @@ _NO_RECIPE = {
     "errors",
     "deletion",
     "start_urls",
+    "send_links_to",
+    "takes_links",
     "boundary",
     "urls",
     "depth",

@@ -56,10 +56,9 @@ def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Da
     written = _section(source, DataSource(name=source.name), skip=("name",))
     listed = _start_urls_of_files(source, folder)
     if listed:
-        own = [url for url in source.start_urls if url not in listed]
-        written.update({"start_urls": own} if own else {})
-        if not own:
-            written.pop("start_urls", None)
+        written["start_urls"] = [url for url in source.start_urls if url not in listed]
+        if not written["start_urls"]:
+            del written["start_urls"]
     if source.sites.alias_files:
         _without_aliases_of_files(written, source, folder)
     if base is not None:

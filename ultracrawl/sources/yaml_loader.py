@@ -14,6 +14,7 @@ from ultracrawl.model import DefinitionError
 from ultracrawl.sources.checks import (
     Doubt,
     check_attributes,
+    check_receivers,
     check_search_attributes,
     check_source,
     check_start_urls,
@@ -229,9 +230,11 @@ class _Reading:
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
-        if self.findings.any_fatal:
-            return None
-        return make_project(head, {name: source for name, source in sources.items() if source}, base)
+        usable = {name: source for name, source in sources.items() if source}
+        for name, source in usable.items():
+            entry = self._entries[name]
+            self.findings.add_doubts(entry.tree, entry.path, check_receivers(source, usable))
+        return None if self.findings.any_fatal else make_project(head, usable, base)
 
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}

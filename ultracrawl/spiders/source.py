@@ -73,6 +73,7 @@ class SourceSpider(Spider):
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
         self.session = CrawlSession.of(self.crawler)
         self.session.links.seed(self.source.start_urls)
+        self.session.take_links()
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
@@ -144,7 +145,7 @@ class SourceSpider(Spider):
         focus = session.focus
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
         if page.robots.follow or not self.source.robots.meta:
-            session.links.follow(visit, self.links(response, page), page.base or response.url)
+            self._follow(visit, list(self.links(response, page)), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
@@ -154,6 +155,11 @@ class SourceSpider(Spider):
             yield self._complete(item, self._document(visit, response, page, permissions.attributes))
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
+
+    def _follow(self, visit: Visit, links: list[str], base: str) -> None:
+        if self.session.outbox is not None:
+            self.session.outbox.send(links, base)
+        self.session.links.follow(visit, links, base)
 
     def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
         """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""
