@@ -182,3 +182,33 @@ def test_a_collection_that_cannot_be_read_is_one_line(workspace: Workspace) -> N
         assert ended.code == 2
         assert ended.err.startswith("ultracrawl: collection.xml:3 - file - E-XML: is not well-formed XML")
         assert ended.err.count("\n") == 1
+
+
+def test_fast_5_32_a_collection_and_its_part_share_a_site(pages: Site, collection: Collection) -> None:
+    """What the collection finds for its sub-collection is crawled there, and the other way round."""
+    rules = fast_options({"include_uris/prefix": (f"{collection.url}/docs/",), "crawlmode/mode": "DEPTH:1"})
+    collection.write(f'<SubDomain name="docs">{rules}</SubDomain>')
+    pages.page("/docs/new", title="New", text="needle", links=["/elsewhere"])
+    pages.page("/elsewhere", title="Else", text="needle")
+    runs = collection.command("crawl", "--json").json["runs"]
+    assert [run["source"] for run in runs] == ["handbook", "handbook.docs"]
+    assert collection.found("needle") == ["/", "/docs/a", "/docs/new", "/private/c"], (
+        "one hop, a redirect is none"
+    )
+    collection.command("crawl", "--json")
+    assert "/elsewhere" in collection.found("needle"), "the next cycle takes what the other one sent"
+
+
+def test_fast_5_send_links_to(pages: Site, collection: Collection) -> None:
+    other = fast_options(
+        {"start_uris": (f"{collection.url}/docs/b",), "delay": 0.0, "crawlmode/mode": "DEPTH:1"}
+    )
+    inside = f'</DomainSpecification><DomainSpecification name="other">{other}'
+    collection.write(inside, send_links_to="other", exclude_uris__prefix=(f"{collection.url}/private/",))
+    collection.command("crawl", "--json")
+    hits = collection.command("search", "--json", "--limit", "100", "--source", "other", "needle").json[
+        "hits"
+    ]
+    assert f"{collection.url}/private/c" in {hit["url"] for hit in hits}, (
+        "what the sender does not crawl itself"
+    )

@@ -43,8 +43,7 @@ def load(folder: Path, options: dict[str, Any], inside: str = "") -> Loaded:
 
 def only(loaded: Loaded) -> DataSource:
     assert loaded.project, [str(finding) for finding in loaded.findings]
-    (source,) = loaded.project.sources.values()
-    return source
+    return loaded.project.sources["handbook"]
 
 
 def leaves(value: Any, path: str = "") -> dict[str, Any]:
@@ -64,6 +63,10 @@ NEEDED = {
     153: {"workqueue_priority/levels": 3},
 }
 """What an option has to have beside it to make a difference."""
+
+
+OTHER = f'</DomainSpecification><DomainSpecification name="other">{fast_options(BASE)}'
+"""A second collection."""
 
 
 def named(spec: OptionSpec) -> str:
@@ -92,7 +95,8 @@ def test_each_option_has_exactly_one_fate(spec: OptionSpec) -> None:
 @pytest.mark.parametrize("spec", HONOURED, ids=ids)
 def test_an_option_changes_the_definition_where_the_list_says(spec: OptionSpec, folder: Path) -> None:
     needed = {**BASE, **NEEDED.get(spec.number, {})}
-    without, loaded = load(folder, needed), load(folder, {**needed, named(spec): spec.sample})
+    inside = OTHER if spec.number == 5 else ""
+    without, loaded = load(folder, needed, inside), load(folder, {**needed, named(spec): spec.sample}, inside)
     assert [one for one in loaded.findings if one.fatal or one.problem[1:2] == "-"] == []
     before = leaves(only(without).model_dump(mode="json", by_alias=True))
     after = leaves(only(loaded).model_dump(mode="json", by_alias=True))

@@ -182,7 +182,7 @@ def test_what_is_written_as_yaml_means_the_same(tmp_path: Path) -> None:
 
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    options = {named(spec): spec.sample for spec in HONOURED if spec.number != 2}
+    options = {named(spec): spec.sample for spec in HONOURED if spec.number not in (2, 5)}
     options["workqueue_priority/levels"] = 3
     made = source(tmp_path, options)
     project = require(read_definitions(tmp_path / "collection.xml"))

@@ -134,6 +134,8 @@ class Intake:
             self._place(self.admission.enter(key, canonical, 0, level=rules.levels.start))
             return True
         report.rejected_by[rule] += 1
+        if self._session.outbox is not None:
+            self._session.outbox.send([canonical], canonical)
         if self._session.logs.screened is not None:
             self._session.logs.screened.add(canonical, rule, "")
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ultracrawl.dialects.fast_xml.values import Setting
@@ -39,6 +40,30 @@ class Draft:
     def open_list(self, path: Path, setting: Setting) -> None:
         """Make an option an empty list, unless it is one already."""
         self._list(path, setting)
+
+    def copy(self, path: Path, other: Draft) -> None:
+        """Set an option as another draft has it, with the place that it has there."""
+        leaf = other._leaves.get(path)
+        if leaf is not None:
+            value = list(leaf.value) if isinstance(leaf.value, list) else leaf.value
+            self._leaves[path] = _Leaf(value, leaf.place, list(leaf.members))
+
+    def extend(self, path: Path, other: Draft, source: Path, only: Collection[str] | None = None) -> None:
+        """Add the members of a list of another draft, all or those that are in `only`."""
+        leaf = other._leaves.get(source)
+        if leaf is None or not isinstance(leaf.value, list):
+            return
+        known = self._leaves.get(path)
+        own = known.value if known is not None and isinstance(known.value, list) else []
+        places = known.members if known is not None else []
+        chosen = [n for n, one in enumerate(leaf.value) if only is None or one in only]
+        added = [leaf.members[number] for number in chosen if number < len(leaf.members)]
+        place = known.place if known is not None and known.place else leaf.place
+        self._leaves[path] = _Leaf([*own, *(leaf.value[n] for n in chosen)], place, [*places, *added])
+
+    def forget(self, path: Path) -> None:
+        """Leave an option at its default."""
+        self._leaves.pop(path, None)
 
     def get(self, path: Path) -> Data:
         """Return the value of an option, or None."""

@@ -24,7 +24,13 @@ _LEGACY_TYPES = {
 """Names that servers hardly send, and those that they send instead."""
 
 _DEPTH = re.compile(r"depth:(\d{1,9})", re.IGNORECASE)
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _TOKEN = re.compile(r"[^/\s(]+")
+
+
+def source_name(name: str) -> str:
+    """Return the name of the source that a collection is: what may not stand in one becomes a hyphen."""
+    return _UNFIT.sub("-", name).strip("-._")[:100] or "collection"
 
 
 def _each(setting: Setting, path: Path, draft: Draft, change: Callable[[str], Data]) -> None:
@@ -117,6 +123,11 @@ def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
         notices.tell(Code.VALUE, setting.line, setting.path, problem, "write seconds, as `30`, or `suspend`")
 
 
+def collection(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+    """Name the source that a collection is."""
+    draft.put(path, [source_name(str(setting.value))], setting)
+
+
 def logged(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Switch a log on with every value but `none`."""
     draft.put(path, setting.value != "none", setting)
@@ -151,6 +162,6 @@ def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
 
 FORMS: Mapping[str, Form] = {
     form.__name__: form
-    for form in (plain, rule, extensions, types, headers, depth, span, logged, count, size, level)
+    for form in (plain, rule, extensions, types, headers, depth, span, collection, logged, count, size, level)
 }
 """All forms by name."""

@@ -11,9 +11,10 @@ from ultracrawl.dialects.fast_xml.collection import Scope, layered, on_node
 from ultracrawl.dialects.fast_xml.document import XmlError, parse_document
 from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.effects import tell_effects
+from ultracrawl.dialects.fast_xml.forms import source_name
 from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.dialects.fast_xml.translation import source_name, translate
+from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
 from ultracrawl.model import Finding
 from ultracrawl.sources import Data, Fault, Loaded, Path, Place, load_tree
 
@@ -87,10 +88,12 @@ class _CollectionTree:
         self.file = file
         self._notices = notices
         self._drafts: dict[str, Draft] = {}
+        self._named: list[tuple[str, Scope]] = []
         node = os.environ.get(NODE) or gethostname()
         for collection in collections:
             tell_effects(collection, node, notices)
             self._add(on_node(collection, node))
+        send_links(self._drafts, self._named, notices)
 
     def _add(self, collection: Scope) -> None:
         name = source_name(collection.name)
@@ -100,7 +103,8 @@ class _CollectionTree:
             self._notices.tell(Code.RANGE, collection.line, collection.name, problem, instead)
         while name in self._drafts:
             name += "-2"
-        self._drafts[name] = translate(collection, self._notices)
+        self._named.append((name, collection))
+        self._drafts.update(drafts_of(collection, name, self._notices))
 
     def place(self, path: Path) -> Place:
         """Return where something stands in the XML file."""

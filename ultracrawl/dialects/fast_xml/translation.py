@@ -13,7 +13,6 @@ from ultracrawl.dialects.fast_xml.options import FREE, OPTIONS
 from ultracrawl.dialects.fast_xml.values import Setting
 from ultracrawl.sources import Data, Path, Place
 
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
 ALWAYS: tuple[tuple[Path, Data], ...] = (
@@ -30,11 +29,6 @@ ALWAYS: tuple[tuple[Path, Data], ...] = (
 """What every collection means without saying it."""
 
 _HTTPS = "https"
-
-
-def source_name(name: str) -> str:
-    """Return the name of the source that a collection is: what may not stand in one becomes a hyphen."""
-    return _UNFIT.sub("-", name).strip("-._")[:100] or "collection"
 
 
 def translate(collection: Scope, notices: Notices) -> Draft:
