@@ -30,7 +30,7 @@ def read_collections(location: str | FilePath) -> Loaded:
     """Read the collections of a file. What can be used is used; findings tell of everything else."""
     path = FilePath(location)
     notices = Notices(str(path))
-    collections = _read_file(path, notices)
+    collections = read_scopes(path, notices)
     defaults = _read_defaults(path, notices)
     if notices.fatal:
         return Loaded(None, tuple(notices))
@@ -40,7 +40,8 @@ def read_collections(location: str | FilePath) -> Loaded:
     return _load(tree, path.absolute().parent, notices)
 
 
-def _read_file(path: FilePath, notices: Notices) -> list[Scope]:
+def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
+    """Return the collections of one file as it has them, without any other layer."""
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
         if not data:
@@ -63,7 +64,7 @@ def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
     if path.name == DEFAULTS_FILE or not beside.exists():
         return []
     own = Notices(str(beside))
-    found = _read_file(beside, own)
+    found = read_scopes(beside, own)
     notices.take(own)
     return found[:1]
 
