@@ -196,13 +196,13 @@ class CrawlSession:
         gc.collect()
         gc.freeze()
 
-    def take_links(self) -> None:
-        """Queue what other sources sent to this one, and forget it once it is durable."""
+    def take_links(self, offer: Callable[[list[str], int], int]) -> None:
+        """Have `offer` queue what other sources sent to this one, and forget it once it is durable."""
         if not self.source.takes_links or self.failed:
             return
         inbox = Inbox(self.project, self.source.name)
         try:
-            taken = sum(self.links.offer(batch, DEPTH) for batch in inbox.batches())
+            taken = sum(offer(batch, DEPTH) for batch in inbox.batches())
             self.flush()
             inbox.kept()
         except WorkError as error:

@@ -106,9 +106,6 @@ class LinkQueue(Protocol):
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
         """Queue the links of a page that are new and inside the boundary; returns how many."""
 
-    def offer(self, urls: Iterable[str], depth: int) -> int:
-        """Queue links that no page of this source has, if they are new and inside; returns how many."""
-
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect."""
 

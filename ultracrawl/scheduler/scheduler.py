@@ -100,6 +100,7 @@ class UltracrawlScheduler(BaseScheduler):
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
+        session.take_links(self._intake.offer)
         return None
 
     def close(self, reason: str) -> Deferred[None]:
@@ -319,10 +320,6 @@ class UltracrawlScheduler(BaseScheduler):
     def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
         """Queue the links of a page that are new and inside the boundary; returns how many."""
         return self._intake.follow(visit, hrefs, base)
-
-    def offer(self, urls: Iterable[str], depth: int) -> int:
-        """Queue links that no page of this source has, if they are new and inside; returns how many."""
-        return self._intake.offer(urls, depth)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""

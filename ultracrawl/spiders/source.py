@@ -73,7 +73,6 @@ class SourceSpider(Spider):
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
         self.session = CrawlSession.of(self.crawler)
         self.session.links.seed(self.source.start_urls)
-        self.session.take_links()
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
