@@ -245,3 +245,9 @@ def test_each_notice_is_told_once(tmp_path: Path) -> None:
         for number in range(5)
     )
     assert codes(load(tmp_path, sections)) == ["N-CLUSTER"]
+
+
+def test_fast_2_9_a_collection_without_a_start_uri_is_not_crawled(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(fast_xml({"delay": 1.0}))
+    loaded = read_definitions(tmp_path / "a.xml")
+    assert (codes(loaded), loaded.project) == (["N-NOSTART"], None)

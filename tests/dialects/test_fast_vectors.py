@@ -36,34 +36,50 @@ SEVEN = {
     "include_uris/prefix": ("https://other.example.org/open/",),
 }
 INSIDE: dict[str, tuple[dict[str, Any], str, bool]] = {
-    "fast_4-of an extension": ({"exclude_exts": (".png", "zip, .TAR")}, "http://a.example/A.PNG", False),
-    "fast_4-of an extension in front of a query": (
+    "fast_vector_4-of an extension": (
+        {"exclude_exts": (".png", "zip, .TAR")},
+        "http://a.example/A.PNG",
+        False,
+    ),
+    "fast_vector_4-of an extension in front of a query": (
         {"exclude_exts": ("zip, .TAR",)},
         "http://a.example/a/b.tar?x=1",
         False,
     ),
-    "fast_4-a folder has no extension": ({"exclude_exts": (".png",)}, "http://a.example/a.png/b", True),
-    "fast_5-one copy": ({"max_uri_recursion": 1}, "http://a.example/widget/widget", False),
-    "fast_5-no copy": ({"max_uri_recursion": 1}, "http://a.example/widget", True),
-    "fast_6-two copies": ({"max_uri_recursion": 2}, "http://a.example/a/b/a/b/a/b", False),
-    "fast_6-one copy": ({"max_uri_recursion": 2}, "http://a.example/a/b/a/b", True),
-    "fast_6-no runs": ({"max_uri_recursion": 2}, "http://a.example/a/x/a/x/b/a", True),
-    "fast_7-by host": (SEVEN, "https://www.example.com/x", True),
-    "fast_7-by URI": (SEVEN, "https://other.example.org/open/1", True),
-    "fast_7-by neither": (SEVEN, "https://other.example.org/x", False),
-    "fast_7-the domain itself has no dot": (SEVEN, "https://example.com/", False),
-    "fast_8-exclusion wins": (
+    "fast_vector_4-a folder has no extension": (
+        {"exclude_exts": (".png",)},
+        "http://a.example/a.png/b",
+        True,
+    ),
+    "fast_vector_5-one copy": ({"max_uri_recursion": 1}, "http://a.example/widget/widget", False),
+    "fast_vector_5-no copy": ({"max_uri_recursion": 1}, "http://a.example/widget", True),
+    "fast_vector_6-two copies": ({"max_uri_recursion": 2}, "http://a.example/a/b/a/b/a/b", False),
+    "fast_vector_6-one copy": ({"max_uri_recursion": 2}, "http://a.example/a/b/a/b", True),
+    "fast_vector_6-no runs": ({"max_uri_recursion": 2}, "http://a.example/a/x/a/x/b/a", True),
+    "fast_vector_7-by host": (SEVEN, "https://www.example.com/x", True),
+    "fast_vector_7-by URI": (SEVEN, "https://other.example.org/open/1", True),
+    "fast_vector_7-by neither": (SEVEN, "https://other.example.org/x", False),
+    "fast_vector_7-the domain itself has no dot": (SEVEN, "https://example.com/", False),
+    "fast_vector_8-exclusion wins": (
         {**SEVEN, "exclude_uris/prefix": ("https://www.example.com/drafts/",)},
         "https://www.example.com/drafts/1",
         False,
     ),
-    "fast_9-the whole name": ({"include_domains/regexp": (r"www\..*\.com",)}, "http://www.a.com/", True),
-    "fast_9-not its beginning": (
+    "fast_vector_9-the whole name": (
+        {"include_domains/regexp": (r"www\..*\.com",)},
+        "http://www.a.com/",
+        True,
+    ),
+    "fast_vector_9-not its beginning": (
         {"include_domains/regexp": (r"www\..*\.com",)},
         "http://www.a.com.example/",
         False,
     ),
-    "fast_9-not its end": ({"include_domains/regexp": (r"www\..*\.com",)}, "http://xwww.a.com/", False),
+    "fast_vector_9-not its end": (
+        {"include_domains/regexp": (r"www\..*\.com",)},
+        "http://xwww.a.com/",
+        False,
+    ),
     "fast_3_2-no rule lets every host in": ({}, "http://www.anywhere.example/x", True),
     "fast_3_2-URI rules alone": (
         {"include_uris/prefix": ("http://a.example/m/",)},
@@ -75,7 +91,7 @@ INSIDE: dict[str, tuple[dict[str, Any], str, bool]] = {
         "http://a.example/",
         False,
     ),
-    "fast_38-a scheme that is not allowed": ({}, "https://a.example/", False),
+    "fast_vector_38-a scheme that is not allowed": ({}, "https://a.example/", False),
 }
 
 
@@ -87,18 +103,18 @@ def test_which_uris_belong_to_a_collection(
     assert (compiled.boundary.rejects(url, seed=url in compiled.seeds) is None) is inside
 
 
-def test_fast_10_rewriting_goes_before_sorting(tmp_path: Path) -> None:
+def test_fast_vector_10_rewriting_goes_before_sorting(tmp_path: Path) -> None:
     policy = rules(tmp_path, {"rewrite_rules": ("#/old/#/new/#",), "sort_query_params": True}).url_policy
     assert policy.canonical("http://a.example/old/p?b=2&a=1&b=1") == "http://a.example/new/p?a=1&b=2&b=1"
 
 
 FAILURES: dict[str, tuple[dict[str, Any], str, int, bool]] = {
-    "fast_11-first cycle": ({"http_errors/net": "DELETE:3, RETRY:1"}, "net", 2, False),
-    "fast_11-second cycle": ({"http_errors/net": "DELETE:3, RETRY:1"}, "net", 3, True),
-    "fast_12-nine times": ({"http_errors/5xx": "DELETE:10"}, "503", 9, False),
-    "fast_12-ten times": ({"http_errors/5xx": "DELETE:10"}, "503", 10, True),
-    "fast_13-the code": ({"http_errors/404": "KEEP", "http_errors/4xx": "DELETE"}, "404", 9, False),
-    "fast_13-the pattern": ({"http_errors/404": "KEEP", "http_errors/4xx": "DELETE"}, "410", 1, True),
+    "fast_vector_11-first cycle": ({"http_errors/net": "DELETE:3, RETRY:1"}, "net", 2, False),
+    "fast_vector_11-second cycle": ({"http_errors/net": "DELETE:3, RETRY:1"}, "net", 3, True),
+    "fast_vector_12-nine times": ({"http_errors/5xx": "DELETE:10"}, "503", 9, False),
+    "fast_vector_12-ten times": ({"http_errors/5xx": "DELETE:10"}, "503", 10, True),
+    "fast_vector_13-the code": ({"http_errors/404": "KEEP", "http_errors/4xx": "DELETE"}, "404", 9, False),
+    "fast_vector_13-the pattern": ({"http_errors/404": "KEEP", "http_errors/4xx": "DELETE"}, "410", 1, True),
     "fast_135-default": ({}, "404", 1, True),
     "fast_139-default": ({}, "ttl", 2, False),
     "fast_140-no rule": ({}, "304", 99, False),
@@ -124,9 +140,9 @@ LEVELS = {
     "workqueue_priority/1/include_domains/exact": ("a.example",),
 }
 POPS = {
-    "fast_16-wrr": ("wrr", "11121112"),
-    "fast_17-pri": ("pri", "11111111"),
-    "fast_18-rr": ("rr", "12121212"),
+    "fast_vector_16-wrr": ("wrr", "11121112"),
+    "fast_vector_17-pri": ("pri", "11111111"),
+    "fast_vector_18-rr": ("rr", "12121212"),
 }
 
 
@@ -142,7 +158,10 @@ def turns(rota: Rota, count: int) -> str:
     return "".join(str(rota.choose(lambda level: True)) for _ in range(count))
 
 
-HOPS: dict[str, tuple[bool, int]] = {"fast_20-counted on": (False, 2), "fast_21-counted anew": (True, 0)}
+HOPS: dict[str, tuple[bool, int]] = {
+    "fast_vector_20-counted on": (False, 2),
+    "fast_vector_21-counted anew": (True, 0),
+}
 
 
 @pytest.mark.parametrize(("reset", "hops"), HOPS.values(), ids=HOPS)
@@ -160,18 +179,18 @@ def test_fast_201_202_other_hosts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "redirect"), [(3, True), (4, False)], ids=["fast_22-quick", "fast_22-slow"]
+    ("seconds", "redirect"), [(3, True), (4, False)], ids=["fast_vector_22-quick", "fast_vector_22-slow"]
 )
 def test_refresh_as_redirect(tmp_path: Path, seconds: float, redirect: bool) -> None:
     assert source(tmp_path, {"html_redir_thresh": 3}).links.redirects(seconds) is redirect
 
 
-def test_fast_34_a_minor_cycle(tmp_path: Path) -> None:
+def test_fast_vector_34_a_minor_cycle(tmp_path: Path) -> None:
     made = source(tmp_path, {"refresh_mode": "adaptive", "refresh": 1440, "adaptive/refresh_count": 4})
     assert made.refresh.rule.length(made.refresh.mode) == 360 * 60
 
 
-def test_fast_32_33_scores_are_those_of_the_defaults(tmp_path: Path) -> None:
+def test_fast_vector_32_33_scores_are_those_of_the_defaults(tmp_path: Path) -> None:
     rule = source(tmp_path, {}).refresh.adaptive_rule(uses_sitemaps=False)
     assert (rule.coverage_min, rule.coverage_max_pct, rule.quota) == (25, 10, 90)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -45,6 +45,21 @@ def _locked(path: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise WorkError(f"links cannot be handed over in {path}: {error.strerror or error}") from error
+
+
+def take_links(session: CrawlSession, offer: Callable[[list[str], int], int]) -> None:
+    """Have `offer` queue what other sources sent to the one of a session, and forget it once it is durable."""
+    if not session.source.takes_links or session.failed:
+        return
+    inbox = Inbox(session.project, session.source.name)
+    try:
+        taken = sum(offer(batch, DEPTH) for batch in inbox.batches())
+        session.flush()
+        inbox.kept()
+    except WorkError as error:
+        session.note(error)
+    else:
+        logger.info("%d links of other sources were new", taken)
 
 
 class Outbox:

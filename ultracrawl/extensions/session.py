@@ -32,7 +32,7 @@ from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
-from ultracrawl.extensions.link_exchange import DEPTH, Inbox, Outbox
+from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
@@ -195,20 +195,6 @@ class CrawlSession:
         self.opened = True
         gc.collect()
         gc.freeze()
-
-    def take_links(self, offer: Callable[[list[str], int], int]) -> None:
-        """Have `offer` queue what other sources sent to this one, and forget it once it is durable."""
-        if not self.source.takes_links or self.failed:
-            return
-        inbox = Inbox(self.project, self.source.name)
-        try:
-            taken = sum(offer(batch, DEPTH) for batch in inbox.batches())
-            self.flush()
-            inbox.kept()
-        except WorkError as error:
-            self.note(error)
-        else:
-            logger.info("%d links of other sources were new", taken)
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`

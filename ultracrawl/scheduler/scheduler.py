@@ -16,6 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.extensions.link_exchange import take_links
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
@@ -100,7 +101,7 @@ class UltracrawlScheduler(BaseScheduler):
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
-        session.take_links(self._intake.offer)
+        take_links(session, self._intake.offer)
         return None
 
     def close(self, reason: str) -> Deferred[None]:

@@ -10,6 +10,7 @@ project, `render_findings` shows mistakes.
 
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.catalog import Catalog, adhoc
+from ultracrawl.sources.checks import NO_START
 from ultracrawl.sources.compile import CompiledSource, compile_source
 from ultracrawl.sources.compile_pace import compile_rota
 from ultracrawl.sources.definition import DataSource, Project
@@ -24,6 +25,7 @@ from ultracrawl.sources.writing import definition_text
 from ultracrawl.sources.yaml_loader import load_project, load_tree
 
 __all__ = [
+    "NO_START",
     "PROJECT_FILE",
     "BoundarySection",
     "CacheSection",

@@ -79,11 +79,14 @@ def check_crawling_mode(source: DataSource) -> Iterator[Doubt]:
         yield Doubt(("crawling_mode",), problem, "write `accept-all` or `index-only`")
 
 
+NO_START = "the source has no start URL, so it would crawl nothing"
+"""The problem of a source without a beginning."""
+
+
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
     if not (source.start_urls or source.takes_links) and source.spider_class is None:
-        problem = "the source has no start URL, so it would crawl nothing"
-        yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
+        yield Doubt(("start_urls",), NO_START, "write for example `start_urls: [https://www.example.com/]`")
     policy = compile_url_policy(source)
     for number, url in enumerate(source.start_urls):
         place: Path = ("start_urls", number)
@@ -100,7 +103,9 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
         receiver = sources.get(name)
         if receiver is None or not receiver.takes_links:
             problem = f"the source {shown(name)} " + ("does not take links" if receiver else "does not exist")
-            instead = "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
+            instead = (
+                "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
+            )
             yield Doubt(("send_links_to", number), problem, instead)
 
 

@@ -26,6 +26,7 @@ class Code(StrEnum):
     MISSING = "N-MISSING"
     RANGE = "N-RANGE"
     SCHEME = "N-SCHEME"
+    NO_START = "N-NOSTART"
     PLAIN_PASSWORD = "N-SECRET"  # noqa: S105 - the name of a notice
     TUNING = "N-TUNING"
     TYPE = "N-TYPE"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path as FilePath
 from socket import gethostname
 
@@ -16,7 +17,7 @@ from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
 from ultracrawl.model import Finding
-from ultracrawl.sources import Data, Fault, Loaded, Path, Place, load_tree
+from ultracrawl.sources import NO_START, Data, Fault, Loaded, Path, Place, load_tree
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection's own that holds the defaults of its options."""
@@ -75,7 +76,15 @@ def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
     if tree.drop(faults, notices):
         loaded, _ = load_tree(tree, base)
     project = None if notices.fatal else loaded.project
-    return Loaded(project, _in_order((*notices, *loaded.findings)))
+    return Loaded(project, _in_order((*notices, *map(_reworded, loaded.findings))))
+
+
+def _reworded(finding: Finding) -> Finding:
+    """Return a finding about a definition in the words of XML."""
+    if finding.problem != NO_START:
+        return finding
+    problem = f"{Code.NO_START}: has no start URI, so there is nothing to crawl"
+    return replace(finding, problem=problem, instead="write `start_uris` or `start_uri_files`")
 
 
 def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
