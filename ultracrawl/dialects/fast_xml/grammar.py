@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ultracrawl.dialects.fast_xml.collection import Scope, ScopeKind
 from ultracrawl.dialects.fast_xml.document import Element
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
@@ -10,6 +12,8 @@ from ultracrawl.dialects.fast_xml.values import Member, Written, read_value
 from ultracrawl.sources.mistakes import closest, listed, shown
 
 ROOT = "CrawlerConfig"
+MOST_GUESSES = 200
+"""Unknown names for which similar ones are looked for."""
 _SCOPES = {kind.value: kind for kind in ScopeKind}
 _LISTS = {"logins": ScopeKind.LOGIN, "subdomains": ScopeKind.SUB}
 """Sections whose sub-sections are logins and sub-collections."""
@@ -39,6 +43,7 @@ class _Grammar:
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
+        self._guesses = 0
 
     def collections(self, root: Element) -> list[Scope]:
         self._check_attributes(root, "file")
@@ -152,7 +157,7 @@ class _Grammar:
             known = OPTIONS.is_section(name)
             code = Code.CONTEXT if known else Code.UNKNOWN
             problem = "has no place here and is ignored" if known else "is no known section and is ignored"
-            guess = closest(name, [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections])
+            guess = self._guess(name, [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections])
             self._tell(code, element, path, problem, f"did you mean `{guess}`" if guess else "remove it")
             return
         if scope.kind is ScopeKind.SUB and not OPTIONS.in_sub_collections(section):
@@ -234,7 +239,7 @@ class _Grammar:
         return declared, element.line, path, element.text.strip(), found, section in _SECRET
 
     def _unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
-        guess = closest(name, OPTIONS.names(section))
+        guess = self._guess(name, OPTIONS.names(section))
         instead = f"did you mean `{guess}`" if guess else "remove it"
         self._tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
 
@@ -247,6 +252,11 @@ class _Grammar:
         self._tell(Code.NAME, element, path, f"`{element.name}` has no name", 'write `name="..."`')
         return None
 
+    def _guess(self, name: str, known: Iterable[str]) -> str | None:
+        """Return what was probably meant, or None; a file full of unknown names is not worth a guess for each."""
+        self._guesses += 1
+        return closest(name, known) if self._guesses <= MOST_GUESSES else None
+
     def _check_attributes(self, element: Element, path: str) -> None:
         known = _ATTRIBUTES.get(element.name, frozenset({"name"}))
         for attribute in element.attributes:
@@ -256,7 +266,7 @@ class _Grammar:
 
     def _misplaced(self, element: Element, path: str, where: str) -> None:
         known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
-        guess = None if known else closest(element.name, (*_SCOPES, "attrib", "section", "member"))
+        guess = None if known else self._guess(element.name, (*_SCOPES, "attrib", "section", "member"))
         problem = f"`{element.name}` has no place {where}; it is ignored"
         self._tell(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
 
