@@ -39,7 +39,7 @@ class ConditionalMiddleware:
     def process_request(self, request: Request) -> None:
         """Add the validators of what is known."""
         visit = visit_of(request)
-        if visit is not None and self._conditional and not visit.rescan:
+        if visit is not None and self._conditional and not visit.rescan and request.method == "GET":
             for name, value in conditional_headers(visit.record).items():
                 request.headers[name] = value
 
