@@ -133,7 +133,9 @@ def test_comments_and_instructions_stand_anywhere() -> None:
 def test_guesses_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file full of unknown names is read without looking for a similar one for each."""
     asked: list[object] = []
-    monkeypatch.setattr("ultracrawl.dialects.fast_xml.grammar.closest", lambda name, _known: asked.append(name))
+    monkeypatch.setattr(
+        "ultracrawl.dialects.fast_xml.grammar.closest", lambda name, _known: asked.append(name)
+    )
     unknown = "".join(f'<attrib name="delax{number}" type="real">1</attrib>' for number in range(1000))
     assert len(load(tmp_path, fast_xml(START, inside=unknown)).findings) == 1000
     assert len(asked) == 200

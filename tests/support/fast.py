@@ -21,7 +21,7 @@ def fast_xml(options: Mapping[str, Value] | None = None, *, inside: str = "", na
 
 def fast_options(options: Mapping[str, Value]) -> str:
     """Return the elements of options, those of one section together."""
-    own = "".join(_attrib(path, path, value) for path, value in options.items() if "/" not in _head(path))
+    own = "".join(attrib(path, path, value) for path, value in options.items() if "/" not in _head(path))
     sections: dict[str, dict[str, Value]] = {}
     for path, value in options.items():
         if "/" in _head(path):
@@ -44,14 +44,15 @@ def _section(section: str, options: Mapping[str, Value]) -> str:
         if "/" in _head(path) and OPTIONS.section(section, path.partition("/")[0]):
             nested.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = value
         else:
-            result += _attrib(path, f"{section}/{path}", value)
+            result += attrib(path, f"{section}/{path}", value)
     return result + "".join(
         f"<section name={quoteattr(name)}>\n{_section(OPTIONS.section(section, name) or '', inner)}</section>\n"
         for name, inner in nested.items()
     )
 
 
-def _attrib(name: str, path: str, value: Value) -> str:
+def attrib(name: str, path: str, value: Value) -> str:
+    """Return the element of one option; its path says which type it has."""
     section, _, last = path.rpartition("/") if "://" not in path else path.partition("/")
     spec = OPTIONS.find(section, last)
     kind = spec.kind if spec else "string"

@@ -8,6 +8,7 @@ project, `render_findings` shows mistakes.
 `compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
 
+from ultracrawl.sources.access_checks import IN_CLEAR
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.catalog import Catalog, adhoc
 from ultracrawl.sources.checks import NO_START
@@ -25,6 +26,7 @@ from ultracrawl.sources.writing import definition_text
 from ultracrawl.sources.yaml_loader import load_project, load_tree
 
 __all__ = [
+    "IN_CLEAR",
     "NO_START",
     "PROJECT_FILE",
     "BoundarySection",

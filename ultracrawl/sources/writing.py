@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from ultracrawl.boundary.aliases import parse_alias_lines
@@ -54,11 +54,10 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
 
 def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Data]:
     written = _section(source, DataSource(name=source.name), skip=("name",))
-    listed = _start_urls_of_files(source, folder)
-    if listed:
-        written["start_urls"] = [url for url in source.start_urls if url not in listed]
-        if not written["start_urls"]:
-            del written["start_urls"]
+    _without_urls_of_files(written, "start_urls", _urls_of_files(source.start_url_files, folder))
+    feeds = written.get("feeds")
+    if isinstance(feeds, dict):
+        _without_urls_of_files(feeds, "urls", _urls_of_files(source.feeds.url_files, folder))
     if source.sites.alias_files:
         _without_aliases_of_files(written, source, folder)
     if base is not None:
@@ -66,8 +65,16 @@ def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Da
     return written
 
 
-def _start_urls_of_files(source: DataSource, folder: Path) -> set[str]:
-    lines = (line.strip() for name in source.start_url_files for line in _lines(folder / name))
+def _without_urls_of_files(group: dict[str, Data], name: str, listed: set[str]) -> None:
+    urls = group.get(name)
+    if listed and isinstance(urls, list):
+        group[name] = [url for url in urls if url not in listed]
+        if not group[name]:
+            del group[name]
+
+
+def _urls_of_files(names: Iterable[str], folder: Path) -> set[str]:
+    lines = (line.strip() for name in names for line in _lines(folder / name))
     return {line for line in lines if line and not line.startswith("#")}
 
 
@@ -90,8 +97,8 @@ def _without_aliases_of_files(written: dict[str, Data], source: DataSource, fold
 
 def _absolute(written: dict[str, Data], base: Path) -> None:
     """Make the names of files absolute that are read from the folder of the definition."""
-    sites = written.get("sites")
-    for group, name in ((written, "start_url_files"), (sites, "alias_files")):
+    sites, feeds = written.get("sites"), written.get("feeds")
+    for group, name in ((written, "start_url_files"), (sites, "alias_files"), (feeds, "url_files")):
         names = group.get(name) if isinstance(group, dict) else None
         if isinstance(group, dict) and isinstance(names, list):
             group[name] = [str(base / str(one)) for one in names]
@@ -130,6 +137,8 @@ def _plain(value: Any) -> Data:
             return _section(value, type(value).model_construct())
         case Pattern():
             return _plain(value.written())
+        case SecretStr():
+            return value.get_secret_value()
         case RewriteRule():
             return _rewrite_rule(value)
         case Enum():

@@ -16,6 +16,8 @@ class _Leaf:
     """None for a default, which stands nowhere; the first value that is set replaces it."""
     members: list[Place] = field(default_factory=list)
     """The places of the members, if the value is a list."""
+    is_member: bool = False
+    """Whether it stands for one member of a list in the file."""
 
 
 class Draft:
@@ -25,9 +27,20 @@ class Draft:
         self._place = place
         self._leaves: dict[Path, _Leaf] = dict(defaults._leaves) if defaults else {}
 
-    def put(self, path: Path, value: Data, setting: Setting | None = None) -> None:
-        """Set an option."""
-        self._leaves[path] = _Leaf(value, self._of(setting))
+    def put(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
+        """Set an option; `line` is that of the member that it comes from, without which the others still count."""
+        if setting is not None and line:
+            self._leaves[path] = _Leaf(value, Place(setting.file, line, setting.path), is_member=True)
+        else:
+            self._leaves[path] = _Leaf(value, self._of(setting))
+
+    def put_at(self, path: Path, value: Data, file: str, line: int, key: str) -> None:
+        """Set an option that comes from a part of a collection."""
+        self._leaves[path] = _Leaf(value, Place(file, line, key))
+
+    def below(self, path: Path) -> list[Data]:
+        """Return the values of all options below a path."""
+        return [leaf.value for known, leaf in self._leaves.items() if known[: len(path)] == path != known]
 
     def add(self, path: Path, member: Data, setting: Setting, line: int) -> None:
         """Add a member to a list."""
@@ -86,6 +99,11 @@ class Draft:
 
     def drop(self, path: Path) -> bool:
         """Remove the member of a list; return whether there was one. The name of a file is never dropped."""
+        for length in range(len(path), 0, -1):
+            known = self._leaves.get(path[:length])
+            if known is not None and known.is_member:
+                del self._leaves[path[:length]]
+                return True
         for length in range(len(path) - 1, 0, -1):
             leaf, number = self._leaves.get(path[:length]), path[length]
             if leaf is not None and isinstance(number, int) and number < len(leaf.members):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from ultracrawl.dialects.fast_xml import access_forms
 from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.values import Setting
@@ -25,7 +26,6 @@ _LEGACY_TYPES = {
 
 _DEPTH = re.compile(r"depth:(\d{1,9})", re.IGNORECASE)
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-_TOKEN = re.compile(r"[^/\s(]+")
 
 
 def source_name(name: str) -> str:
@@ -74,23 +74,6 @@ def types(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None
     for number, text in enumerate(setting.value):
         for other in _LEGACY_TYPES.get(text.lower(), ()):
             draft.add(path, other, setting, setting.lines[number] if setting.lines else setting.line)
-
-
-def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
-    """Take the User-Agent line; its first word is also the name that robots.txt is searched for."""
-    assert isinstance(setting.value, tuple)
-    for text, line in zip(setting.value, setting.lines, strict=True):
-        name, colon, value = (part.strip() for part in text.partition(":"))
-        if not colon or not name:
-            problem = f"{shown(text)} is no header line and is dropped"
-            notices.tell(Code.MEMBER, line, setting.path, problem, "write it as `Name: value`")
-        elif name.lower() == "user-agent" and value:
-            draft.put(path, value, setting)
-            if found := _TOKEN.match(value):
-                draft.put(("robots", "name"), found[0], setting)
-        else:
-            problem = f"the header {shown(name)} is not sent yet"
-            notices.tell(Code.MISSING, line, setting.path, problem, "do not rely on it")
 
 
 def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -160,8 +143,24 @@ def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     draft.put(path, value, setting)
 
 
-FORMS: Mapping[str, Form] = {
-    form.__name__: form
-    for form in (plain, rule, extensions, types, headers, depth, span, collection, logged, count, size, level)
-}
+_ALL: tuple[Form, ...] = (
+    plain,
+    rule,
+    extensions,
+    types,
+    depth,
+    span,
+    collection,
+    logged,
+    count,
+    size,
+    level,
+    access_forms.headers,
+    access_forms.http_version,
+    access_forms.proxies,
+    access_forms.connections,
+    access_forms.credentials,
+    access_forms.accounts,
+)
+FORMS: Mapping[str, Form] = {form.__name__: form for form in _ALL}
 """All forms by name."""

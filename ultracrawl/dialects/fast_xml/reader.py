@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path as FilePath
 from socket import gethostname
@@ -17,7 +17,7 @@ from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
 from ultracrawl.model import Finding
-from ultracrawl.sources import NO_START, Data, Fault, Loaded, Path, Place, load_tree
+from ultracrawl.sources import IN_CLEAR, NO_START, Data, Fault, Loaded, Path, Place, load_tree
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection's own that holds the defaults of its options."""
@@ -76,7 +76,18 @@ def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
     if tree.drop(faults, notices):
         loaded, _ = load_tree(tree, base)
     project = None if notices.fatal else loaded.project
-    return Loaded(project, _in_order((*notices, *map(_reworded, loaded.findings))))
+    return Loaded(project, _in_order((*notices, *map(_reworded, _one_secret(loaded.findings)))))
+
+
+def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings, those about passwords that everybody can read as one."""
+    told = False
+    for finding in findings:
+        if finding.problem != IN_CLEAR:
+            yield finding
+        elif not told:
+            told = True
+            yield replace(finding, problem=f"{Code.PLAIN_PASSWORD}: {finding.problem}")
 
 
 def _reworded(finding: Finding) -> Finding:

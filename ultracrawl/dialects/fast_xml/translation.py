@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ultracrawl.dialects.fast_xml.access_forms import check_certificate, put_logins
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.forms import FORMS
@@ -36,6 +37,9 @@ def translate(collection: Scope, notices: Notices) -> Draft:
     draft = Draft(Place(collection.file, collection.line, collection.name), _defaults())
     for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
         _put(setting, draft, notices)
+    put_logins(collection, draft, notices)
+    check_certificate(collection, notices)
+    _check_scripts(collection, notices)
     _admit_every_host(draft)
     _choose_schemes(collection, draft, notices)
     return draft
@@ -49,13 +53,14 @@ def _defaults() -> Draft:
         draft.put(path, value)
     unsaid = Notices("")
     for spec in OPTIONS.defaults():
-        if spec.sets:
+        if spec.sets and not spec.sets[0].startswith("logins."):
             _put(Setting(spec, spec.name, spec.default, "", 0, spec.path), draft, unsaid)
     return draft
 
 
 def _has_effect(setting: Setting) -> bool:
-    return bool(setting.spec.sets)
+    """Return whether a setting is put into a draft by its form; what concerns logins goes with these."""
+    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith("logins.")
 
 
 def _rank(setting: Setting) -> tuple[bool, int]:
@@ -84,6 +89,14 @@ def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices)
         problem = f"there is no level {number}; {nearest} is taken"
         notices.tell(Code.RANGE, setting.line, setting.path, problem, f"raise `levels` to {number}")
     return nearest
+
+
+def _check_scripts(collection: Scope, notices: Notices) -> None:
+    """Tell if what scripts make is to be indexed, and no scripts are run."""
+    keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
+    if keep is not None and keep.value and not (use is not None and use.value):
+        problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
+        notices.tell(Code.CONFLICT, keep.line, keep.path, problem, "write `use_javascript`, or remove it")
 
 
 def _admit_every_host(draft: Draft) -> None:
