@@ -13,6 +13,8 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
+from ultracrawl.access.cipher import PasswordCipher, new_key
+
 QUICK = {"delay": 0.0, "max_pending": 4}
 HTML = (("Content-Type", "text/html"),)
 
@@ -57,6 +59,19 @@ def test_fast_177_a_password_for_a_part_of_the_site(home: Site, url: str, worksp
     assert found(workspace) == ["/a", "/b"]
     assert "s3:cret" not in ended.err + ended.out
     assert "N-SECRET" in ended.err
+
+
+def test_fast_177_an_encrypted_password(home: Site, url: str, workspace: Workspace) -> None:
+    token = "Basic " + base64.b64encode(b"robot:s3cret").decode()
+    guarded(home, "/a", lambda request: request.header("Authorization") == token)
+    (workspace.directory / "password.key").write_text(key := new_key())
+    password = PasswordCipher.of_text(key).encrypt("s3cret")
+    section = (
+        f'<section name="passwd"><attrib name="{url}/a" type="string">robot:{password}</attrib></section>'
+    )
+    ended = crawl(workspace, url, inside=section)
+    assert found(workspace) == ["/a"]
+    assert "N-SECRET" not in ended.err
 
 
 def test_fast_24_headers_of_every_request(home: Site, url: str, workspace: Workspace) -> None:

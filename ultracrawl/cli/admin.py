@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli import crawl, explain, pause, resume, status
+from ultracrawl.cli import crawl, explain, pause, resume, secret, status
 from ultracrawl.cli import lint as lint_verb
 from ultracrawl.cli.options import json_option, print_json, show_findings
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.dialects.fast_xml.collection import Scope, layered
 from ultracrawl.dialects.fast_xml.notices import Notices
-from ultracrawl.dialects.fast_xml.reader import read_scopes
+from ultracrawl.dialects.fast_xml.reader import KEY_FILE, read_scopes
 from ultracrawl.dialects.fast_xml.writing import collections_xml
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError
@@ -148,6 +148,21 @@ def verify(context: click.Context, file: str) -> None:
 def statistics(context: click.Context, config: str | None, as_json: bool) -> None:
     """Show what each collection holds and how its last cycle went; the same as `ultracrawl status`."""
     context.invoke(status.command, config=config, as_json=as_json)
+
+
+@command.command("encrypt")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="The file with the key. Default: password.key beside the XML file.",
+)
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the password from the standard input.")
+@_CONFIG
+@click.pass_context
+def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: str | None) -> None:
+    """Ask for a password, and print it as it may stand in the file; the same as `ultracrawl secret encrypt`."""
+    found = key or _file(config).with_name(KEY_FILE)
+    context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
 
 
 @command.command("show")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -23,7 +24,8 @@ def command(file: str, output: str | None) -> None:
     """Print the definitions of FILE (a FAST collection, a robot.conf, YAML) as a YAML definition file.
 
     What comes out means the same as FILE: options at their defaults are left out. Paths are relative where the
-    file lies in the same folder as FILE, else absolute. What FILE says and YAML cannot is told on standard error.
+    output lies in the same folder as FILE, else absolute. What FILE says and YAML cannot is told on standard error.
+    Passwords stand in the output as in FILE, so that only you may read it.
 
     \b
     Example:
@@ -41,6 +43,9 @@ def command(file: str, output: str | None) -> None:
         click.echo(text, nl=False)
         return
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        with open(
+            os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as stream:
+            stream.write(text)
     except OSError as error:
         raise WorkError(f"{output} cannot be written: {error.strerror}") from error

@@ -47,6 +47,8 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
             written["path"] = str(section.path)
         if written:
             head[name] = written
+    if project.key_file is not None:
+        head["key_file"] = str(project.key_file)
     if project.attributes:
         head["attributes"] = _plain(project.attributes)
     return head

@@ -69,14 +69,16 @@ def load_definitions(definitions: Definitions) -> Loaded:
     return Loaded(project, reading.findings.in_order())
 
 
-def load_tree(tree: Tree, base: FilePath) -> tuple[Loaded, tuple[Fault, ...]]:
+def load_tree(
+    tree: Tree, base: FilePath, key_file: FilePath | None = None
+) -> tuple[Loaded, tuple[Fault, ...]]:
     """Load sources that were made from another format; relative paths are taken from `base`.
 
-    The faults are the fatal findings by their paths in the tree.
+    `key_file` has the key of encrypted passwords. The faults are the fatal findings by their paths in the tree.
     """
     reading = _Reading(base)
     reading.read_tree(tree)
-    project = reading.finish(DefinitionHead(), base)
+    project = reading.finish(DefinitionHead(key_file=key_file), base)
     return Loaded(project, reading.findings.in_order()), tuple(reading.findings.faults)
 
 

@@ -21,6 +21,8 @@ from ultracrawl.sources import IN_CLEAR, NO_START, Data, Fault, Loaded, Path, Pl
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection's own that holds the defaults of its options."""
+KEY_FILE = "password.key"
+"""The file beside a collection's own with the key of encrypted passwords."""
 NODE = "ULTRACRAWL_NODE"
 """The environment variable with the name of this node; without it, the name of the host."""
 MAX_BYTES = 64 << 20
@@ -72,9 +74,10 @@ def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
 
 def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
     """Load the sources; members of lists that cannot be used are dropped, and it is tried again."""
-    loaded, faults = load_tree(tree, base)
+    key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
+    loaded, faults = load_tree(tree, base, key_file)
     if tree.drop(faults, notices):
-        loaded, _ = load_tree(tree, base)
+        loaded, _ = load_tree(tree, base, key_file)
     project = None if notices.fatal else loaded.project
     return Loaded(project, _in_order((*notices, *map(_reworded, _one_secret(loaded.findings)))))
 
