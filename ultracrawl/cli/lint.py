@@ -11,12 +11,13 @@ from ultracrawl.errors import UserError
 
 @click.command("lint")
 @click.argument("files", nargs=-1)
+@click.option("--strict", is_flag=True, help="Hints count as mistakes.")
 @json_option
-def command(files: tuple[str, ...], as_json: bool) -> None:
+def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
     """Check definition FILES (default: the one that `crawl` would take) and report every mistake at once.
 
     Each line says: file:line - key - what is wrong; what to write instead. Exit code 2 if a mistake would keep a crawl
-    from starting.
+    from starting, with --strict also if there is a hint.
 
     \b
     Example:
@@ -40,4 +41,4 @@ def command(files: tuple[str, ...], as_json: bool) -> None:
         advice = len(findings) - fatal
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
         click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
-    raise SystemExit(2 if fatal else 0)
+    raise SystemExit(2 if fatal or (strict and findings) else 0)

@@ -12,8 +12,10 @@ from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 
 VERBS = {
+    "admin": "admin",
     "approve": "approve",
     "approve-deletions": "approve_deletions",
+    "convert": "convert",
     "crawl": "crawl",
     "explain": "explain",
     "index": "index",

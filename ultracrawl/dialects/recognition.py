@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ultracrawl.dialects.fast_xml import read_collections
 from ultracrawl.dialects.portal_robot.reader import read_robot
 from ultracrawl.model import Finding
 from ultracrawl.sources import PROJECT_FILE, Loaded, load_project
@@ -50,6 +51,16 @@ def _head_of(path: Path) -> bytes:
         return b""
 
 
+def _plain(head: bytes) -> bytes:
+    """Return the beginning of a file without its byte-order mark, and without the zeros of UTF-16."""
+    return (
+        head.removeprefix(b"\xef\xbb\xbf")
+        .removeprefix(b"\xff\xfe")
+        .removeprefix(b"\xfe\xff")
+        .replace(b"\0", b"")
+    )
+
+
 def _refused(problem: str, instead: str) -> Callable[[str | Path], Loaded]:
     def read(location: str | Path) -> Loaded:
         return Loaded(None, (Finding(str(location), 0, "file", problem, instead),))
@@ -64,11 +75,7 @@ DIALECTS: tuple[Dialect, ...] = (
         lambda head: _ROBOT_PART.match(head) is not None,
         _refused("is only a part of a portal robot's configuration", "name the robot.conf beside it"),
     ),
-    Dialect(
-        "xml",
-        lambda head: _XML.match(head.removeprefix(b"\xef\xbb\xbf")) is not None,
-        _refused("is an XML file, a format that cannot be read yet", "write the definition in YAML"),
-    ),
+    Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, read_collections),
     Dialect("yaml", lambda _: True, load_project),
 )
 """All formats; the first that recognises a file reads it, YAML takes what is left."""

@@ -54,6 +54,8 @@ class RedirectFollower:
 
     def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
         rule = answer.decision.rule
+        if redirect.target and self._session.outbox is not None:
+            self._session.outbox.send([redirect.target], visit.url)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         self._session.report.turn_away(rule)

@@ -35,6 +35,7 @@ from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.ftp_access import ftp_access_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
@@ -74,6 +75,9 @@ class CrawlSession:
 
     `open()` is called by the scheduler before the first request, `close()` when the last one is done.
     """
+
+    outbox: Outbox | None = None
+    """Takes links for other sources, if there are any that get them."""
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
@@ -191,6 +195,9 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
+        if self.source.send_links_to:
+            self.outbox = Outbox(self)
+            self.before_flush.append(self.outbox.flush)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True

@@ -23,11 +23,13 @@ class ConditionalMiddleware:
     """Sends If-None-Match and If-Modified-Since; 304 means NOT_MODIFIED, an equal body means UNMODIFIED.
 
     Ends such a visit before the page is parsed; the stored links of the page stay as they are, and with them
-    its children stay alive. In a run that must scan every page nothing is sent and nothing ends here.
+    its children stay alive. In a run that must scan every page nothing is sent and nothing ends here; without
+    `refresh.conditional` nothing is sent, and an equal body still ends the visit.
     """
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
+        self._conditional = session.source.refresh.conditional
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -37,7 +39,7 @@ class ConditionalMiddleware:
     def process_request(self, request: Request) -> None:
         """Add the validators of what is known."""
         visit = visit_of(request)
-        if visit is not None and not visit.rescan and request.method == "GET":
+        if visit is not None and self._conditional and not visit.rescan and request.method == "GET":
             for name, value in conditional_headers(visit.record).items():
                 request.headers[name] = value
 

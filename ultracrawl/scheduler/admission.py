@@ -22,6 +22,8 @@ REJECTED = -1
 GENERATION = 200_000
 UNUSABLE = 20_000
 """Links without a URL that are remembered, so that each is looked at once."""
+_NO_PAGE = "http://localhost/"
+"""What absolute URLs are joined to, which changes nothing."""
 OTHER_SCHEME = "URL scheme"
 LENGTH_RULE = "URL too long"
 TOO_LONG = "30054 excessively long URL"
@@ -135,6 +137,10 @@ class Admission:
             entries += new
             inside += keys
         return entries, inside
+
+    def admit_offered(self, urls: Iterable[str], depth: int) -> tuple[list[QueueEntry], array[int]]:
+        """Do what `admit` does with absolute URLs that stand in no page of this source: no rule asks for one."""
+        return self._admit(self.located(urls, _NO_PAGE).values(), "", depth)
 
     def located(self, hrefs: Iterable[str], base: str) -> dict[str, str]:
         """Return the URL of each link that has one, by link as written."""

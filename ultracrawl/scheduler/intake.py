@@ -136,6 +136,8 @@ class Intake:
             self._place(self.admission.enter(key, canonical, 0, level=rules.levels.start))
             return True
         report.rejected_by[rule] += 1
+        if self._session.outbox is not None:
+            self._session.outbox.send([canonical], canonical)
         if self._session.logs.screened is not None:
             self._session.logs.screened.add(canonical, rule, "")
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
@@ -150,6 +152,14 @@ class Intake:
             entries, inside = self.admission.admit(hrefs, base, visit.depth + 1, visit.url)
         visit.links = inside.tobytes()
         self.detours.note(visit.link_hops, (entry.key for entry in entries), inside)
+        self.take(entries)
+        return len(entries)
+
+    def offer(self, urls: Iterable[str], depth: int) -> int:
+        """Queue links that no page of this source has, if they are new and inside; returns how many."""
+        if self._session.failed:
+            return 0
+        entries, _ = self.admission.admit_offered(urls, depth)
         self.take(entries)
         return len(entries)
 

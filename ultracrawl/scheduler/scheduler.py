@@ -16,6 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.extensions.link_exchange import take_links
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
@@ -103,6 +104,7 @@ class UltracrawlScheduler(BaseScheduler):
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
+        take_links(session, self._intake.offer)
         session.feeds.begin(self._intake)
         return None
 

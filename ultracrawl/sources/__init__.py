@@ -2,13 +2,16 @@
 
 `DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`,
 `LimitsSection`), `Project` (its sources; `IndexSection`, `StateSection`, `CacheSection`). `load_project`
-gives `Loaded` (a project, or findings), `require` insists on the project, `render_findings` shows mistakes.
-`Catalog` finds sources by name, `adhoc` makes a project from URLs. `compile_source` turns a source into
-`CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
+gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of another format; `require` insists on the
+project, `render_findings` shows mistakes.
+`definition_text` writes a project as YAML. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
+`compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
 
+from ultracrawl.sources.access_checks import IN_CLEAR
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.catalog import Catalog, adhoc
+from ultracrawl.sources.checks import NO_START
 from ultracrawl.sources.compile import CompiledSource, compile_source
 from ultracrawl.sources.compile_pace import compile_rota
 from ultracrawl.sources.definition import DataSource, Project
@@ -18,27 +21,38 @@ from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections import LimitsSection, RobotsSection
 from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
-from ultracrawl.sources.yaml_loader import load_project
+from ultracrawl.sources.tree import Data, Fault, Path, Place, Tree
+from ultracrawl.sources.writing import definition_text
+from ultracrawl.sources.yaml_loader import load_project, load_tree
 
 __all__ = [
+    "IN_CLEAR",
+    "NO_START",
     "PROJECT_FILE",
     "BoundarySection",
     "CacheSection",
     "Catalog",
     "CompiledSource",
+    "Data",
     "DataSource",
+    "Fault",
     "IndexSection",
     "LimitsSection",
     "Loaded",
+    "Path",
+    "Place",
     "PolitenessSection",
     "Project",
     "RobotsSection",
     "StateSection",
+    "Tree",
     "adhoc",
     "compile_rota",
     "compile_source",
+    "definition_text",
     "json_schema",
     "load_project",
+    "load_tree",
     "render_findings",
     "require",
 ]

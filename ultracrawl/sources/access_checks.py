@@ -11,17 +11,21 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.request_section import SECRET_HEADERS
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
-from ultracrawl.sources.yaml_tree import Path
+from ultracrawl.sources.tree import Path
 
 PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that are for secrets."""
+
+
+IN_CLEAR = "the secret stands here for everybody to read"
+"""The problem of an advice about a secret that the definition itself holds."""
 
 
 def check_access(source: DataSource) -> Iterator[Doubt]:
     """Yield an advice for each secret that stands in the definition as it is."""
     for path, secret in _secrets(source):
         if stands_in_clear(secret):
-            yield Doubt(path, "the secret stands here for everybody to read", INSTEAD, fatal=False)
+            yield Doubt(path, IN_CLEAR, INSTEAD, fatal=False)
     if source.proxy.servers and "ftp" in source.boundary.schemes:
         yield Doubt(
             ("proxy", "servers"),

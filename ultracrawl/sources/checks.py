@@ -12,7 +12,7 @@ from ultracrawl.sources.compile import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
-from ultracrawl.sources.yaml_tree import Data, Path
+from ultracrawl.sources.tree import Data, Path
 from ultracrawl.urls.payloads import Payloads
 
 
@@ -75,11 +75,14 @@ def check_crawling_mode(source: DataSource) -> Iterator[Doubt]:
         yield Doubt(("crawling_mode",), problem, "write `accept-all` or `index-only`")
 
 
+NO_START = "the source has no start URL, so it would crawl nothing"
+"""The problem of a source without a beginning."""
+
+
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
-    if not source.beginnings and source.spider_class is None:
-        problem = "the source has no start URL, so it would crawl nothing"
-        yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
+    if not (source.beginnings or source.takes_links) and source.spider_class is None:
+        yield Doubt(("start_urls",), NO_START, "write for example `start_urls: [https://www.example.com/]`")
     policy = compile_url_policy(source)
     for number, url in enumerate(source.start_urls):
         place: Path = ("start_urls", number)
@@ -88,6 +91,18 @@ def check_start_urls(source: DataSource) -> Iterator[Doubt]:
             yield Doubt(place, f"the start URL of {shown(_host(url))} holds a user name or password", instead)
         elif policy.canonical(url) is None:
             yield Doubt(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+
+
+def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> Iterator[Doubt]:
+    """Yield the sources that links are sent to and that do not take them."""
+    for number, name in enumerate(source.send_links_to):
+        receiver = sources.get(name)
+        if receiver is None or not receiver.takes_links:
+            problem = f"the source {shown(name)} " + ("does not take links" if receiver else "does not exist")
+            instead = (
+                "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
+            )
+            yield Doubt(("send_links_to", number), problem, instead)
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:

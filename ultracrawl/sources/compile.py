@@ -315,6 +315,8 @@ _NO_RECIPE = {
     "errors",
     "deletion",
     "start_urls",
+    "send_links_to",
+    "takes_links",
     "boundary",
     "urls",
     "depth",

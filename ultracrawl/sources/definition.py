@@ -267,6 +267,16 @@ class SourceEntry(SourceOptions):
         description="Text files with further start URLs, one a line; they are read again for every run.",
         examples=[["seeds/handbook.txt"]],
     )
+    send_links_to: Annotated[tuple[SourceName, ...], BeforeValidator(_listed)] = Field(
+        default=(),
+        description="Sources that get every link found in this one as a candidate; they have `takes_links`.",
+        examples=[["outside"]],
+    )
+    takes_links: bool = Field(
+        default=False,
+        description="Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs.",
+        examples=[True],
+    )
     spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
         default=None,
         alias="class",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ultracrawl.sources.yaml_tree import Path
+from ultracrawl.sources.tree import Path
 
 
 class Doubt(NamedTuple):

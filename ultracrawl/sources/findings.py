@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from ultracrawl.model import Finding
 from ultracrawl.sources.doubt import Doubt
+from ultracrawl.sources.tree import Fault, Path, Tree
 from ultracrawl.sources.wording import explain
-from ultracrawl.sources.yaml_tree import Path, YamlTree
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -21,6 +21,8 @@ class FindingCollector:
     def __init__(self) -> None:
         self._findings: list[Finding] = []
         self._files: dict[str, int] = {}
+        self.faults: list[Fault] = []
+        """What is fatal, by its path in the tree."""
 
     @property
     def any_fatal(self) -> bool:
@@ -35,12 +37,13 @@ class FindingCollector:
         """Take findings that know their place already."""
         self._findings.extend(findings)
 
-    def add(self, tree: YamlTree, path: Path, problem: str, instead: str, fatal: bool = True) -> None:
+    def add(self, tree: Tree, path: Path, problem: str, instead: str, fatal: bool = True) -> None:
         """Add a finding about a place."""
-        key = ".".join(step for step in path if isinstance(step, str)) or "file"
-        self._findings.append(Finding(tree.file, tree.line(path), key, problem, instead, fatal))
+        self._findings.append(Finding(*tree.place(path), problem, instead, fatal))
+        if fatal:
+            self.faults.append(Fault(path, problem, instead))
 
-    def add_doubts(self, tree: YamlTree, path: Path, doubts: Iterable[Doubt]) -> None:
+    def add_doubts(self, tree: Tree, path: Path, doubts: Iterable[Doubt]) -> None:
         """Add what the checks found below a place."""
         for doubt in doubts:
             self.add(tree, (*path, *doubt.path), doubt.problem, doubt.instead, doubt.fatal)
@@ -49,7 +52,7 @@ class FindingCollector:
         self,
         model: type[Model],
         data: object,
-        tree: YamlTree,
+        tree: Tree,
         path: Path,
         advice: Mapping[str, str] | None = None,
         context: object = None,

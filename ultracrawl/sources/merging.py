@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.sources.yaml_tree import Data
+from ultracrawl.sources.tree import Data
 
 
 def merged(defaults: dict[str, Data], own: dict[str, Data]) -> dict[str, Data]:

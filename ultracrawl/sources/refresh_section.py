@@ -28,7 +28,11 @@ class RefreshSection(Section):
         description="With `crawl --continuous`, begin the next cycle as soon as nothing is left to do.",
         examples=[True],
     )
-
+    conditional: bool = Field(
+        default=True,
+        description="Ask for known pages on condition that they have changed (If-None-Match, If-Modified-Since).",
+        examples=[False],
+    )
     adaptive: AdaptiveSection = Field(
         default=AdaptiveSection(),
         description="How `mode: adaptive` chooses.",

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from ultracrawl.sources.mistakes import MISTAKE, closest, listed, shown
-from ultracrawl.sources.yaml_tree import Path
+from ultracrawl.sources.tree import Path
 
 Wording = tuple[Path, str, str]
 """The place of an error, the problem and what to write instead."""

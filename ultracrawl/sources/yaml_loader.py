@@ -13,6 +13,7 @@ from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources.checks import (
     check_attributes,
+    check_receivers,
     check_search_attributes,
     check_source,
     check_start_urls,
@@ -33,8 +34,9 @@ from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionTe
 from ultracrawl.sources.merging import merged
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.rule_files import RuleFiles
+from ultracrawl.sources.tree import Data, Fault, Path, Tree
 from ultracrawl.sources.wording import option_names
-from ultracrawl.sources.yaml_tree import Data, Path, YamlTree, parse_yaml
+from ultracrawl.sources.yaml_tree import YamlTree, parse_yaml
 
 Schema = dict[str, SearchAttribute]
 
@@ -65,6 +67,19 @@ def load_definitions(definitions: Definitions) -> Loaded:
         reading.read_other(text)
     project = reading.finish(head, definitions.base)
     return Loaded(project, reading.findings.in_order())
+
+
+def load_tree(
+    tree: Tree, base: FilePath, key_file: FilePath | None = None
+) -> tuple[Loaded, tuple[Fault, ...]]:
+    """Load sources that were made from another format; relative paths are taken from `base`.
+
+    `key_file` has the key of encrypted passwords. The faults are the fatal findings by their paths in the tree.
+    """
+    reading = _Reading(base)
+    reading.read_tree(tree)
+    project = reading.finish(DefinitionHead(key_file=key_file), base)
+    return Loaded(project, reading.findings.in_order()), tuple(reading.findings.faults)
 
 
 def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[Doubt]:
@@ -98,7 +113,7 @@ def _unknown_at_top(key: str) -> str:
 class _Entry:
     """One source as written, and where."""
 
-    tree: YamlTree
+    tree: Tree
     path: Path
     data: Data
 
@@ -111,7 +126,7 @@ class _Reading:
         self._rule_files = RuleFiles(base, self.findings)
         self._entries: dict[str, _Entry] = {}
         self._defaults: dict[str, Data] = {}
-        self._first: YamlTree | None = None
+        self._first: Tree | None = None
 
     # ---- files
 
@@ -169,7 +184,13 @@ class _Reading:
             if key not in _FILE_KEYS:
                 self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
 
-    def _read_sources(self, tree: YamlTree) -> None:
+    def read_tree(self, tree: Tree) -> None:
+        """Read the sources of a tree that was made from another format."""
+        self.findings.begin(tree.file)
+        self._first = self._first or tree
+        self._read_sources(tree)
+
+    def _read_sources(self, tree: Tree) -> None:
         sources = tree.get("sources")
         if isinstance(sources, dict):
             for name, data in sources.items():
@@ -181,7 +202,7 @@ class _Reading:
     def _add(self, name: str, entry: _Entry) -> None:
         known = self._entries.setdefault(name, entry)
         if known is not entry:
-            where = f"{known.tree.file}:{known.tree.line(known.path)}"
+            where = "{}:{}".format(*known.tree.place(known.path))
             problem = f"the source `{name}` is defined already at {where}"
             self.findings.add(entry.tree, entry.path, problem, "choose another name")
 
@@ -211,9 +232,11 @@ class _Reading:
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
-        if self.findings.any_fatal:
-            return None
-        return make_project(head, {name: source for name, source in sources.items() if source}, base)
+        usable = {name: source for name, source in sources.items() if source}
+        for name, source in usable.items():
+            entry = self._entries[name]
+            self.findings.add_doubts(entry.tree, entry.path, check_receivers(source, usable))
+        return None if self.findings.any_fatal else make_project(head, usable, base)
 
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}

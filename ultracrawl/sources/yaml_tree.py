@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from ultracrawl.model import DefinitionError, Finding
-
-Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None
-Path = tuple[str | int, ...]
+from ultracrawl.sources.tree import Data, Path, Place
 
 MAX_DEPTH = 50
 """Levels of nesting; a definition needs about ten."""
@@ -48,6 +46,11 @@ class YamlTree:
                 break
             line, node = found
         return line
+
+    def place(self, path: Path) -> Place:
+        """Return the place of an option, named by its dotted path."""
+        key = ".".join(step for step in path if isinstance(step, str)) or "file"
+        return Place(self.file, self.line(path), key)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -192,7 +192,7 @@ class SourceSpider(Spider):
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
         searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
         if searched and session.feeds.follows(visit) and (page.robots.follow or not self.source.robots.meta):
-            session.links.follow(visit, self.links(response, page), page.base or response.url)
+            self._follow(visit, list(self.links(response, page)), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
@@ -202,6 +202,11 @@ class SourceSpider(Spider):
             yield self._complete(item, self._document(visit, response, page, permissions.attributes))
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
+
+    def _follow(self, visit: Visit, links: list[str], base: str) -> None:
+        if self.session.outbox is not None:
+            self.session.outbox.send(links, base)
+        self.session.links.follow(visit, links, base)
 
     def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
         """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""

@@ -1,0 +1,163 @@
+"""Sub-collections, and links that go from one collection to another (FAST 5.32, 5.1 A5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.fast import fast_options, fast_xml
+
+from ultracrawl.dialects import read_definitions
+from ultracrawl.sources import Loaded, compile_source
+
+START = ("http://a.example/", "http://a.example/news/")
+
+
+def sub(name: str = "news", **options: object) -> str:
+    named = {key.replace("__", "/"): value for key, value in options.items()}
+    return f'<SubDomain name="{name}">\n{fast_options(named)}</SubDomain>\n'  # type: ignore[arg-type]
+
+
+def load(folder: Path, inside: str, **options: object) -> Loaded:
+    named = {key.replace("__", "/"): value for key, value in options.items()}
+    file = folder / "collection.xml"
+    file.write_text(fast_xml({"start_uris": START, "delay": 0.0, **named}, inside=inside))  # type: ignore[dict-item]
+    return read_definitions(file)
+
+
+def codes(loaded: Loaded) -> list[str]:
+    return [finding.problem.partition(":")[0] for finding in loaded.findings]
+
+
+def whose(loaded: Loaded, url: str) -> list[str]:
+    """Return the sources that a URI belongs to."""
+    assert loaded.project, [str(finding) for finding in loaded.findings]
+    sources = loaded.project.sources.values()
+    return [one.name for one in sources if compile_source(one).boundary.rejects(url, 1) is None]
+
+
+NEWS = ("http://a.example/news/",)
+
+
+def test_fast_5_32_a_sub_collection_is_a_source_with_options_of_its_own(tmp_path: Path) -> None:
+    inside = sub(include_uris__prefix=NEWS, refresh=60.0, delay=5.0, crawlmode__mode="DEPTH:1", cut_off=9)
+    loaded = load(tmp_path, inside, max_redirects=3)
+    assert loaded.project, loaded.findings
+    main, news = loaded.project.sources.values()
+    assert (main.name, news.name) == ("handbook", "handbook.news")
+    assert (main.politeness.delay, news.politeness.delay) == (0, 5)
+    assert (main.refresh.interval, news.refresh.interval) == (90_000, 3600)
+    assert (main.depth, news.depth, main.cut_off, news.cut_off) == (None, 1, None, 9)
+    assert main.limits.redirects == news.limits.redirects == 3, (
+        "what it does not say it has from the collection"
+    )
+    assert (main.start_urls, news.start_urls) == (START[:1], START[1:])
+    assert (main.send_links_to, news.send_links_to) == (("handbook.news",), ("handbook",))
+    assert main.takes_links
+    assert news.takes_links
+    assert loaded.project.groups == {"handbook": ("handbook", "handbook.news")}
+    assert codes(loaded) == []
+
+
+RULES = {
+    "host and nothing": (
+        {},
+        {"include_domains__exact": ("n.example",)},
+        "http://n.example/",
+        "handbook.news",
+    ),
+    "host and nothing, outside": (
+        {},
+        {"include_domains__exact": ("n.example",)},
+        "http://b.example/",
+        "handbook",
+    ),
+    "URI and nothing": ({}, {"include_uris__prefix": NEWS}, "http://a.example/news/1", "handbook.news"),
+    "URI and host": (
+        {"include_domains__suffix": (".example",)},
+        {"include_uris__regexp": (r".*/news/.*",)},
+        "http://a.example/news/1",
+        "handbook.news",
+    ),
+    "URI and host, outside of the collection": (
+        {"include_domains__suffix": (".example",)},
+        {"include_uris__regexp": (r".*/news/.*",)},
+        "http://a.test/news/1",
+        "",
+    ),
+    "host and URI": (
+        {"include_uris__suffix": (".html",)},
+        {"include_domains__exact": ("a.example",)},
+        "http://a.example/x.html",
+        "handbook.news",
+    ),
+    "host and URI, outside of the collection": (
+        {"include_uris__suffix": (".html",)},
+        {"include_domains__exact": ("a.example",)},
+        "http://a.example/x",
+        "",
+    ),
+    "excluded from the collection": (
+        {"exclude_uris__suffix": ("/secret",)},
+        {"include_uris__prefix": NEWS},
+        "http://a.example/news/secret",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("whole", "part", "url", "owner"), RULES.values(), ids=RULES)
+def test_fast_5_32_each_uri_has_one_owner(
+    tmp_path: Path, whole: dict[str, object], part: dict[str, object], url: str, owner: str
+) -> None:
+    assert whose(load(tmp_path, sub(**part), **whole), url) == ([owner] if owner else [])
+
+
+def test_fast_5_32_the_first_that_covers_a_uri_has_it(tmp_path: Path) -> None:
+    inside = sub(include_uris__prefix=NEWS) + sub("second", include_domains__exact=("a.example",))
+    loaded = load(tmp_path, inside)
+    assert whose(loaded, "http://a.example/news/1") == ["handbook.news"]
+    assert whose(loaded, "http://a.example/x") == ["handbook.second"]
+    assert whose(loaded, "http://b.example/") == ["handbook"]
+
+
+TOLD = {
+    "fast_vector_39-an option that does not go with URI rules": (
+        sub(include_uris__prefix=NEWS, max_doc=5), ["N-CONTEXT"]),
+    "an option that is not allowed": (sub(include_uris__prefix=NEWS, max_sites=5), ["N-CONTEXT"]),
+    "a section that is not allowed": (sub(include_uris__prefix=NEWS, limits__max_doc=5), ["N-CONTEXT"]),
+    "no rules": (sub(delay=5.0), ["N-CONTEXT"]),
+    "exclusion only": (sub(exclude_uris__prefix=NEWS), ["N-CONTEXT"]),
+    "refresh is no shorter": (sub(include_uris__prefix=NEWS, refresh=1500.0), ["N-CONFLICT"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("inside", "told"), TOLD.values(), ids=TOLD)
+def test_what_has_no_effect_is_told(tmp_path: Path, inside: str, told: list[str]) -> None:
+    loaded = load(tmp_path, inside)
+    assert codes(loaded) == told
+    assert loaded.project
+    news = loaded.project.sources.get("handbook.news")
+    assert news is None or (news.limits.pages_per_site, news.refresh.interval) == (100_000, 90_000)
+
+
+def test_fast_2_8_a_section_names_all_and_elements_add(tmp_path: Path) -> None:
+    rules = {"include_domains/exact": ("n.example",)}
+    section = f'<section name="subdomains"><section name="s">{fast_options(rules)}</section></section>'
+    (tmp_path / "crawlercollectiondefaults.xml").write_text(
+        fast_xml(inside=sub("d", include_uris__prefix=NEWS))
+    )
+    element = sub("e", include_uris__suffix=("/e",))
+    added = load(tmp_path, element)
+    assert added.project
+    assert list(added.project.sources) == ["handbook", "handbook.d", "handbook.e"]
+    replaced = load(tmp_path, element + section)
+    assert replaced.project
+    assert list(replaced.project.sources) == ["handbook", "handbook.s", "handbook.e"]
+
+
+def test_fast_5_links_go_to_a_collection_of_the_file_only(tmp_path: Path) -> None:
+    loaded = load(tmp_path, "", send_links_to="nowhere")
+    assert codes(loaded) == ["N-CONTEXT"]
+    assert loaded.project
+    assert loaded.project.sources["handbook"].send_links_to == ()

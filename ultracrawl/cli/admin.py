@@ -1,0 +1,217 @@
+"""`ultracrawl admin`: what `crawleradmin` did for crawl collections, on their XML file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli import crawl, explain, pause, resume, secret, status
+from ultracrawl.cli import lint as lint_verb
+from ultracrawl.cli.options import json_option, print_json, show_findings
+from ultracrawl.dialects import locate_definitions, read_definitions
+from ultracrawl.dialects.fast_xml.collection import Scope, layered
+from ultracrawl.dialects.fast_xml.notices import Notices
+from ultracrawl.dialects.fast_xml.reader import KEY_FILE, read_scopes
+from ultracrawl.dialects.fast_xml.writing import collections_xml
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model import DefinitionError
+
+_CONFIG = click.option(
+    "-c", "--config", metavar="FILE", help="The XML file of the collections. Default: $ULTRACRAWL_CONFIG."
+)
+_NAME = click.argument("name")
+
+
+@click.group("admin")
+def command() -> None:
+    """Crawl collections of FAST in an XML file: add, change, remove and export them, and steer their crawls.
+
+    A file that is changed is written anew: comments in it are lost.
+
+    \b
+    Example:
+      ultracrawl admin add handbook.xml -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("add")
+@click.argument("file")
+@_CONFIG
+def add(file: str, config: str | None) -> None:
+    """Add the collections of FILE, or update those that exist: options that FILE does not name keep their values.
+
+    Login and SubDomain elements add or replace one; a section `logins` or `subdomains` stands for all, so that others
+    are removed.
+    """
+    target = _file(config)
+    known = {one.name: one for one in (_scopes(target) if target.exists() else [])}
+    for new in _scopes(Path(file)):
+        old = known.get(new.name)
+        known[new.name] = new if old is None else layered([old, new])
+        click.echo(f"{new.name}: {'added' if old is None else 'updated'}")
+    _write(target, list(known.values()))
+
+
+@command.command("list")
+@_CONFIG
+@json_option
+def list_collections(config: str | None, as_json: bool) -> None:
+    """List the collections, with their sub-collections and logins."""
+    for one in _scopes(_file(config)):
+        info = one.settings.get(("", "info"))
+        row = {
+            "name": one.name,
+            "info": info.value if info else None,
+            "sub_collections": list(one.subs),
+            "logins": list(one.logins),
+        }
+        if as_json:
+            print_json(row)
+            continue
+        parts = [
+            f"{name} ({what})"
+            for what, names in (("sub-collection", one.subs), ("login", one.logins))
+            for name in names
+        ]
+        click.echo(": ".join(filter(None, [one.name, ", ".join(parts)])))
+
+
+@command.command("export")
+@_NAME
+@_CONFIG
+def export(name: str, config: str | None) -> None:
+    """Print the collection NAME as XML, with its passwords masked."""
+    click.echo(collections_xml([_collection(name, config)], masked=True), nl=False)
+
+
+@command.command("remove")
+@_NAME
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_CONFIG
+def remove(name: str, yes: bool, config: str | None) -> None:
+    """Remove the collection NAME from the file. What was crawled stays until its data are deleted."""
+    _collection(name, config)
+    if not yes:
+        click.confirm(f"Remove the collection {name}?", abort=True)
+    _write(_file(config), [one for one in _scopes(_file(config)) if one.name != name])
+    click.echo(f"{name}: removed")
+
+
+@command.command("suspend")
+@_NAME
+@_CONFIG
+@click.pass_context
+def suspend(context: click.Context, name: str, config: str | None) -> None:
+    """Pause the running crawl of NAME; the same as `ultracrawl pause`."""
+    context.invoke(pause.command, sources=(name,), config=config, timeout=60.0)
+
+
+@command.command("resume")
+@_NAME
+@_CONFIG
+@click.pass_context
+def go_on(context: click.Context, name: str, config: str | None) -> None:
+    """Let the paused crawl of NAME go on; the same as `ultracrawl resume`."""
+    context.invoke(resume.command, sources=(name,), config=config, timeout=60.0)
+
+
+@command.command("refresh")
+@_NAME
+@click.option("--force", is_flag=True, help="Fetch and index every page again, changed or not.")
+@_CONFIG
+@json_option
+@click.pass_context
+def refresh(context: click.Context, name: str, force: bool, config: str | None, as_json: bool) -> None:
+    """Begin a cycle of NAME now, its sub-collections included."""
+    sources = read_definitions(_file(config)).project
+    names = [one for one in sources.sources if one == name or one.startswith(f"{name}.")] if sources else []
+    context.invoke(
+        crawl.command, sources=tuple(names) or (name,), config=config, force=force, as_json=as_json
+    )
+
+
+@command.command("verify")
+@click.argument("file")
+@click.pass_context
+def verify(context: click.Context, file: str) -> None:
+    """Check a FILE with collections; the same as `ultracrawl lint`."""
+    context.invoke(lint_verb.command, files=(file,))
+
+
+@command.command("statistics")
+@_CONFIG
+@json_option
+@click.pass_context
+def statistics(context: click.Context, config: str | None, as_json: bool) -> None:
+    """Show what each collection holds and how its last cycle went; the same as `ultracrawl status`."""
+    context.invoke(status.command, config=config, as_json=as_json)
+
+
+@command.command("encrypt")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="The file with the key. Default: password.key beside the XML file.",
+)
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the password from the standard input.")
+@_CONFIG
+@click.pass_context
+def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: str | None) -> None:
+    """Ask for a password, and print it as it may stand in the file; the same as `ultracrawl secret encrypt`."""
+    found = key or _file(config).with_name(KEY_FILE)
+    context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
+
+
+@command.command("show")
+@click.argument("place")
+@_CONFIG
+@json_option
+@click.pass_context
+def show(context: click.Context, place: str, config: str | None, as_json: bool) -> None:
+    """Show the status of a site (a host), or of a URI; the same as `ultracrawl status SITE` and `explain URL`."""
+    if "://" in place:
+        context.invoke(explain.command, url=place, config=config, as_json=as_json)
+    else:
+        context.invoke(status.command, site=place, config=config, as_json=as_json)
+
+
+# ---- the file
+
+
+def _file(config: str | None) -> Path:
+    location = locate_definitions(config)
+    if location is None or Path(location).suffix.lower() != ".xml":
+        raise UserError("there is no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
+    return Path(location)
+
+
+def _scopes(path: Path) -> list[Scope]:
+    """Return the collections of a file. Raises `DefinitionError`."""
+    notices = Notices(str(path))
+    found = read_scopes(path, notices)
+    if notices.fatal:
+        raise DefinitionError([one for one in notices if one.fatal])
+    show_findings(notices)
+    return found
+
+
+def _collection(name: str, config: str | None) -> Scope:
+    found = {one.name: one for one in _scopes(_file(config))}
+    if name not in found:
+        raise UserError(f"there is no collection `{name}`; there are {', '.join(sorted(found)) or 'none'}")
+    return found[name]
+
+
+def _write(path: Path, collections: list[Scope]) -> None:
+    """Replace the file as a whole, so that nobody reads half of it; it is readable by its owner only."""
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
+            stream.write(collections_xml(collections))
+        if path.exists():
+            Path(stream.name).chmod(path.stat().st_mode)
+        os.replace(stream.name, path)
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error

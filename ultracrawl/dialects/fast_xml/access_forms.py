@@ -1,0 +1,164 @@
+"""How options about access become values of a source definition: headers, proxies, passwords, accounts, logins."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from ultracrawl.dialects.fast_xml.collection import Scope
+from ultracrawl.dialects.fast_xml.draft import Draft
+from ultracrawl.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.dialects.fast_xml.options import LOGIN, Value
+from ultracrawl.dialects.fast_xml.values import Setting
+from ultracrawl.sources import Data, Path
+from ultracrawl.sources.mistakes import shown
+
+_TOKEN = re.compile(r"[^/\s(]+")
+_UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
+_PROXY = re.compile(r"(?:(?P<scheme>https?)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
+_SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlm", "ntlmv2": "ntlm", "auto": "auto"}
+_NO_LIMIT = 2_147_483_647
+"""What the default of `proxy_max_pending` means."""
+
+
+def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Take header lines; the first word of User-Agent is also the name that robots.txt is searched for."""
+    assert isinstance(setting.value, tuple)
+    for text, line in zip(setting.value, setting.lines, strict=True):
+        name, colon, value = (part.strip() for part in text.partition(":"))
+        if not colon or not name:
+            problem = f"{shown(text)} is no header line and is dropped"
+            notices.tell(Code.MEMBER, line, setting.path, problem, "write it as `Name: value`")
+        elif name.lower() != "user-agent":
+            draft.put(("headers", name), value, setting, line)
+        elif value:
+            draft.put(path, value, setting, line)
+            if found := _TOKEN.match(value):
+                draft.put(("robots", "name"), found[0], setting, line)
+
+
+def http_version(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+    """Name the version of HTTP."""
+    draft.put(path, "1.1" if setting.value else "1.0", setting)
+
+
+def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Read `[http://][user:password@]host[:port]`; the proxies are named by their number."""
+    assert isinstance(setting.value, tuple)
+    for number, text in enumerate(setting.value, 1):
+        line = setting.lines[number - 1]
+        found = _PROXY.fullmatch(text)
+        if found is None:
+            notices.tell(Code.MEMBER, line, setting.path, "a proxy is no address", "write `host:port`")
+            continue
+        server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
+        if found["user"]:
+            server |= {"user": unquote(found["user"]), "password": found["password"]}
+        draft.put((*path, f"proxy {number}"), server, setting, line)
+
+
+def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+    """Bound the connections to each proxy."""
+    if setting.value != _NO_LIMIT:
+        for server in draft.below(path):
+            assert isinstance(server, dict)
+            assert isinstance(setting.value, int)
+            server["connections"] = setting.value
+
+
+def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Read `user:password` or `user:password:realm:scheme`, for a beginning of URIs or for a realm."""
+    user, _, rest = str(setting.value).partition(":")
+    password, realm, scheme = rest, "", "basic"
+    parts = rest.rsplit(":", 2)
+    if len(parts) == 3 and parts[2].lower() in _SCHEMES:
+        password, realm, scheme = parts[0], parts[1], _SCHEMES[parts[2].lower()]
+    if not user or not password:
+        problem = "is no user with a password"
+        notices.tell(Code.VALUE, setting.line, setting.path, problem, "write `user:password`")
+        return
+    entry: dict[str, Data] = {"user": user, "password": password, "scheme": scheme}
+    if "://" in setting.name:
+        entry |= {"url": setting.name, "realm": realm}
+    else:
+        entry["realm"] = setting.name
+    draft.put((*path, f"passwd {len(draft.below(path)) + 1}"), entry, setting)
+
+
+def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Read `user:password` of an FTP server."""
+    user, colon, password = str(setting.value).partition(":")
+    if not user or not colon or not password:
+        problem = "is no user with a password"
+        notices.tell(Code.VALUE, setting.line, setting.path, problem, "write `user:password`")
+        return
+    entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}
+    draft.put((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
+
+
+def check_certificate(collection: Scope, notices: Notices) -> None:
+    """Tell if a client certificate has no key, or a key no certificate."""
+    given = [collection.settings.get(("", name)) for name in ("cert_file", "key_file")]
+    lone = [one for one in given if one is not None]
+    if len(lone) == 1:
+        problem = "`cert_file` and `key_file` go together"
+        notices.tell(Code.VALUE, lone[0].line, lone[0].path, problem, "name both files")
+
+
+# ---- logins
+
+
+def put_logins(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Put the logins of a collection into its draft."""
+    for name, login in collection.logins.items():
+        entry = _login(login, notices)
+        for option, key in (("timeout", "login_timeout"), ("required", "login_failed_ignore")):
+            setting = collection.settings.get(("", key))
+            if setting is not None:
+                entry[option] = not setting.value if option == "required" else _data(setting.value)
+        fitting = _UNFIT.sub("-", name).strip(" ._-") or "login"
+        draft.put_at(("logins", fitting), entry, login.file, login.line, f"{collection.name}/{name}")
+
+
+def _login(login: Scope, notices: Notices) -> dict[str, Data]:
+    values: dict[str, Value] = {
+        name: setting.value for (section, name), setting in login.settings.items() if section == LOGIN
+    }
+    fields: dict[str, Data] = {
+        name: str(setting.value) for (section, name), setting in login.settings.items() if section != LOGIN
+    }
+    autofill = bool(values.get("autofill"))
+    if autofill and not values.get("html_form"):
+        problem = "`autofill` needs `html_form`"
+        notices.tell(Code.VALUE, login.line, login.name, problem, "name the page with the form")
+    entry: dict[str, Data] = {"fields": fields, "autofill": autofill}
+    if "site" in values or "form" in values:
+        entry["action"] = _address(values, login, notices)
+    if "action" in values or not autofill:
+        entry["method"] = str(values.get("action", "POST"))
+    if ttl := values.get("ttl"):
+        entry["ttl"] = f"{ttl} s"
+    for name, option in (
+        ("preload", "preload"),
+        ("html_form", "page"),
+        ("relogin_if_failed", "relogin_if_failed"),
+    ):
+        if name in values:
+            entry[option] = _data(values[name])
+    if values.get("sites"):
+        entry["sites"] = _data(values["sites"])
+    return entry
+
+
+def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
+    """Return where the form is sent: scheme, host and path."""
+    site, form = str(values.get("site", "")), str(values.get("form", ""))
+    if not site or not form:
+        lacking = "form" if site else "site"
+        problem = f"the login has no `{lacking}`"
+        notices.tell(Code.VALUE, login.line, login.name, problem, "write `site` and `form`, or neither")
+    return f"{values.get('scheme', 'http')}://{site}/{form.removeprefix('/')}"
+
+
+def _data(value: Value) -> Data:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,70 @@
+"""What is said about a configuration while it is read: each notice with its code, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from ultracrawl.model import Finding
+
+
+class Code(StrEnum):
+    """Kinds of notices; those that begin with E keep the file from being used."""
+
+    XML = "E-XML"
+    ROOT = "E-ROOT"
+    NAME = "E-NAME"
+    VALUE = "E-VALUE"
+    ALIAS = "N-ALIAS"
+    CASE = "N-CASE"
+    CLUSTER = "N-CLUSTER"
+    CONFLICT = "N-CONFLICT"
+    CONTEXT = "N-CONTEXT"
+    DUPLICATE = "N-DUPLICATE"
+    EMPTY = "N-EMPTY"
+    MEMBER = "N-MEMBER"
+    MISSING = "N-MISSING"
+    RANGE = "N-RANGE"
+    SCHEME = "N-SCHEME"
+    NO_START = "N-NOSTART"
+    PLAIN_PASSWORD = "N-SECRET"  # noqa: S105 - the name of a notice
+    TUNING = "N-TUNING"
+    TYPE = "N-TYPE"
+    UNKNOWN = "N-UNKNOWN"
+
+    @property
+    def fatal(self) -> bool:
+        """Whether nothing can be used after it."""
+        return self.value.startswith("E")
+
+
+class Notices:
+    """Collects the notices about one file; the same text about the same place is kept once."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._found: dict[Finding, None] = {}
+        self._once: set[str] = set()
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._found)
+
+    @property
+    def fatal(self) -> bool:
+        """Whether one of them keeps the file from being used."""
+        return any(finding.fatal for finding in self._found)
+
+    def tell(self, code: Code, line: int, path: str, problem: str, instead: str) -> None:
+        """Keep a notice about a place, which is named by its path, as `handbook/storage/datastore`."""
+        text = f"{code}: {problem}"
+        self._found.setdefault(Finding(self.file, line, path or "file", text, instead, code.fatal))
+
+    def tell_once(self, topic: str, code: Code, line: int, path: str, problem: str, instead: str) -> None:
+        """Keep a notice unless there was one about the same topic."""
+        if topic not in self._once:
+            self._once.add(topic)
+            self.tell(code, line, path, problem, instead)
+
+    def take(self, others: Notices) -> None:
+        """Take the notices about another file."""
+        self._found.update(others._found)

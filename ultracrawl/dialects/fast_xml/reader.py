@@ -1,0 +1,157 @@
+"""From the XML file of collections, and the defaults file beside it, to a project with a source for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path as FilePath
+from socket import gethostname
+
+from ultracrawl.dialects.fast_xml.collection import Scope, layered, on_node
+from ultracrawl.dialects.fast_xml.document import XmlError, parse_document
+from ultracrawl.dialects.fast_xml.draft import Draft
+from ultracrawl.dialects.fast_xml.effects import tell_effects
+from ultracrawl.dialects.fast_xml.forms import source_name
+from ultracrawl.dialects.fast_xml.grammar import read_grammar
+from ultracrawl.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
+from ultracrawl.model import Finding
+from ultracrawl.sources import IN_CLEAR, NO_START, Data, Fault, Loaded, Path, Place, load_tree
+
+DEFAULTS_FILE = "crawlercollectiondefaults.xml"
+"""The file beside a collection's own that holds the defaults of its options."""
+KEY_FILE = "password.key"
+"""The file beside a collection's own with the key of encrypted passwords."""
+NODE = "ULTRACRAWL_NODE"
+"""The environment variable with the name of this node; without it, the name of the host."""
+MAX_BYTES = 64 << 20
+"""Size of a file at most."""
+
+
+def read_collections(location: str | FilePath) -> Loaded:
+    """Read the collections of a file. What can be used is used; findings tell of everything else."""
+    path = FilePath(location)
+    notices = Notices(str(path))
+    collections = read_scopes(path, notices)
+    defaults = _read_defaults(path, notices)
+    if notices.fatal:
+        return Loaded(None, tuple(notices))
+    if not collections:
+        return Loaded(None, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
+    tree = _CollectionTree(str(path), [layered([*defaults, one]) for one in collections], notices)
+    return _load(tree, path.absolute().parent, notices)
+
+
+def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
+    """Return the collections of one file as it has them, without any other layer."""
+    try:
+        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
+        if not data:
+            raise XmlError(0, f"is empty, or larger than {MAX_BYTES >> 20} MB", "split it into several files")
+        root = parse_document(data)
+    except OSError as error:
+        notices.tell(
+            Code.XML, 0, "file", f"cannot be read: {error.strerror}", "check the file and its rights"
+        )
+    except XmlError as error:
+        notices.tell(Code.XML, error.line, "file", error.problem, error.instead)
+    else:
+        return read_grammar(root, notices)
+    return []
+
+
+def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
+    """Return what the defaults file says, nothing if there is none; its notices join the others."""
+    beside = path.with_name(DEFAULTS_FILE)
+    if path.name == DEFAULTS_FILE or not beside.exists():
+        return []
+    own = Notices(str(beside))
+    found = read_scopes(beside, own)
+    notices.take(own)
+    return found[:1]
+
+
+def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
+    """Load the sources; members of lists that cannot be used are dropped, and it is tried again."""
+    key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
+    loaded, faults = load_tree(tree, base, key_file)
+    if tree.drop(faults, notices):
+        loaded, _ = load_tree(tree, base, key_file)
+    project = None if notices.fatal else loaded.project
+    return Loaded(project, _in_order((*notices, *map(_reworded, _one_secret(loaded.findings)))))
+
+
+def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings, those about passwords that everybody can read as one."""
+    told = False
+    for finding in findings:
+        if finding.problem != IN_CLEAR:
+            yield finding
+        elif not told:
+            told = True
+            yield replace(finding, problem=f"{Code.PLAIN_PASSWORD}: {finding.problem}")
+
+
+def _reworded(finding: Finding) -> Finding:
+    """Return a finding about a definition in the words of XML."""
+    if finding.problem != NO_START:
+        return finding
+    problem = f"{Code.NO_START}: has no start URI, so there is nothing to crawl"
+    return replace(finding, problem=problem, instead="write `start_uris` or `start_uri_files`")
+
+
+def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: (finding.file, finding.line)))
+
+
+class _CollectionTree:
+    """The collections of a file as a tree of sources."""
+
+    def __init__(self, file: str, collections: Iterable[Scope], notices: Notices) -> None:
+        self.file = file
+        self._notices = notices
+        self._drafts: dict[str, Draft] = {}
+        self._named: list[tuple[str, Scope]] = []
+        node = os.environ.get(NODE) or gethostname()
+        for collection in collections:
+            tell_effects(collection, node, notices)
+            self._add(on_node(collection, node))
+        send_links(self._drafts, self._named, notices)
+
+    def _add(self, collection: Scope) -> None:
+        name = source_name(collection.name)
+        if name != collection.name:
+            problem = f"is the source `{name}` here"
+            instead = "write letters, digits, `.`, `_` and `-` only to keep its name"
+            self._notices.tell(Code.RANGE, collection.line, collection.name, problem, instead)
+        while name in self._drafts:
+            name += "-2"
+        self._named.append((name, collection))
+        self._drafts.update(drafts_of(collection, name, self._notices))
+
+    def place(self, path: Path) -> Place:
+        """Return where something stands in the XML file."""
+        draft = self._drafts.get(str(path[1])) if len(path) > 1 else None
+        return draft.place(path[2:]) if draft else Place(self.file, 0, "file")
+
+    def get(self, key: str) -> Data:
+        """Return the sources."""
+        return {name: draft.data() for name, draft in self._drafts.items()} if key == "sources" else None
+
+    def drop(self, faults: Iterable[Fault], notices: Notices) -> bool:
+        """Drop the members of lists that are at fault, the last ones first; return whether there were some."""
+        dropped = False
+        for fault in sorted(faults, key=_numbers, reverse=True):
+            place = self.place(fault.path)
+            if len(fault.path) > 1 and self._drafts[str(fault.path[1])].drop(fault.path[2:]):
+                dropped = True
+                problem = f"a member is dropped: {fault.problem}"
+                notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead)
+        return dropped
+
+
+def _numbers(fault: Fault) -> tuple[str, tuple[int, ...]]:
+    """Order faults of one list by their members."""
+    names = "/".join(str(step) for step in fault.path if isinstance(step, str))
+    return names, tuple(step for step in fault.path if isinstance(step, int))

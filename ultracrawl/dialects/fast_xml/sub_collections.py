@@ -1,0 +1,192 @@
+"""Sub-collections: each becomes a source of its own that shares the site with the collection around it.
+
+A collection and its sub-collections hand each other the links that they find, so that each of them gets to know what
+it is to crawl, whoever found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from ultracrawl.dialects.fast_xml.collection import Scope
+from ultracrawl.dialects.fast_xml.draft import Draft
+from ultracrawl.dialects.fast_xml.forms import source_name
+from ultracrawl.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
+from ultracrawl.dialects.fast_xml.translation import translate
+from ultracrawl.errors import UserError
+from ultracrawl.sources import Data, DataSource, Path, compile_source
+
+_DOMAINS: Path = ("boundary", "domains", "include")
+_URIS: Path = ("boundary", "uris", "include")
+_NO_DOMAINS: Path = ("boundary", "domains", "exclude")
+_NO_URIS: Path = ("boundary", "uris", "exclude")
+_COMBINE: Path = ("boundary", "combine")
+_SCHEMES: Path = ("boundary", "schemes")
+_START: Path = ("start_urls",)
+_SEND: Path = ("send_links_to",)
+_BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
+"""Options that work by host, so that they do not go with rules about URIs."""
+_STARTS = ("start_uris", "start_uri_files")
+
+
+def drafts_of(collection: Scope, name: str, notices: Notices) -> dict[str, Draft]:
+    """Return the draft of a collection, and of each sub-collection, by the name of the source."""
+    main = translate(collection, notices)
+    drafts = {name: main}
+    for sub in collection.subs.values():
+        if not _covers_something(sub, notices):
+            continue
+        earlier = list(drafts.values())[1:]
+        part = translate(_scope(collection, sub, notices), notices)
+        _bound(part, main, collection, sub)
+        for other in earlier:
+            _leave_out(part, other)
+        drafts[f"{name}.{source_name(sub.name)}"[:100]] = part
+    _share(drafts, collection)
+    return drafts
+
+
+def _covers_something(sub: Scope, notices: Notices) -> bool:
+    """Return whether a sub-collection can be crawled apart; what cannot be done with its rules is told."""
+    rules = {section for section, _ in sub.settings if section in RULE_SECTIONS}
+    includes, excludes = ({one for one in rules if one.startswith(kind)} for kind in ("include", "exclude"))
+    if rules and not includes:
+        problem = "has rules that exclude only; it is crawled as a part of the collection"
+        notices.tell(Code.CONTEXT, sub.line, sub.name, problem, "write what it includes")
+    elif excludes:
+        problem = "what its exclude rules leave out is left out of the collection, too"
+        notices.tell(Code.CONTEXT, sub.line, sub.name, problem, "include what belongs to it only")
+    return bool(includes)
+
+
+def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
+    """Return a sub-collection with everything that it has from the collection; rules and start URIs are its own."""
+    inherited = {
+        key: setting
+        for key, setting in collection.settings.items()
+        if key[0] not in RULE_SECTIONS and key[1] not in _STARTS
+    }
+    own = dict(sub.settings)
+    by_uri = any(section.endswith("_uris") for section, _ in own if section in RULE_SECTIONS)
+    for name in _BY_HOST:
+        if by_uri and ("", name) in own:
+            setting = own.pop(("", name))
+            problem = "does not go with rules about URIs; the value of the collection counts"
+            notices.tell(Code.CONTEXT, setting.line, setting.path, problem, "write it in the collection")
+    _check_refresh(collection, sub, notices)
+    if _is_longer(collection, sub):
+        own.pop(("", "refresh"))
+    return replace(sub, settings={**inherited, **own})
+
+
+def _is_longer(collection: Scope, sub: Scope) -> bool:
+    whole, part = (scope.settings.get(("", "refresh")) for scope in (collection, sub))
+    longest = whole.value if whole is not None else 1500.0
+    return part is not None and float(str(part.value)) >= float(str(longest))
+
+
+def _check_refresh(collection: Scope, sub: Scope, notices: Notices) -> None:
+    if _is_longer(collection, sub):
+        setting = sub.settings["", "refresh"]
+        problem = "is no shorter than that of the collection, whose value counts"
+        notices.tell(Code.CONFLICT, setting.line, setting.path, problem, "write a shorter time, or remove it")
+
+
+def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
+    """Keep a sub-collection inside the collection, and the collection out of the sub-collection."""
+    whole_by_host, whole_by_uri = main.get(_DOMAINS) != ["*"], bool(main.get(_URIS))
+    by_host, by_uri = part.get(_DOMAINS) != ["*"], bool(part.get(_URIS))
+    if whole_by_host and not whole_by_uri and by_uri and not by_host:
+        part.put(_COMBINE, "all")
+        part.copy(_DOMAINS, main)
+    elif whole_by_uri and not whole_by_host and by_host and not by_uri:
+        part.put(_COMBINE, "all")
+        part.copy(_URIS, main)
+    if ("", "allowed_schemes") not in {*collection.settings, *sub.settings}:
+        part.copy(_SCHEMES, main)
+    for path in (_NO_DOMAINS, _NO_URIS):
+        part.extend(path, main, path)
+
+
+def _leave_out(draft: Draft, part: Draft) -> None:
+    """Exclude what an earlier sub-collection includes."""
+    if part.get(_DOMAINS) != ["*"]:
+        draft.extend(_NO_DOMAINS, part, _DOMAINS)
+    draft.extend(_NO_URIS, part, _URIS)
+
+
+def _share(drafts: dict[str, Draft], collection: Scope) -> None:
+    """Let the sources of a collection exchange links, and be one data group."""
+    main, *parts = drafts.values()
+    if not parts:
+        return
+    addresses = _addresses(_texts(main.get(_START)))
+    for part in parts:
+        part.put(("boundary", "networks"), addresses)
+        covered = _inside(part, main)
+        part.extend(_START, main, _START, only=covered)
+        _without(main, covered)
+    for part in parts:
+        _leave_out(main, part)
+    sent = _texts(main.get(_SEND))
+    for name, draft in drafts.items():
+        others = [other for other in drafts if other != name]
+        draft.put(_SEND, [*sent, *others])
+        draft.put(("takes_links",), True)
+        draft.put(("groups",), [source_name(collection.name)])
+
+
+def _addresses(urls: Iterable[str]) -> list[Data]:
+    """Return the addresses that are hosts of start URIs: the collection may reach them, and so may its parts."""
+    found: dict[str, None] = {}
+    for url in urls:
+        try:
+            found[str(ip_address(urlsplit(url).hostname or ""))] = None
+        except ValueError:
+            continue
+    return list(found)
+
+
+def _without(draft: Draft, urls: set[str]) -> None:
+    start = _texts(draft.get(_START))
+    for number in reversed(range(len(start))):
+        if start[number] in urls:
+            draft.drop((*_START, number))
+
+
+def _texts(value: object) -> Sequence[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _inside(part: Draft, main: Draft) -> set[str]:
+    """Return the start URIs of the collection that a sub-collection covers."""
+    try:
+        source = DataSource.model_validate({**part.data(), "name": "part", "takes_links": True})
+        rules = compile_source(source)
+    except (ValidationError, UserError):  # told of when the draft is loaded
+        return set()
+    found = {url: rules.url_policy.canonical(url) for url in _texts(main.get(_START))}
+    return {url for url, one in found.items() if one and rules.boundary.rejects(one, seed=True) is None}
+
+
+def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], notices: Notices) -> None:
+    """Connect `send_links_to` with the collections of this file that it names."""
+    for name, collection in names:
+        setting = collection.settings.get(("", "send_links_to"))
+        target = source_name(str(setting.value)) if setting is not None else ""
+        if setting is None or not target:
+            continue
+        if target in drafts and target != name:
+            drafts[target].put(("takes_links",), True)
+        else:
+            drafts[name].forget(_SEND)
+            problem = f"there is no other collection `{setting.value}` in this file; links are not sent"
+            notices.tell(
+                Code.CONTEXT, setting.line, setting.path, problem, "write both collections in one file"
+            )

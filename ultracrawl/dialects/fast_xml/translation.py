@@ -1,0 +1,120 @@
+"""From a collection, all its layers put together, to the draft of a source definition."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ultracrawl.dialects.fast_xml.access_forms import check_certificate, put_logins
+from ultracrawl.dialects.fast_xml.collection import Scope
+from ultracrawl.dialects.fast_xml.draft import Draft
+from ultracrawl.dialects.fast_xml.forms import FORMS
+from ultracrawl.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.dialects.fast_xml.options import FREE, OPTIONS
+from ultracrawl.dialects.fast_xml.values import Setting
+from ultracrawl.sources import Data, Path, Place
+
+_LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+
+ALWAYS: tuple[tuple[Path, Data], ...] = (
+    (("boundary", "combine"), "any"),
+    (("boundary", "start_urls_exempt"), False),
+    (("redirects",), "strict"),
+    (("limits", "retries"), 0),
+    (("limits", "retry_delay"), 0),
+    (("links", "applet"), False),
+    (("links", "text"), False),
+    (("refresh", "adaptive", "aim"), "score"),
+    (("refresh", "adaptive", "longest"), 0),
+)
+"""What every collection means without saying it."""
+
+_HTTPS = "https"
+
+
+def translate(collection: Scope, notices: Notices) -> Draft:
+    """Return the draft of a collection; options without a value have their defaults."""
+    draft = Draft(Place(collection.file, collection.line, collection.name), _defaults())
+    for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
+        _put(setting, draft, notices)
+    put_logins(collection, draft, notices)
+    check_certificate(collection, notices)
+    _check_scripts(collection, notices)
+    _admit_every_host(draft)
+    _choose_schemes(collection, draft, notices)
+    return draft
+
+
+@cache
+def _defaults() -> Draft:
+    """Return the draft of a collection that says nothing."""
+    draft = Draft(Place("", 0, ""))
+    for path, value in ALWAYS:
+        draft.put(path, value)
+    unsaid = Notices("")
+    for spec in OPTIONS.defaults():
+        if spec.sets and not spec.sets[0].startswith("logins."):
+            _put(Setting(spec, spec.name, spec.default, "", 0, spec.path), draft, unsaid)
+    return draft
+
+
+def _has_effect(setting: Setting) -> bool:
+    """Return whether a setting is put into a draft by its form; what concerns logins goes with these."""
+    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith("logins.")
+
+
+def _rank(setting: Setting) -> tuple[bool, int]:
+    """Rank by number; how many levels there are is known before everything that is said about levels."""
+    return setting.spec.name != "levels", setting.spec.number
+
+
+def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
+    free = setting.free
+    if free and setting.spec.section.startswith("workqueue_priority/"):
+        if not _LEVEL.fullmatch(free):
+            problem = f"`{free}` is no level; the section is ignored"
+            notices.tell(Code.RANGE, setting.line, setting.path, problem, "write a number from 1 on")
+            return
+        free = str(_level_within(int(free), draft, setting, notices))
+    name = free if FREE in setting.spec.section else setting.name
+    for target in setting.spec.sets:
+        path = tuple(name if step == FREE else step for step in target.split("."))
+        FORMS[setting.spec.form](setting, path, draft, notices)
+
+
+def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices) -> int:
+    levels = draft.get(("priority", "levels"))
+    nearest = min(number, levels) if isinstance(levels, int) else number
+    if nearest != number:
+        problem = f"there is no level {number}; {nearest} is taken"
+        notices.tell(Code.RANGE, setting.line, setting.path, problem, f"raise `levels` to {number}")
+    return nearest
+
+
+def _check_scripts(collection: Scope, notices: Notices) -> None:
+    """Tell if what scripts make is to be indexed, and no scripts are run."""
+    keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
+    if keep is not None and keep.value and not (use is not None and use.value):
+        problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
+        notices.tell(Code.CONFLICT, keep.line, keep.path, problem, "write `use_javascript`, or remove it")
+
+
+def _admit_every_host(draft: Draft) -> None:
+    """Let all hosts in where no rule says which; URI rules alone do not close the others out."""
+    include: Path = ("boundary", "domains", "include")
+    if not draft.get(include):
+        draft.put(include, ["*"])
+
+
+def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Add https where no layer says which schemes are crawled and a starting point has it."""
+    if ("", "allowed_schemes") in collection.settings:
+        return
+    start = collection.settings.get(("", "start_uris"))
+    named = start.value if start is not None and isinstance(start.value, tuple) else ()
+    if any(url.lower().startswith(f"{_HTTPS}:") for url in named):
+        draft.put(("boundary", "schemes"), ["http", _HTTPS])
+        assert start is not None
+        problem = "https is crawled too, because a start URI has it"
+        instead = "write `allowed_schemes` to say it"
+        notices.tell(Code.SCHEME, start.line, f"{collection.name}/allowed_schemes", problem, instead)

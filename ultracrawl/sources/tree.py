@@ -1,0 +1,39 @@
+"""Where the parts of a definition come from, whatever its format."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None
+"""What a definition file holds, whatever its format."""
+Path = tuple[str | int, ...]
+"""Names of options and numbers of members, from the top of a file."""
+
+
+class Place(NamedTuple):
+    """A place in a file: its line from 1 (0: the file as a whole) and what stands there, as findings name it."""
+
+    file: str
+    line: int
+    key: str
+
+
+class Fault(NamedTuple):
+    """A mistake that keeps a tree from being used, at its path in the tree."""
+
+    path: Path
+    problem: str
+    instead: str
+
+
+class Tree(Protocol):
+    """Sources as plain data that know their places."""
+
+    file: str
+    """The file that findings about the whole are shown for."""
+
+    def place(self, path: Path) -> Place:
+        """Return the place of an option; of the nearest one above it if it is not written down."""
+
+    def get(self, key: str) -> Data:
+        """Return the value of an option at the top, or None."""
