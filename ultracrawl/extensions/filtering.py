@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
-import signal
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, add_functions, read_filters
 from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.errors import UserError
+from ultracrawl.extensions.bounds import bounded
+from ultracrawl.extensions.programs import Programs
 from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Resource, Robot, Rules, View
 from ultracrawl.filters.classification import Classifier
 from ultracrawl.model import DefinitionError, Finding
@@ -32,10 +27,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-GATHERER = "lib/gatherer"
-OWN_SECONDS = 10.0
-"""Seconds that a function of somebody else's may take for one resource."""
 SUMMARIZER_SECONDS = 600.0
+IP = "ip"
+"""The field of a description that holds the address of its host."""
 
 
 @dataclass(slots=True)
@@ -97,9 +91,14 @@ class Filtering:
 
     # ---- resources
 
-    def judge(self, url: str, depth: int) -> FilterViews:
-        """Run MetaData of both filters, before anything is fetched."""
-        resource = Resource(url, depth, self.sources)
+    @property
+    def needs_address(self) -> bool:
+        """Whether the address of each host is looked up before its resources are judged."""
+        return self._section.addresses
+
+    def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
+        """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
+        resource = Resource(url, depth, self.sources, address)
         self.robot.count(site_of(url))
         views = [View(resource), View(resource)]
         passed = [
@@ -124,6 +123,8 @@ class Filtering:
             result.links = links.links
         described = views.generation
         if described is not None and self._passes(self.generation, described):
+            if described.resource.address:
+                described.rd.setdefault(IP, [described.resource.address])
             self._classifier.classify(described)
             result.rd = described.rd
         else:
@@ -143,17 +144,18 @@ class Filtering:
             if path not in loaded:
                 text, read = read_rules(self._read(path), str(self._section.instance / path))
                 self._findings += read.findings
-                loaded[path] = text.compiled()
+                loaded[path] = text.compiled(fold_www=self._section.fold_www)
             return loaded[path]
 
+        programs = Programs(self._section.programs)
         return Robot(
             read=self._read,
             load_rules=load_rules,
-            summarize=_summarize,
-            has_summarizers=_has_summarizers(),
+            summarize=lambda program, body: programs.summarize(program, body, SUMMARIZER_SECONDS),
+            has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
-            limit=lambda: time_limit(OWN_SECONDS),
+            limit=bounded,
             most_classifications=self._section.max_classifications,
         )
 
@@ -185,42 +187,3 @@ def _text(path: Path) -> str:
 def _place(dotted: str) -> tuple[str, str]:
     module, _, name = dotted.rpartition(".")
     return module, name
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` inside the block when it takes longer; only the main thread can be interrupted so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def expired(_number: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"took longer than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _has_summarizers() -> bool:
-    """Return whether the folder of the Harvest programs is in `PATH`."""
-    home = os.environ.get("HARVEST_HOME")
-    return home is not None and str(Path(home) / GATHERER) in os.environ.get("PATH", "").split(os.pathsep)
-
-
-def _summarize(program: str, body: bytes) -> str:
-    """Run a summarizer on a body. Raises `OSError`."""
-    found = shutil.which(program)
-    if found is None:
-        raise FileNotFoundError(f"there is no program {program} in PATH")
-    try:
-        done = subprocess.run(
-            [found], input=body, capture_output=True, timeout=SUMMARIZER_SECONDS, check=True
-        )
-    except subprocess.SubprocessError as error:
-        raise OSError(str(error)) from error
-    return done.stdout.decode("utf-8", "replace")

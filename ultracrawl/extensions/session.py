@@ -162,7 +162,8 @@ class CrawlSession:
         )
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
-        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        every = self.project.index.every
+        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report, every)
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         observer = VisitObserver(self.state, self.rules)

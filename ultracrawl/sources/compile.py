@@ -13,7 +13,7 @@ from ultracrawl.boundary.aliases import AliasPolicy
 from ultracrawl.boundary.boundary import Boundary
 from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
-from ultracrawl.boundary.rewrite_rules import RewriteRules
+from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.boundary.rewriting_policy import RewritingPolicy
 from ultracrawl.boundary.rules import (
     Action,
@@ -39,6 +39,9 @@ from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
+
+FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
+"""What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ def compile_source(
         headers={
             "User-Agent": source.user_agent,
             "Accept": _accept((*source.types, *source.follow_only_types)),
+            **source.headers,
         },
         focus=compile_focus(source),
         follows_links=source.crawling_mode != "index-only",
@@ -141,13 +145,14 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
         max_length=source.limits.url_length,
         schemes=frozenset(source.boundary.schemes),
     )
-    if source.urls.rewrite_rules:
+    rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
+    if rules:
         policy = RewritingPolicy(
             policy.sort_query_params,
             policy.remove_params,
             policy.max_length,
             schemes=policy.schemes,
-            rules=RewriteRules(source.urls.rewrite_rules),
+            rules=RewriteRules(rules),
         )
     return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
 
@@ -305,6 +310,7 @@ _NO_RECIPE = {
     "priority",
     "limits",
     "user_agent",
+    "headers",
     "settings",
     "log",
 }

@@ -21,6 +21,7 @@ from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.priority_section import PrioritySection
 from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
+from ultracrawl.sources.request_headers import RequestHeaders
 from ultracrawl.sources.rule_files import with_urls_of_files
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, RobotsSection
@@ -128,6 +129,11 @@ class SourceOptions(Section):
         default=f"ultracrawl/{__version__}",
         description="The User-Agent header. Add an address where site owners can reach you.",
         examples=["ultracrawl (+https://www.example.com/crawler)"],
+    )
+    headers: RequestHeaders = Field(
+        default={},
+        description="Further headers of every request, to whatever host it goes.",
+        examples=[{"From": "webmaster@example.com"}],
     )
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),

@@ -50,6 +50,21 @@ class FiltersSection(Section):
         description="Functions of your own that directives may name, as dotted paths.",
         examples=[{"by-department": "mypackage.filters.by_department"}],
     )
+    addresses: bool = Field(
+        default=False,
+        description="Look up the address of each host: the source and field `IP`.",
+        examples=[True],
+    )
+    fold_www: bool = Field(
+        default=False,
+        description="Take `www1`, `www23` and so on for `www`, in links and in the hosts of sites.",
+        examples=[True],
+    )
+    programs: Path | None = Field(
+        default=None,
+        description="A folder that goes ahead of `PATH` for programs that filters run.",
+        examples=["bin"],
+    )
     csid: str = Field(
         default="", description="The source `csid` of the filters.", examples=["x-catalog://h/docs"]
     )
@@ -61,6 +76,7 @@ class FiltersSection(Section):
             update={
                 "file": instance / self.file if self.file else None,
                 "classification": instance / self.classification if self.classification else None,
+                "programs": instance / self.programs if self.programs else None,
                 "instance": instance,
             }
         )

@@ -39,6 +39,7 @@ FIELDS = {
     "rd-expires": "RD_Expires",
     "rd-last-modified": "RD_Last_Modified",
     "toc": "TOC",
+    "ip": "IP",
 }
 """Fields of descriptions beside the usual ones, and the search attributes that hold them."""
 
@@ -86,7 +87,10 @@ def read_robot(location: str | Path) -> Loaded:
         return Loaded(None, (*files.findings, *findings))
     base = files.instance / (files.properties["robot-state-dir"] or DATA)
     head = DefinitionHead.model_validate(
-        {"attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()}}
+        {
+            "attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()},
+            "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
+        }
     )
     source = source.model_copy(update={"filters": source.filters.below(files.instance)})
     return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
@@ -167,6 +171,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": ["http", "https"]},
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
+        "headers": _headers(properties),
         "robots": {"obey": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
         "politeness": {
@@ -193,6 +198,13 @@ def _user_agent(properties: RobotProperties) -> str:
     return f"{name} ({email})" if properties.is_set("email") else name
 
 
+def _headers(properties: RobotProperties) -> dict[str, str]:
+    headers = {"Referer": properties["referer"] or ""}
+    if properties.is_set("email"):
+        headers["From"] = properties["email"]
+    return {name: text for name, text in headers.items() if text}
+
+
 def _limits(properties: RobotProperties) -> dict[str, Any]:
     limits: dict[str, Any] = {"timeout": properties["connect-timeout"] or 120.0}
     if properties["max-filesize-kb"]:
@@ -212,4 +224,7 @@ def _filters(files: RobotFiles) -> dict[str, Any]:
         "max_classifications": properties["max-classifications"],
         "instance": files.instance,
         "csid": properties["csid"],
+        "addresses": properties["enable-ip"],
+        "fold_www": properties["smart-host-heuristics"],
+        "programs": properties["bindir"],
     }
