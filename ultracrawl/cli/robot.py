@@ -1,7 +1,8 @@
-"""`ultracrawl robot`: sites and filter rules of a portal robot, edited in their file."""
+"""`ultracrawl robot`: control of a portal robot; its sites and filter rules, edited in their file."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import tempfile
@@ -19,18 +20,41 @@ from ultracrawl.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.model import DefinitionError
 
 Change = Callable[[RulesEditor], None]
+ELSEWHERE = {
+    **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
+    "report": "robot_reports",
+}
+"""Verbs of other modules, and their modules."""
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?")
 
 
-@click.group("robot")
+class RobotVerbs(click.Group):
+    """The group of verbs; those in modules of their own are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all verbs."""
+        return sorted({*super().list_commands(ctx), *ELSEWHERE})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a verb."""
+        if cmd_name not in ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        module = importlib.import_module(f"ultracrawl.cli.{ELSEWHERE[cmd_name]}")
+        found = getattr(module, cmd_name.replace("-", "_"))
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group("robot", cls=RobotVerbs)
 def command() -> None:
-    """Sites and filter rules of a portal robot, in the filterrules.conf beside its robot.conf.
+    """Control a portal robot, and edit its sites and filter rules in the filterrules.conf beside its robot.conf.
 
     Comments and order of the file stay as they are. A change counts from the next run on.
 
     \b
-    Example:
+    Examples:
       ultracrawl robot create-site www.example.com --depth 5 -c config/robot.conf
+      ultracrawl robot start --background -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 

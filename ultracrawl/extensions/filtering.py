@@ -14,14 +14,16 @@ from ultracrawl.dialects.portal_robot.rules_file import read_classification, rea
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.bounds import bounded
 from ultracrawl.extensions.programs import Programs
-from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Resource, Robot, Rules, View
+from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Phase, Resource, Robot, Rules, View
 from ultracrawl.filters.classification import Classifier
+from ultracrawl.filters.function import run
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ultracrawl.extensions.robot_log import FilterLog
     from ultracrawl.model import Page
     from ultracrawl.sources.filters_section import FiltersSection
 
@@ -30,6 +32,7 @@ logger = logging.getLogger(__name__)
 SUMMARIZER_SECONDS = 600.0
 IP = "ip"
 """The field of a description that holds the address of its host."""
+_AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
 @dataclass(slots=True)
@@ -69,6 +72,8 @@ class Filtering:
         fatal = [finding for finding in self._findings if finding.fatal]
         if fatal:
             raise DefinitionError(fatal)
+        self.listener: FilterLog | None = None
+        """Hears what the directives say to each resource."""
         self.sources = {
             "csid": section.csid,
             "enumeration filter": section.enumeration,
@@ -102,7 +107,7 @@ class Filtering:
         self.robot.count(site_of(url))
         views = [View(resource), View(resource)]
         passed = [
-            view if program.judge(view) is Answer.PROCEED else None
+            view if self._run(program, Phase.METADATA, view) is Answer.PROCEED else None
             for program, view in zip(self._programs, views, strict=True)
         ]
         reasons = [view.reason for view in views]
@@ -131,9 +136,20 @@ class Filtering:
             result.reason = views.reason if described is None else described.reason
         return result
 
-    @staticmethod
-    def _passes(program: FilterProgram, view: View) -> bool:
-        return program.inspect(view) is Answer.PROCEED and program.use(view) is Answer.PROCEED
+    def _passes(self, program: FilterProgram, view: View) -> bool:
+        passed = all(self._run(program, phase, view) is Answer.PROCEED for phase in _AFTER_FETCH)
+        if passed and self.listener is not None:
+            self.listener.allowed(program, view)
+        return passed
+
+    def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
+        """Run one phase; who listens hears of each directive."""
+        if self.listener is None:
+            return run(program.steps[phase], view)
+        answer = Answer.PROCEED
+        for line, answer in program.trace(phase, view):
+            self.listener.tested(program, phase, line, view, answer)
+        return Answer.PROCEED if answer is Answer.NOACTION else answer
 
     # ---- what they are made of
 

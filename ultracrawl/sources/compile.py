@@ -312,6 +312,7 @@ _NO_RECIPE = {
     "user_agent",
     "headers",
     "settings",
+    "completion",
     "log",
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""

@@ -12,6 +12,7 @@ from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.converters import GROUPS
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.completion_section import CompletionSection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.filters_section import FiltersSection
@@ -199,6 +200,11 @@ class SourceOptions(Section):
         default=FiltersSection(),
         description="Filters of the portal robot, which decide over links and documents.",
         examples=[{"file": "config/filter.conf"}],
+    )
+    completion: CompletionSection = Field(
+        default=CompletionSection(),
+        description="What happens when a run is over.",
+        examples=[{"command": "/usr/local/bin/mail-report"}],
     )
     log: LogSection = Field(
         default=LogSection(),

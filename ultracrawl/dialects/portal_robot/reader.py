@@ -182,6 +182,8 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "conversion": {"timeout": properties["convert-timeout"] or 600.0},
         "attributes": FIELDS,
         "filters": _filters(files),
+        "completion": _completion(properties, files.instance),
+        "log": {"robot": properties["loglevel"]},
         "settings": {"CONCURRENT_REQUESTS": properties["max-concurrent"]},
     }
 
@@ -203,6 +205,15 @@ def _headers(properties: RobotProperties) -> dict[str, str]:
     if properties.is_set("email"):
         headers["From"] = properties["email"]
     return {name: text for name, text in headers.items() if text}
+
+
+def _completion(properties: RobotProperties, instance: Path) -> dict[str, Any]:
+    programs = properties["bindir"]
+    return {
+        "command": properties["cmd-hook"] or (),
+        "programs": instance / programs if programs else None,
+        "then": properties["onCompletion"],
+    }
 
 
 def _limits(properties: RobotProperties) -> dict[str, Any]:
