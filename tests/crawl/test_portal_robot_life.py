@@ -247,3 +247,19 @@ def test_the_filter_log_says_as_much_as_logtype(
     assert sum(" denied: site not allowed" in line for line in lines) == denied
     assert sum(line.endswith(" allowed") for line in lines) == allowed
     assert any(" passed" in line for line in lines) == passed
+
+
+def test_portal_robot_81_an_expired_description_leaves_unless_it_is_renewed(life: Life) -> None:
+    day = "Wed, 01 Jan 2020 00:00:00 GMT"
+    life.site.page("/a", title="A", text="needle in a", head=f'<meta name="expires" content="{day}">')
+    life.files.crawl()
+    status = life.status()
+    assert (status["indexed"], status["expired"], status["next_expiry"] is None) == (3, 1, False)
+    life.files.crawl()
+    assert len(life.files.found("needle")) == 3, "it was found again"
+    assert [one.headers.get("if-none-match") for one in life.site.requests if one.path == "/a"] == [None] * 2
+    life.site.respond("/a", status=500, headers={}, body="")
+    life.files.crawl()
+    titles = {hit["title"] for hit in life.files.found("needle")}
+    assert titles == {"Home", "B"}
+    assert life.status()["expired"] == 0

@@ -136,6 +136,8 @@ def status(config: str | None, name: str | None, as_json: bool) -> None:
     click.echo(f"  Starting Points: {found.starting_points} defined")
     click.echo(f"  {found.known:>9,}  URLs known, {found.waiting:,} waiting, {found.excluded:,} excluded")
     click.echo(f"  {found.indexed:>9,}  descriptions in the index")
+    if found.expired:
+        click.echo(f"  {found.expired:>9,}  of them have expired; the next run renews them or takes them out")
     if found.last_run:
         click.echo(
             f"  last run {found.last_run['run_id']}: {found.last_run.get('fetched', 0):,} retrieved, "

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from ultracrawl import __version__
@@ -41,6 +43,10 @@ class RobotStatus:
     pages_per_second: float = 0.0
     """Of the latest run that ended."""
     last_run: Mapping[str, Any] = field(default_factory=dict)
+    expired: int = 0
+    """Descriptions in the index that have expired; the next run renews them, or takes them out."""
+    next_expiry: float = 0.0
+    """When the next one expires, in seconds since the epoch; 0: none does."""
     version: str = __version__
 
     def as_json(self) -> dict[str, Any]:
@@ -55,11 +61,15 @@ class RobotStatus:
             "excluded": self.excluded,
             "pages_per_second": round(self.pages_per_second, 2),
             "last_run": dict(self.last_run) or None,
+            "expired": self.expired,
+            "next_expiry": datetime.fromtimestamp(self.next_expiry, UTC).isoformat()
+            if self.next_expiry
+            else None,
             "version": self.version,
         }
 
 
-def robot_status(project: Project, source: DataSource) -> RobotStatus:
+def robot_status(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> RobotStatus:
     """Return the status of a robot, running or not."""
     state = robot_state(project, source.name)
     starts = len(compile_source(source, project).seeds)
@@ -67,6 +77,7 @@ def robot_status(project: Project, source: DataSource) -> RobotStatus:
         if store is None:
             return RobotStatus(source.name, state, starts)
         counts, runs = store.counts(), store.runs(2)
+        expiries = store.expiry.outlook(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
     return RobotStatus(
@@ -79,6 +90,8 @@ def robot_status(project: Project, source: DataSource) -> RobotStatus:
         sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED),
         ended.get("fetched", 0) / seconds if seconds else 0.0,
         {name: ended[name] for name in ("run_id", "started", "finished", "fetched") if name in ended},
+        expiries.expired,
+        expiries.following,
     )
 
 

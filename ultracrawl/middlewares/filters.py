@@ -35,6 +35,7 @@ class FilterMiddleware:
         filtering = self._session.filtering
         if filtering is None or visit is None or visit.sitemap is not None:
             return
+        self._session.expiry.judge(visit)
         address = await self._address(request) if filtering.needs_address else ""
         visit.filtered = filtering.judge(visit.url, visit.entry.depth, address)
         if not visit.filtered.denied:

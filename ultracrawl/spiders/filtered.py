@@ -38,6 +38,7 @@ def filtered_documents(
         reason = result.reason or "the generation filter denied it"
         session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
         return
+    session.expiry.made(visit, result.rd)
     yield _document(session, visit, result.rd)
 
 

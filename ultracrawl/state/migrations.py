@@ -133,6 +133,11 @@ MIGRATIONS: tuple[str, ...] = (
         robots TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    # 9: when descriptions expire
+    """
+    CREATE TABLE expiry (key INTEGER PRIMARY KEY, at REAL NOT NULL);
+    CREATE TRIGGER url_expired_gone AFTER DELETE ON url BEGIN DELETE FROM expiry WHERE key=old.key; END;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

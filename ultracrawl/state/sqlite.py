@@ -15,6 +15,7 @@ from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
+from ultracrawl.state.expiry_table import ExpiryTable
 from ultracrawl.state.failure_table import FailureTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
@@ -92,8 +93,17 @@ class SqliteState:
         self.failures = FailureTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
+        self.expiry = ExpiryTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
-        self._parts = (self.sitemaps, self.pending, self.detours, self.failures, self.revisits, self.sites)
+        self._parts = (
+            self.sitemaps,
+            self.pending,
+            self.detours,
+            self.failures,
+            self.revisits,
+            self.sites,
+            self.expiry,
+        )
 
     # ---- runs
 

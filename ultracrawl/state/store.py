@@ -10,6 +10,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CyclePlace, RefreshMode
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
+from ultracrawl.state.expiry_table import ExpiryStore
 from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
@@ -89,6 +90,10 @@ class StateStore(Protocol):
     @property
     def detours(self) -> DetourStore:
         """How many documents in other languages lead to a URL."""
+
+    @property
+    def expiry(self) -> ExpiryStore:
+        """When descriptions expire."""
 
     @property
     def revisits(self) -> RevisitStore:
