@@ -72,9 +72,11 @@ class ExpiryDesk:
         session.state.flush()
         for key, at in session.state.expiry.expired(session.clock()).items():
             record = session.state.get(key)
-            if record is None or not (record.indexed or record.handed) or record.leaving:
-                session.state.expiry.put(key, 0.0)
-            elif not self._seen_well(record):
+            in_index = record is not None and (record.indexed or record.handed) and not record.leaving
+            if record is not None and in_index and self._seen_well(record):
+                continue
+            session.state.expiry.put(key, 0.0)
+            if record is not None and in_index:
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
                 # Without validators and checksum a later visit makes the description anew.
                 gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
