@@ -23,6 +23,8 @@ Change = Callable[[RulesEditor], None]
 ELSEWHERE = {
     **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
     "report": "robot_reports",
+    "export-rds": "robot_descriptions",
+    "import-rds": "robot_descriptions",
 }
 """Verbs of other modules, and their modules."""
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?")

@@ -101,7 +101,9 @@ PROPERTIES: Mapping[str, Property] = {
         _missing("auto-proxy", _text, None, "the proxy, or the address of its auto-configuration file"),
         _idle("auto_serv", "kept; it has no known meaning"),
         Property("bindir", _text, None, "folder that goes ahead of PATH for programs that the robot runs"),
-        Property("cmd-hook", _text, None, "program that runs after a run that registered a description; no shell"),
+        Property(
+            "cmd-hook", _text, None, "program that runs after a run that registered a description; no shell"
+        ),
         Property("command-port", _number(1), None, "kept; `ultracrawl` commands need no port", idle=True),
         Property("connect-timeout", _seconds, 120.0, "seconds to wait for an answer"),
         Property("convert-timeout", _seconds, 600.0, "seconds for the conversion of one document"),
