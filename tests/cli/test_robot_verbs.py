@@ -184,3 +184,28 @@ def test_a_site_on_a_port_is_covered(site: Site, url: str, robot: RobotFiles) ->
     site.page("/", title="Home", text="needle")
     assert robot.command("robot", "create-site", url.removeprefix("http://")).code == 0
     assert robot.crawl().run["outcomes"] == {"NEW": 1}
+
+
+def test_portal_robot_141_times_are_added_and_listed(robot: RobotFiles) -> None:
+    words = ("--start", "10:30 pm", "--days", "fri,sat", "--stop", "6:00 am", "--stop-days", "Sat,Sun")
+    assert robot.command("robot", "schedule", "add", *words).code == 0
+    assert robot.text("schedule.conf") == (
+        'Start time="10:30 pm" days=Fri,Sat\nStop time="6:00 am" days=Sun,Sat\n'
+    )
+    listed = robot.command("robot", "schedule", "list", "--json").lines
+    assert [one["time"] for one in listed] == ["10:30 pm Fri,Sat", "6:00 am Sun,Sat"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("add", "--start", "25:00 pm", "--days", "Sun"), "is no time"),
+        (("add", "--start", "1:00 pm", "--days", ""), "no day is given"),
+        (("run",), "has no times"),
+    ],
+    ids=["portal_robot_140 time", "portal_robot_140 day", "nothing to keep"],
+)
+def test_what_is_no_schedule_is_said(robot: RobotFiles, words: tuple[str, ...], problem: str) -> None:
+    ended = robot.command("robot", "schedule", *words)
+    assert (ended.code, problem in ended.err) == (2, True)
+    assert not (robot.config / "schedule.conf").exists()

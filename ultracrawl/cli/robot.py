@@ -23,6 +23,7 @@ Change = Callable[[RulesEditor], None]
 ELSEWHERE = {
     **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
     "report": "robot_reports",
+    "schedule": "robot_schedule",
     "export-rds": "robot_descriptions",
     "import-rds": "robot_descriptions",
 }

@@ -67,7 +67,7 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
     require_offered(robot_state(project, source.name), "start")
     click.echo(f"Starting Points: {len(compile_source(source, project).seeds)} defined")
     if background:
-        words = ["robot", "start", "-c", _location(config), "--source", source.name]
+        words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
         number = start_in_background(words, project, source.name, timeout=START_TIMEOUT)
         click.echo(f"{source.name}: started, process {number}")
         return
@@ -77,7 +77,8 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
     run_robot(project, source, told=print_report, settings=settings)
 
 
-def _location(config: str | None) -> str:
+def robot_location(config: str | None) -> str:
+    """Return where the definitions are, for a process that may run elsewhere."""
     location = locate_definitions(config)
     assert location is not None, "the project was read from it"
     return str(Path(location).absolute()) if os.path.exists(location) else location
