@@ -10,10 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-OWN_SECONDS = 10.0
-"""Seconds that a function of somebody else's may take for one resource."""
-OWN_MEMORY = 512 << 20
-"""Bytes that it may take on top of what the process has when it is called."""
 _AGAIN = 1.0
 """Seconds after which it is interrupted once more, if it caught the interruption."""
 _STATUS = Path("/proc/self/statm")
@@ -24,7 +20,7 @@ class _OutOfTimeError(BaseException):
 
 
 @contextmanager
-def bounded(seconds: float = OWN_SECONDS, memory: int = OWN_MEMORY) -> Iterator[None]:
+def bounded(seconds: float, memory: int = 512 << 20) -> Iterator[None]:
     """Raise `TimeoutError` or `MemoryError` inside the block when it takes more; other blocks may follow.
 
     Python code is interrupted wherever it is, also inside its regular expressions; a call into C that does not come

@@ -171,7 +171,7 @@ class Filtering:
             has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
-            limit=bounded,
+            limit=lambda: bounded(self._section.function_timeout, self._section.function_memory),
             most_classifications=self._section.max_classifications,
         )
 
