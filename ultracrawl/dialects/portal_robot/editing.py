@@ -85,7 +85,7 @@ class RulesEditor:
     def put_line(self, kind: str, name: str, line: str, **values: str) -> None:
         """Let a directive take the place of the one of its word that has these values, or add it."""
         span = self._require(kind, name)
-        for at, end in self._directives(span, line.split()[0], values):
+        for at, end in self._directives(span, line.split(maxsplit=1)[0], values):
             self._lines[at:end] = [f"   {line}\n"]
             return
         self.add_line(kind, name, line)
