@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.access_desk import AccessDesk
 from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.conversion_desk import ConversionDesk
@@ -106,6 +107,7 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
+        self.access = AccessDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.control = CrawlControl(self)

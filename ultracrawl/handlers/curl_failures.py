@@ -14,7 +14,8 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.extensions.failures import AddressRefusedError
+from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
+from ultracrawl.model import StatusCode
 
 if TYPE_CHECKING:
     from ultracrawl.handlers.transfer import Transfer
@@ -43,7 +44,11 @@ def failure(transfer: Transfer, code: int, text: str) -> Exception:
         return AddressRefusedError(transfer.refusal)
     words = text or f"libcurl error {code}"
     if transfer.turned_away:
-        return DownloadFailedError(words)
+        return (
+            ProxyLoginError(words)
+            if transfer.head.status == StatusCode.PROXY_LOGIN
+            else DownloadFailedError(words)
+        )
     if lost_data(transfer, code):
         return ResponseDataLossError(words)
     return _KINDS.get(code, DownloadFailedError)(words)

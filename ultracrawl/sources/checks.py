@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.errors import UserError
+from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compile import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.yaml_tree import Data, Path
-
-
-class Doubt(NamedTuple):
-    """A mistake, or with `fatal` False an advice, at a place below the source (or the file)."""
-
-    path: Path
-    problem: str
-    instead: str
-    fatal: bool = True
 
 
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
@@ -30,6 +22,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     doubts = list(check_start_urls(source))
     yield from doubts
     yield from check_sitemap_urls(source)
+    yield from check_access(source)
     if not doubts:
         yield from _check_boundary(source)
 

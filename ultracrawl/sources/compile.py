@@ -34,6 +34,7 @@ from ultracrawl.frontier import Grouping, LevelRules, Pace
 from ultracrawl.model import StatusCode
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
@@ -125,11 +126,7 @@ def compile_source(
         grouping=compile_grouping(source),
         limits=source.limits,
         depth_limit=source.depth,
-        headers={
-            "User-Agent": source.user_agent,
-            "Accept": _accept((*source.types, *source.follow_only_types)),
-            **source.headers,
-        },
+        headers=compile_headers(source),
         focus=compile_focus(source),
         follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
@@ -205,6 +202,17 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         exclude_headers=source.exclude_headers,
         unreadable=_unreadable(source.conversion.types),
     )
+
+
+def compile_headers(source: DataSource) -> dict[str, str]:
+    """Return the headers of every request; nothing in them is secret."""
+    headers = {
+        "User-Agent": source.user_agent,
+        "Accept": _accept((*source.types, *source.follow_only_types)),
+    }
+    if not source.http.compression or source.http.version == "1.0":
+        headers["Accept-Encoding"] = "identity"
+    return headers | {name.title(): value for name, value in source.headers.items()}
 
 
 def compile_focus(source: DataSource) -> FocusPolicy | None:
@@ -310,10 +318,10 @@ _NO_RECIPE = {
     "priority",
     "limits",
     "user_agent",
-    "headers",
     "settings",
     "completion",
     "log",
+    *AccessOptions.model_fields,
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
 

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_va
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.converters import GROUPS
+from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.completion_section import CompletionSection
 from ultracrawl.sources.conversion_section import ConversionSection
@@ -22,7 +23,6 @@ from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.priority_section import PrioritySection
 from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
-from ultracrawl.sources.request_headers import RequestHeaders
 from ultracrawl.sources.rule_files import with_urls_of_files
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, RobotsSection
@@ -61,7 +61,7 @@ def _lower_text(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
-class SourceOptions(Section):
+class SourceOptions(AccessOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
     boundary: BoundarySection = Field(
@@ -130,11 +130,6 @@ class SourceOptions(Section):
         default=f"ultracrawl/{__version__}",
         description="The User-Agent header. Add an address where site owners can reach you.",
         examples=["ultracrawl (+https://www.example.com/crawler)"],
-    )
-    headers: RequestHeaders = Field(
-        default={},
-        description="Further headers of every request, to whatever host it goes.",
-        examples=[{"From": "webmaster@example.com"}],
     )
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
@@ -302,6 +297,11 @@ class DefinitionHead(Section):
     logs: LogsSection = Field(
         default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
     )
+    key_file: Path | None = Field(
+        default=None,
+        description="The key of encrypted passwords; `ultracrawl secret new-key` makes one.",
+        examples=["config/password.key"],
+    )
     attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
         default={},
         description="Search attributes beside the eight that always exist: name and type.",
@@ -356,6 +356,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         state=head.state.model_copy(update=head.state.below(base)),
         cache=head.cache.model_copy(update=head.cache.below(base)),
         logs=head.logs.model_copy(update=head.logs.below(base)),
+        key_file=base / head.key_file if head.key_file else None,
         attributes=head.attributes,
         base=base,
         sources=dict(sources),

@@ -43,6 +43,11 @@ class RuleFiles:
         self._findings = findings
         self._read: dict[tuple[str, bool], tuple[Pattern, ...]] = {}
 
+    @property
+    def base(self) -> Path:
+        """The folder that relative names are taken from."""
+        return self._base
+
     def hosts(self, name: str) -> tuple[Pattern, ...]:
         """Return the host rules of a file."""
         return self._patterns(name, True, parse_domain_lines)

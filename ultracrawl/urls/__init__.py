@@ -13,7 +13,7 @@ from ultracrawl.urls.key import url_key
 from ultracrawl.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
 from ultracrawl.urls.parts import UrlParts, display_url, host_of, path_of, port_of, site_of, split
 from ultracrawl.urls.recursion import repeats
-from ultracrawl.urls.registrable import registrable_domain
+from ultracrawl.urls.registrable import registrable_domain, widest_own_domain
 
 __all__ = [
     "DEFAULT_POLICY",
@@ -32,4 +32,5 @@ __all__ = [
     "split",
     "unify",
     "url_key",
+    "widest_own_domain",
 ]

@@ -98,7 +98,7 @@ PROPERTIES: Mapping[str, Property] = {
     one.name: one
     for one in (
         Property("csid", _text, "", "source `csid`; names the source"),
-        _missing("auto-proxy", _text, None, "the proxy, or the address of its auto-configuration file"),
+        Property("auto-proxy", _text, None, "the proxy; no effect if it is an auto-configuration file, which is not run"),
         _idle("auto_serv", "kept; it has no known meaning"),
         Property("bindir", _text, None, "folder that goes ahead of PATH for programs that the robot runs"),
         Property(
@@ -134,15 +134,19 @@ PROPERTIES: Mapping[str, Property] = {
             "idle",
             "what a robot that `robot start` started does after a run: wait, run again, or end",
         ),
-        _missing("password", _text, None, "password for HTTP authentication and FTP"),
-        _missing(
-            "proxy-loc", _one_of(server="server", file="file"), "server", "where the auto-configuration lies"
+        Property("password", _text, None, "password for HTTP authentication on the sites of the robot, and nowhere else"),
+        Property(
+            "proxy-loc",
+            _one_of(server="server", file="file"),
+            "server",
+            "no auto-configuration file is run, wherever it lies",
+            idle=True,
         ),
-        _missing(
+        Property(
             "proxy-type",
             _one_of(direct="direct", auto="auto", manual="manual"),
             "direct",
-            "whether a proxy is used",
+            "whether the proxy is used: `direct` is without it",
         ),
         Property("referer", _text, None, "sent as Referer"),
         _idle("register-user", "the index needs no account"),
@@ -154,7 +158,7 @@ PROPERTIES: Mapping[str, Property] = {
         Property("smart-host-heuristics", _flag, False, "www1, www23 … are taken for www, in URLs and sites"),
         _idle("tmpdir", "temporary files lie where the system wants them"),
         Property("user-agent", _text, None, "the User-Agent"),
-        _missing("username", _text, "anonymous", "user for HTTP authentication and FTP"),
+        Property("username", _text, "anonymous", "user for HTTP authentication on the sites of the robot"),
         Property("start", _text, (), "a starting point, as older files have them", repeats=True),
         Property("max-classifications", _number(1), 10, "categories of one description"),
     )

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ultracrawl import __version__
+from ultracrawl.dialects.portal_robot.access import authentication, doubts, proxy
 from ultracrawl.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.properties import RobotProperties, read_properties
@@ -102,7 +103,7 @@ def read_files(location: Path) -> RobotFiles:
     if isinstance(text, Finding):
         return RobotFiles(location, RobotProperties(str(location)), findings=[text])
     properties, read = read_properties(text, str(location))
-    files = RobotFiles(location, properties, findings=list(read.findings))
+    files = RobotFiles(location, properties, findings=[*read.findings, *doubts(properties)])
     filters = _text(location.with_name(FILTER_FILE))
     _read_rules(files)
     _read_classification(files)
@@ -172,6 +173,8 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
         "headers": _headers(properties),
+        "authentication": authentication(properties, files.rules.sites, files.starts),
+        "proxy": proxy(properties),
         "robots": {"obey": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
         "politeness": {
