@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.handlers import best_handler
+from ultracrawl.handlers import FTP_HANDLER, best_handler
 from ultracrawl.settings.presets import closed_schemes, components, hardened, replaced, tuned
 from ultracrawl.sources import DataSource
 
@@ -53,6 +53,8 @@ class UltracrawlAddon:
         for name, value in {**hardened, **tuned}.items():
             settings.set(name, value, priority="addon")
         settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
+        if "ftp" in self._source.boundary.schemes:
+            settings["DOWNLOAD_HANDLERS"].setdefault("ftp", FTP_HANDLER)
         for scheme in closed_schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
         for scheme in ("http", "https"):

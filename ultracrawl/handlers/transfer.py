@@ -21,6 +21,7 @@ from ultracrawl.handlers.wire import (
     proxy_url,
     target_url,
 )
+from ultracrawl.model import StatusCode
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -106,6 +107,11 @@ class Transfer:
     def turned_away(self) -> bool:
         """Whether a proxy answered, and did not open the tunnel that was asked for."""
         return self._tunnelling and self.head.status > 0
+
+    @property
+    def login_refused(self) -> bool:
+        """Whether a proxy wants another user and password."""
+        return self.head.status == StatusCode.PROXY_LOGIN
 
     @property
     def connected(self) -> bool:

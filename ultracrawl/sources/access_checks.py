@@ -22,6 +22,13 @@ def check_access(source: DataSource) -> Iterator[Doubt]:
     for path, secret in _secrets(source):
         if stands_in_clear(secret):
             yield Doubt(path, "the secret stands here for everybody to read", INSTEAD, fatal=False)
+    if source.proxy.servers and "ftp" in source.boundary.schemes:
+        yield Doubt(
+            ("proxy", "servers"),
+            "FTP servers are asked directly, not through a proxy",
+            "take `ftp` out of `boundary.schemes` if that must not be",
+            fatal=False,
+        )
 
 
 def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
@@ -33,6 +40,8 @@ def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
     for name, pair in source.client_certificates.items():
         if pair.password is not None:
             yield ("client_certificates", name, "password"), pair.password
+    for name, account in source.ftp.accounts.items():
+        yield ("ftp", "accounts", name, "password"), account.password
     for name, login in source.logins.items():
         for field, value in login.fields.items():
             if PASSWORD_FIELD.search(field):

@@ -16,9 +16,12 @@ from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.completion_section import CompletionSection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
+from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.filters_section import FiltersSection
 from ultracrawl.sources.focused_section import FocusedSection
+from ultracrawl.sources.ftp_section import FtpSection
 from ultracrawl.sources.header_rules import HeaderExpressions
+from ultracrawl.sources.javascript_section import JavascriptSection
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.priority_section import PrioritySection
@@ -176,6 +179,28 @@ class SourceOptions(AccessOptions):
         description="What errors mean for a URL and its document.",
         examples=[{"http": {"5xx": "DELETE:10"}}],
     )
+    feeds: FeedsSection = Field(
+        default=FeedsSection(),
+        description="Which RSS and Atom feeds are read, and what becomes of what they name.",
+        examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
+    )
+    javascript: JavascriptSection = Field(
+        default=JavascriptSection(),
+        description="Which pages are opened in a browser, so that their scripts run.",
+        examples=[{"use": True, "urls": ["https://www.example.com/app/"], "keep_html": True}],
+    )
+    post_payload: Mapping[str, str] = Field(
+        default={},
+        repr=False,
+        description="Bodies sent by POST, as form fields unless a header says otherwise: by URL, or by `prefix:` and "
+        "the beginning of URLs. An exact URL wins, then the longest beginning.",
+        examples=[{"prefix:https://www.example.com/catalogue/": "view=full"}],
+    )
+    ftp: FtpSection = Field(
+        default=FtpSection(),
+        description="How FTP servers are spoken to.",
+        examples=[{"passive": False}],
+    )
     deletion: DeletionSection = Field(
         default=DeletionSection(),
         description="How many documents may leave the index in one run.",
@@ -269,6 +294,11 @@ class DataSource(SourceEntry):
     """A data source with everything that is said about it, defaults included."""
 
     name: SourceName = Field(description="The name of the source.", examples=["handbook"])
+
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """Where crawling begins: the start URLs and the feeds."""
+        return (*self.start_urls, *self.feeds.urls)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.type}, start URLs: {len(self.start_urls)})"

@@ -28,7 +28,7 @@ def filtered_documents(
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
     result = filtering.use(views, headers_of(response), response.body, converted)
-    if result.links:
+    if result.links and (session.source.ftp.search_links or not visit.url.startswith("ftp:")):
         html = views.resource.content_type in HTML
         base = (views.resource.page.base if html else "") or response.url
         new = session.links.follow(visit, result.links, base)

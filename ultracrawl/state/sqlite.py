@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state.allowance_table import AllowanceTable
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.expiry_table import ExpiryTable
 from ultracrawl.state.failure_table import FailureTable
+from ultracrawl.state.feed_table import FeedTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.revisit_table import RevisitTable
@@ -50,6 +52,10 @@ _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
 _ENTRY = (
     "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank, q.level "
     "FROM queue q JOIN url u ON u.key=q.key"
+)
+_QUEUED = (
+    f"SELECT {_ENTRY} WHERE q.site=? AND q.level>=? AND q.level<? "
+    "ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
 )
 
 
@@ -94,6 +100,8 @@ class SqliteState:
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
         self.expiry = ExpiryTable(self._db, self._all)
+        self.allowances = AllowanceTable(self._db, self._all)
+        self.feeds = FeedTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
         self._parts = (
             self.sitemaps,
@@ -103,6 +111,8 @@ class SqliteState:
             self.revisits,
             self.sites,
             self.expiry,
+            self.allowances,
+            self.feeds,
         )
 
     # ---- runs
@@ -133,6 +143,7 @@ class SqliteState:
             self._forget_orphans()
             self.sitemaps.begin_run(run.number - 1)
             self.sites.begin_run(started)
+            self.allowances.begin_run()
             fill_queue(self._db, place, start)
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
         self._seq = self._last_seq()
@@ -252,7 +263,7 @@ class SqliteState:
         with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            for part in (self.sitemaps, self.pending, self.detours, self.failures):
+            for part in (self.sitemaps, self.pending, self.detours, self.failures, self.feeds):
                 part.forget_dropped()
 
     def dequeue_removed(self) -> None:
@@ -281,10 +292,8 @@ class SqliteState:
         """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
         if site in self._touched:
             self.flush()
-        levels = levels or range(sys.maxsize)
-        which = "q.site=? AND q.level>=? AND q.level<? ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
-        rows = self._all(f"SELECT {_ENTRY} WHERE {which}", site, levels.start, levels.stop, limit)
-        return [QueueEntry(*row) for row in rows]
+        first, end = (levels.start, levels.stop) if levels else (0, sys.maxsize)
+        return [QueueEntry(*row) for row in self._all(_QUEUED, site, first, end, limit)]
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
@@ -381,13 +390,14 @@ class SqliteState:
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        known, indexed = self._one("SELECT count(*), coalesce(sum(indexed), 0) FROM url")
+        sums = "count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0)"
+        known, indexed, documents = self._one(f"SELECT {sums} FROM url")  # noqa: S608 - constant texts
         (queued,) = self._one("SELECT count(*) FROM queue")
         (pending,) = self._one("SELECT count(*) FROM pending")
         rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
         outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
         (leaving,) = self._one("SELECT count(*) FROM url WHERE leaving<>''")
-        return StateCounts(known, queued, indexed, outcomes, pending, leaving)
+        return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
 
     def close(self) -> None:
         """Flush and release."""

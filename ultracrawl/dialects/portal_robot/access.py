@@ -19,7 +19,9 @@ def authentication(
     """Return the entries of `authentication`: user and password for the robot's own sites, and no other server."""
     if not properties["password"]:
         return {}
-    origins = dict.fromkeys([*_of_starts(starts), *(url for site in sites if site.enabled for url in _of(site))])
+    origins = dict.fromkeys(
+        [*_of_starts(starts), *(url for site in sites if site.enabled for url in _of(site))]
+    )
     return {
         f"site {number}": {"url": url, "user": properties["username"], "password": properties["password"]}
         for number, url in enumerate(origins, 1)
@@ -56,12 +58,19 @@ def doubts(properties: RobotProperties) -> Iterator[Finding]:
     """Yield what of it has no effect."""
     address = properties["auto-proxy"]
     if address and properties["proxy-type"] != "direct" and _is_script(address):
-        problem = "has no effect: an auto-configuration file is a program of somebody else's, which is not run"
+        problem = (
+            "has no effect: an auto-configuration file is a program of somebody else's, which is not run"
+        )
         instead = "write the address of the proxy itself, as http://proxy.example.com:3128/"
         line = properties.lines.get("auto-proxy", 0)
         yield Finding(properties.file, line, "auto-proxy", problem, instead, False)
     elif properties["proxy-type"] != "direct" and not address:
         line = properties.lines.get("proxy-type", 0)
         yield Finding(
-            properties.file, line, "proxy-type", "has no effect without auto-proxy", "name the proxy there", False
+            properties.file,
+            line,
+            "proxy-type",
+            "has no effect without auto-proxy",
+            "name the proxy there",
+            False,
         )

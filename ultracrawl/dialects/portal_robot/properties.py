@@ -69,8 +69,7 @@ def _one_of(**meanings: str) -> Callable[[str], str]:
 class Property:
     """A property of `robot.conf`; `effect` says what it does here.
 
-    `idle` properties are read and have no effect, and need none. `missing` ones are to have one that is not built
-    yet: a file that sets them to anything but the default, or a value in `without`, gets a warning.
+    `idle` properties are read and have no effect, and need none.
     """
 
     name: str
@@ -78,8 +77,6 @@ class Property:
     default: Any
     effect: str
     idle: bool = False
-    missing: bool = False
-    without: tuple[Any, ...] = ()
     repeats: bool = False
 
 
@@ -87,18 +84,11 @@ def _idle(name: str, why: str, read: Callable[[str], Any] = _text, default: Any 
     return Property(name, read, default, why, idle=True)
 
 
-def _missing(
-    name: str, read: Callable[[str], Any], default: Any, effect: str, without: tuple[Any, ...] = ()
-) -> Property:
-    """Return a property that has no effect yet; `without` are values that need none, as the default does."""
-    return Property(name, read, default, effect, missing=True, without=without)
-
-
 PROPERTIES: Mapping[str, Property] = {
     one.name: one
     for one in (
         Property("csid", _text, "", "source `csid`; names the source"),
-        Property("auto-proxy", _text, None, "the proxy; no effect if it is an auto-configuration file, which is not run"),
+        Property("auto-proxy", _text, None, "the proxy; an auto-configuration file is not run"),
         _idle("auto_serv", "kept; it has no known meaning"),
         Property("bindir", _text, None, "folder that goes ahead of PATH for programs that the robot runs"),
         Property(
@@ -134,7 +124,7 @@ PROPERTIES: Mapping[str, Property] = {
             "idle",
             "what a robot that `robot start` started does after a run: wait, run again, or end",
         ),
-        Property("password", _text, None, "password for HTTP authentication on the sites of the robot, and nowhere else"),
+        Property("password", _text, None, "password for HTTP authentication, on the sites of the robot only"),
         Property(
             "proxy-loc",
             _one_of(server="server", file="file"),
@@ -226,9 +216,6 @@ def _take(pair: Parameter, properties: RobotProperties, read: ConfigText) -> Non
     except PropertyError as error:
         read.blame(pair.line, pair.name, f"`{pair.value}` is not {error}", f"write {error}")
         return
-    if known.missing and value not in (known.default, *known.without):
-        problem = f"has no effect yet ({known.effect})"
-        read.blame(pair.line, pair.name, problem, "do not rely on it", fatal=False)
     if known.repeats:
         properties.values[name] = (*properties[name], value)
     elif name in properties.values:
