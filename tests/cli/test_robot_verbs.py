@@ -184,3 +184,122 @@ def test_a_site_on_a_port_is_covered(site: Site, url: str, robot: RobotFiles) ->
     site.page("/", title="Home", text="needle")
     assert robot.command("robot", "create-site", url.removeprefix("http://")).code == 0
     assert robot.crawl().run["outcomes"] == {"NEW": 1}
+
+
+def test_portal_robot_141_times_are_added_and_listed(robot: RobotFiles) -> None:
+    words = ("--start", "10:30 pm", "--days", "fri,sat", "--stop", "6:00 am", "--stop-days", "Sat,Sun")
+    assert robot.command("robot", "schedule", "add", *words).code == 0
+    assert robot.text("schedule.conf") == (
+        'Start time="10:30 pm" days=Fri,Sat\nStop time="6:00 am" days=Sun,Sat\n'
+    )
+    listed = robot.command("robot", "schedule", "list", "--json").lines
+    assert [one["time"] for one in listed] == ["10:30 pm Fri,Sat", "6:00 am Sun,Sat"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("add", "--start", "25:00 pm", "--days", "Sun"), "is no time"),
+        (("add", "--start", "1:00 pm", "--days", ""), "no day is given"),
+        (("run",), "has no times"),
+    ],
+    ids=["portal_robot_140 time", "portal_robot_140 day", "nothing to keep"],
+)
+def test_what_is_no_schedule_is_said(robot: RobotFiles, words: tuple[str, ...], problem: str) -> None:
+    ended = robot.command("robot", "schedule", *words)
+    assert (ended.code, problem in ended.err) == (2, True)
+    assert not (robot.config / "schedule.conf").exists()
+
+
+EDITED = """# head
+<FilterRule name="drafts" title="Old" enable=on default=on behavior=exclude>
+   # about drafts
+   Match source=path by=contains string="/draft/"
+</FilterRule>
+<FilterRule name=other>
+   Match string=x
+</FilterRule>
+
+<Site name="a" kind=server>
+   Host name=a  # is part of the name, so nothing
+   # the front page
+   Start url="http://a/" depth=2
+   Use rule=other \\
+       enable=off
+</Site>
+# foot
+"""
+
+EDITS = {
+    "title": (("edit-rule", "drafts", "--title", 'A "new" one'), 'title="Old"', 'title="A \\"new\\" one"'),
+    "behavior": (("edit-rule", "drafts", "--include"), "behavior=exclude", "behavior=include"),
+    "default": (("edit-rule", "drafts", "--no-default"), "default=on", "default=off"),
+    "another test": (
+        ("edit-rule", "drafts", "--source", "path", "--by", "ends-with", "--string", ".wip"),
+        'string="/draft/"\n',
+        'string="/draft/"\n   Match source=path by=ends-with string=".wip"\n',
+    ),
+    "no test": (
+        ("edit-rule", "drafts", "--no-string", "/draft/"),
+        '   Match source=path by=contains string="/draft/"\n',
+        "",
+    ),
+    "kind": (("edit-site", "a", "--kind", "domain"), "kind=server", "kind=domain"),
+    "a header without it": (
+        ("edit-rule", "other", "--title", "T"),
+        "<FilterRule name=other>",
+        '<FilterRule name=other title="T">',
+    ),
+    "another start": (
+        ("edit-site", "a", "--start", "http://a/b", "--depth", "3"),
+        "depth=2\n",
+        'depth=2\n   Start url="http://a/b" depth=3\n',
+    ),
+    "another depth": (("edit-site", "a", "--start", "http://a/", "--depth", "-1"), "depth=2", "depth=-1"),
+    "use a rule": (
+        ("edit-site", "a", "--use", "drafts"),
+        "       enable=off\n",
+        '       enable=off\n   Use   rule="drafts"\n',
+    ),
+    "use no more": (("edit-site", "a", "--no-use", "other"), "   Use rule=other \\\n       enable=off\n", ""),
+    "a host": (
+        ("edit-site", "a", "--host", "b:8080", "--no-start", "http://a/", "--start", "http://b:8080/"),
+        '   # the front page\n   Start url="http://a/" depth=2\n',
+        '   Host  name="b" port=8080\n   # the front page\n',
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "old", "new"), EDITS.values(), ids=EDITS)
+def test_portal_robot_113_edited_in_place(
+    robot: RobotFiles, words: tuple[str, ...], old: str, new: str
+) -> None:
+    robot.write("filterrules.conf", EDITED.replace("  # is part of the name, so nothing", ""))
+    before = rules(robot)
+    ended = robot.command("robot", *words)
+    assert ended.code == 0, ended.err
+    expected = before.replace(old, new, 1)
+    if "--host" in words:
+        expected = expected.replace("</Site>", '   Start url="http://b:8080/"\n</Site>')
+    assert rules(robot) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("edit-site", "b", "--kind", "domain"), "there is no Site 'b'"),
+        (("edit-site", "a", "--use", "nothing"), "there is no filter rule `nothing`"),
+        (("edit-site", "a", "--no-use", "drafts"), "has no Use drafts"),
+        (("edit-site", "a", "--depth", "3"), "name it with --start"),
+        (("edit-rule", "drafts", "--no-string", "x"), "has no test for 'x'"),
+        (("edit-rule", "drafts", "--by", "regex", "--string", "("), "the expression '(' is none"),
+    ],
+)
+def test_an_edit_that_cannot_be_done_leaves_the_file_alone(
+    robot: RobotFiles, words: tuple[str, ...], problem: str
+) -> None:
+    robot.write("filterrules.conf", EDITED.replace("  # is part of the name, so nothing", ""))
+    before = rules(robot)
+    ended = robot.command("robot", *words)
+    assert (ended.code, problem in ended.err) == (2, True), ended.err
+    assert rules(robot) == before

@@ -219,10 +219,3 @@ def test_robot_state_dir_holds_the_data(pages: Site, url: str, robot: RobotFiles
     assert len(robot.found("needle")) == 5
     assert (robot.workspace.directory / "elsewhere/data").is_dir()
     assert not (robot.workspace.directory / "robot").exists()
-
-
-def test_a_property_that_is_not_built_yet_is_said(pages: Site, url: str, robot: RobotFiles) -> None:
-    robot.properties(onCompletion="loop", referer="http://a.example/")
-    robot.site(f"{url}/")
-    told = robot.workspace.command("lint", "config/robot.conf")
-    assert told.out.count("has no effect yet") + told.err.count("has no effect yet") == 2

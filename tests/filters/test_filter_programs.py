@@ -6,6 +6,7 @@ import pytest
 from support.filters import Filters, page
 
 from ultracrawl.filters import Answer, FilterKind, Phase, Resource, Robot, View
+from ultracrawl.model import Decision
 
 E, G = FilterKind.ENUMERATION, FilterKind.GENERATION
 LINKS = '<title>Home</title><a href="/b">b</a>'
@@ -324,3 +325,37 @@ def test_answers_of_the_robot_end_a_phase() -> None:
     robot.count("a")
     assert (len(robot.hosts), robot.objects) == (2, 3)
     assert Filters().program("").judge(View(Resource("http://h/"))) is Answer.PROCEED
+
+
+@pytest.mark.parametrize("value", ["false", "off"])
+def test_portal_robot_30_a_line_that_is_off_is_a_comment(value: str) -> None:
+    off = f"Data enable={value} fn=filter-by-md5\nData fn=assign-source dst=x value=y"
+    commented = "# Data fn=filter-by-md5\nData fn=assign-source dst=x value=y"
+    programs = [Filters().program(text) for text in (off, commented)]
+    first, second = [[str(line) for line in one.lines[Phase.DATA]] for one in programs]
+    assert first == second == ["Data fn=assign-source dst=x value=y"]
+
+
+@pytest.mark.parametrize("kind", [E, G])
+def test_portal_robot_103_the_rules_are_let_go_at_the_end_of_either_filter(kind: FilterKind) -> None:
+    class Rules:
+        def judge(self, url: str, media_type: str | None = None) -> Decision:
+            return Decision(True, "", "", f"{url} {media_type}")
+
+    filters = Filters(Robot(load_rules=lambda _: Rules()))
+    text = "Setup fn=filterrules-setup config=x\nShutdown fn=filterrules-shutdown"
+    program = filters.program(text, kind, "f")
+    assert not filters.findings
+    assert "f" in filters.robot.rules
+    program.stop()
+    assert "f" not in filters.robot.rules
+    filters.program("MetaData fn=filterrules-shutdown", kind)
+    assert "cannot stand under MetaData" in filters.findings[-1].problem
+
+
+def test_portal_robot_5_a_directory_gives_its_files_and_no_description() -> None:
+    listing = page('<a href="one.txt">one</a><a href="two.txt">two</a>', url="ftp://h/pub/")
+    directories = r"MetaData fn=filter-by-regex src=path deny=.*/"
+    (links,) = Filters().run("Enumerate fn=enumerate-urls", listing, kind=E)
+    (rd,) = Filters().run(f"{directories}\nGenerate fn=extract-html-meta", listing)
+    assert (links.links, rd.rd) == (["one.txt", "two.txt"], {})

@@ -7,6 +7,7 @@ from ultracrawl.backends.open import (
     open_index,
     open_indexer,
     open_state,
+    robot_file,
     state_exists,
     state_file,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "open_index",
     "open_indexer",
     "open_state",
+    "robot_file",
     "state_exists",
     "state_file",
 ]

@@ -25,6 +25,12 @@ def state_file(project: Project, source: str) -> Path | None:
     return None if project.state.engine == "memory" else _state_path(project, source)
 
 
+def robot_file(project: Project, source: str) -> Path | None:
+    """Return the name beside which the robot of a source shows its sign; None if the state is kept in memory."""
+    file = state_file(project, source)
+    return file.with_suffix(".robot") if file is not None else None
+
+
 def state_exists(project: Project, source: str) -> bool:
     """Whether a source was ever crawled."""
     return _state_path(project, source).exists()

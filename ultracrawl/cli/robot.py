@@ -1,7 +1,8 @@
-"""`ultracrawl robot`: sites and filter rules of a portal robot, edited in their file."""
+"""`ultracrawl robot`: control of a portal robot; its sites and filter rules, edited in their file."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import tempfile
@@ -19,29 +20,58 @@ from ultracrawl.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.model import DefinitionError
 
 Change = Callable[[RulesEditor], None]
+ELSEWHERE = {
+    **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
+    "report": "robot_reports",
+    "schedule": "robot_schedule",
+    "edit-site": "robot_editing",
+    "edit-rule": "robot_editing",
+    "export-rds": "robot_descriptions",
+    "import-rds": "robot_descriptions",
+}
+"""Verbs of other modules, and their modules."""
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?")
 
 
-@click.group("robot")
+class RobotVerbs(click.Group):
+    """The group of verbs; those in modules of their own are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all verbs."""
+        return sorted({*super().list_commands(ctx), *ELSEWHERE})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a verb."""
+        if cmd_name not in ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        module = importlib.import_module(f"ultracrawl.cli.{ELSEWHERE[cmd_name]}")
+        found = getattr(module, cmd_name.replace("-", "_"))
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group("robot", cls=RobotVerbs)
 def command() -> None:
-    """Sites and filter rules of a portal robot, in the filterrules.conf beside its robot.conf.
+    """Control a portal robot, and edit its sites and filter rules in the filterrules.conf beside its robot.conf.
 
     Comments and order of the file stay as they are. A change counts from the next run on.
 
     \b
-    Example:
+    Examples:
       ultracrawl robot create-site www.example.com --depth 5 -c config/robot.conf
+      ultracrawl robot start --background -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-def _config(function: Callable[..., None]) -> Callable[..., None]:
+def config_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c`."""
     return click.option(
         "-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG."
     )(function)
 
 
 @command.command("list-sites")
-@_config
+@config_option
 @json_option
 def list_sites(config: str | None, as_json: bool) -> None:
     """List the sites: hosts, starting points, rules in their order."""
@@ -70,7 +100,7 @@ def list_sites(config: str | None, as_json: bool) -> None:
 @click.option(
     "--depth", type=click.IntRange(-1), help="Link steps from there; -1: all. Default: that of robot.conf."
 )
-@_config
+@config_option
 def create_site(
     name: str, domain: bool, starts: tuple[str, ...], depth: int | None, config: str | None
 ) -> None:
@@ -91,7 +121,7 @@ def create_site(
         *(f'   Use   rule="{rule}"' for rule in rules),
         "</Site>",
     ]
-    _change(config, lambda editor: editor.add("site", name, "\n".join(lines) + "\n"))
+    change_rules(config, lambda editor: editor.add("site", name, "\n".join(lines) + "\n"))
     click.echo(f"{name}: {len(rules)} rules, starting at {', '.join(starts) or f'http://{name}/'}")
 
 
@@ -102,7 +132,7 @@ def _host_line(name: str) -> str:
 
 @command.command("delete-site")
 @click.argument("names", nargs=-1, required=True)
-@_config
+@config_option
 def delete_site(names: tuple[str, ...], config: str | None) -> None:
     """Delete the sites NAMES. Their descriptions leave the index with the next run."""
 
@@ -110,7 +140,7 @@ def delete_site(names: tuple[str, ...], config: str | None) -> None:
         for name in names:
             editor.remove("site", name)
 
-    _change(config, change)
+    change_rules(config, change)
     click.echo(f"deleted: {', '.join(names)}")
 
 
@@ -118,13 +148,13 @@ def _switching(kind: str, verb: str, *, on: bool) -> click.Command:
     what = "sites" if kind == "site" else "rules"
 
     @click.argument("names", nargs=-1, required=True)
-    @_config
+    @config_option
     def switch(names: tuple[str, ...], config: str | None) -> None:
         def change(editor: RulesEditor) -> None:
             for name in names:
                 editor.switch(kind, name, on=on)
 
-        _change(config, change)
+        change_rules(config, change)
         click.echo(f"{verb}d: {', '.join(names)}")
 
     switch.__doc__ = f"{verb.capitalize()} the {what} NAMES; they stay in the file."
@@ -137,7 +167,7 @@ for _kind in ("site", "filterrule"):
 
 
 @command.command("list-rules")
-@_config
+@config_option
 @json_option
 def list_rules(config: str | None, as_json: bool) -> None:
     """List the filter rules: whether they are on, used by default, and in which sites they are used."""
@@ -169,7 +199,7 @@ def list_rules(config: str | None, as_json: bool) -> None:
 @click.option("--include", is_flag=True, help="Let in what matches, instead of keeping it out.")
 @click.option("--no-default", is_flag=True, help="Do not attach it to sites that are created later.")
 @click.option("--title", default="", help="A description for people.")
-@_config
+@config_option
 def create_rule(
     name: str,
     source: str,
@@ -188,22 +218,22 @@ def create_rule(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     behavior = "include" if include else "exclude"
     default = "off" if no_default else "on"
-    head = f'name="{_quoted(name)}" title="{_quoted(title)}" enable=on default={default} behavior={behavior}'
-    match = f'Match source={source} by={by} string="{_quoted(string)}"'
+    head = f'name="{quoted(name)}" title="{quoted(title)}" enable=on default={default} behavior={behavior}'
+    match = f'Match source={source} by={by} string="{quoted(string)}"'
     block = f"<FilterRule {head}>\n   {match}\n</FilterRule>\n"
-    _change(config, lambda editor: editor.add("filterrule", name, block))
+    change_rules(config, lambda editor: editor.add("filterrule", name, block))
     click.echo(f"created: {name}")
 
 
 @command.command("delete-rule")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_config
+@config_option
 def delete_rule(name: str, yes: bool, config: str | None) -> None:
     """Delete the filter rule NAME, and the lines of sites that use it."""
     if not yes:
         click.confirm(f"Delete the rule {name} and its uses?", abort=True)
-    _change(config, lambda editor: editor.remove("filterrule", name))
+    change_rules(config, lambda editor: editor.remove("filterrule", name))
     click.echo(f"deleted: {name}")
 
 
@@ -238,7 +268,7 @@ def _checked(text: str, path: Path) -> RulesFile:
     return rules
 
 
-def _change(config: str | None, change: Change) -> None:
+def change_rules(config: str | None, change: Change) -> None:
     """Change the file, if what comes out is right; it is replaced as a whole, so that nobody reads half of it."""
     path = rules_path(config)
     editor = RulesEditor(_read(path))
@@ -253,7 +283,8 @@ def _change(config: str | None, change: Change) -> None:
         raise WorkError(f"{path} cannot be written: {error}") from error
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a text as it stands between quotes."""
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 

@@ -74,8 +74,9 @@ def command(
     filtering = Filtering(source.filters, lambda: 0.0)
     filtering.start()
     asker = None if no_redirects else asker_of(source, project)
-    for url in urls or compile_source(source, project).seeds:
-        one = _simulate(url, source, filtering, asker, look_up=not no_dns)
+    rules = compile_source(source, project)
+    for url in urls or rules.seeds:
+        one = _simulate(rules.url_policy.canonical(url) or url, source, filtering, asker, look_up=not no_dns)
         print_json(_as_json(one)) if as_json else _print(one)
 
 

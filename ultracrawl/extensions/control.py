@@ -52,6 +52,11 @@ class CrawlControl:
         if self._ticks % LOOK_EVERY == 0:
             self._obey(self._post, self._post.order())
 
+    def tell(self, command: Command) -> None:
+        """Give an order from inside this process."""
+        if self._post is not None:
+            self._obey(self._post, command)
+
     def _obey(self, post: CrawlPost, command: Command | None) -> None:
         if command is None or self.stopped:
             return

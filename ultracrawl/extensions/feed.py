@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from ultracrawl.backends import Indexer
@@ -21,18 +23,30 @@ EAGER_SIZE = 1_000_000
 class IndexFeed:
     """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
 
-    A segment of the cache goes to the index process when it is full, when the process is idle and enough waits,
-    or when `drain` is called. Its records are marked indexed, and the segment is removed, only after its commit.
+    A segment of the cache goes to the index process when it is full, when the process is idle and enough waits, when
+    its first change is `every` seconds old, or when `drain` is called. Its records are marked indexed, and the
+    segment is removed, only after its commit.
     """
 
     def __init__(
-        self, source: str, cache: DocumentCache, indexer: Indexer, state: StateStore, report: RunReport
+        self,
+        source: str,
+        cache: DocumentCache,
+        indexer: Indexer,
+        state: StateStore,
+        report: RunReport,
+        every: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
         self._cache = cache
         self._indexer = indexer
         self._state = state
         self._report = report
+        self._every = every
+        self._clock = clock
+        self._since = 0.0
+        """When the first of the changes came that wait in the cache."""
         self._open: dict[int, bool] = {}
         self._keys: dict[Path, dict[int, bool]] = {}
 
@@ -54,6 +68,7 @@ class IndexFeed:
     def _append(self, key: int, change: Change, *, present: bool) -> None:
         if not self._open:
             self._indexer.prepare()
+            self._since = self._clock()
         self._cache.append(key, change)
         self._open[key] = present
 
@@ -75,8 +90,12 @@ class IndexFeed:
         """Hand over what is due and take note of commits; called a few times a second."""
         self.collect()
         size = self._cache.size
-        if size >= self._cache.limit or (size >= EAGER_SIZE and not self._indexer.busy):
+        if size >= self._cache.limit or (size >= EAGER_SIZE and not self._indexer.busy) or self._overdue:
             self.drain()
+
+    @property
+    def _overdue(self) -> bool:
+        return bool(self._every and self._open) and self._clock() - self._since >= (self._every or 0.0)
 
     def drain(self) -> None:
         """Hand over everything that waits in the cache; the records of it become durable first."""

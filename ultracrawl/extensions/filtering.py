@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
-import signal
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, add_functions, read_filters
 from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.errors import UserError
-from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Resource, Robot, Rules, View
+from ultracrawl.extensions.bounds import bounded
+from ultracrawl.extensions.programs import Programs
+from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Phase, Resource, Robot, Rules, View
 from ultracrawl.filters.classification import Classifier
+from ultracrawl.filters.function import run
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ultracrawl.extensions.robot_log import FilterLog
     from ultracrawl.model import Page
     from ultracrawl.sources.filters_section import FiltersSection
 
 logger = logging.getLogger(__name__)
 
-GATHERER = "lib/gatherer"
-OWN_SECONDS = 10.0
-"""Seconds that a function of somebody else's may take for one resource."""
 SUMMARIZER_SECONDS = 600.0
+IP = "ip"
+"""The field of a description that holds the address of its host."""
+_AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
 @dataclass(slots=True)
@@ -75,6 +72,8 @@ class Filtering:
         fatal = [finding for finding in self._findings if finding.fatal]
         if fatal:
             raise DefinitionError(fatal)
+        self.listener: FilterLog | None = None
+        """Hears what the directives say to each resource."""
         self.sources = {
             "csid": section.csid,
             "enumeration filter": section.enumeration,
@@ -97,13 +96,18 @@ class Filtering:
 
     # ---- resources
 
-    def judge(self, url: str, depth: int) -> FilterViews:
-        """Run MetaData of both filters, before anything is fetched."""
-        resource = Resource(url, depth, self.sources)
+    @property
+    def needs_address(self) -> bool:
+        """Whether the address of each host is looked up before its resources are judged."""
+        return self._section.addresses
+
+    def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
+        """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
+        resource = Resource(url, depth, self.sources, address)
         self.robot.count(site_of(url))
         views = [View(resource), View(resource)]
         passed = [
-            view if program.judge(view) is Answer.PROCEED else None
+            view if self._run(program, Phase.METADATA, view) is Answer.PROCEED else None
             for program, view in zip(self._programs, views, strict=True)
         ]
         reasons = [view.reason for view in views]
@@ -124,15 +128,28 @@ class Filtering:
             result.links = links.links
         described = views.generation
         if described is not None and self._passes(self.generation, described):
+            if described.resource.address:
+                described.rd.setdefault(IP, [described.resource.address])
             self._classifier.classify(described)
             result.rd = described.rd
         else:
             result.reason = views.reason if described is None else described.reason
         return result
 
-    @staticmethod
-    def _passes(program: FilterProgram, view: View) -> bool:
-        return program.inspect(view) is Answer.PROCEED and program.use(view) is Answer.PROCEED
+    def _passes(self, program: FilterProgram, view: View) -> bool:
+        passed = all(self._run(program, phase, view) is Answer.PROCEED for phase in _AFTER_FETCH)
+        if passed and self.listener is not None:
+            self.listener.allowed(program, view)
+        return passed
+
+    def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
+        """Run one phase; who listens hears of each directive."""
+        if self.listener is None:
+            return run(program.steps[phase], view)
+        answer = Answer.PROCEED
+        for line, answer in program.trace(phase, view):
+            self.listener.tested(program, phase, line, view, answer)
+        return Answer.PROCEED if answer is Answer.NOACTION else answer
 
     # ---- what they are made of
 
@@ -143,17 +160,18 @@ class Filtering:
             if path not in loaded:
                 text, read = read_rules(self._read(path), str(self._section.instance / path))
                 self._findings += read.findings
-                loaded[path] = text.compiled()
+                loaded[path] = text.compiled(fold_www=self._section.fold_www)
             return loaded[path]
 
+        programs = Programs(self._section.programs)
         return Robot(
             read=self._read,
             load_rules=load_rules,
-            summarize=_summarize,
-            has_summarizers=_has_summarizers(),
+            summarize=lambda program, body: programs.summarize(program, body, SUMMARIZER_SECONDS),
+            has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
-            limit=lambda: time_limit(OWN_SECONDS),
+            limit=lambda: bounded(self._section.function_timeout, self._section.function_memory),
             most_classifications=self._section.max_classifications,
         )
 
@@ -185,42 +203,3 @@ def _text(path: Path) -> str:
 def _place(dotted: str) -> tuple[str, str]:
     module, _, name = dotted.rpartition(".")
     return module, name
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` inside the block when it takes longer; only the main thread can be interrupted so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def expired(_number: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"took longer than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _has_summarizers() -> bool:
-    """Return whether the folder of the Harvest programs is in `PATH`."""
-    home = os.environ.get("HARVEST_HOME")
-    return home is not None and str(Path(home) / GATHERER) in os.environ.get("PATH", "").split(os.pathsep)
-
-
-def _summarize(program: str, body: bytes) -> str:
-    """Run a summarizer on a body. Raises `OSError`."""
-    found = shutil.which(program)
-    if found is None:
-        raise FileNotFoundError(f"there is no program {program} in PATH")
-    try:
-        done = subprocess.run(
-            [found], input=body, capture_output=True, timeout=SUMMARIZER_SECONDS, check=True
-        )
-    except subprocess.SubprocessError as error:
-        raise OSError(str(error)) from error
-    return done.stdout.decode("utf-8", "replace")

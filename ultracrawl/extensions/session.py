@@ -27,6 +27,7 @@ from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.crawl_logs import CrawlLogs
 from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
+from ultracrawl.extensions.expiry import ExpiryDesk
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
@@ -119,6 +120,7 @@ class CrawlSession:
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
         self.logs = CrawlLogs(self)
+        self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
         self.opened = False
@@ -172,7 +174,8 @@ class CrawlSession:
         )
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
-        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        every = self.project.index.every
+        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report, every)
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         observer = VisitObserver(self.state, self.rules)
@@ -187,6 +190,7 @@ class CrawlSession:
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
         self.limits.open()
+        self.expiry.open()
         if self.filtering is not None:
             self.filtering.start()
         if self._open_rewriter():
@@ -358,6 +362,9 @@ class CrawlSession:
             logger.warning(problem)
 
     async def _finish_indexing(self) -> None:
+        self.flush()  # before it the store still counts as waiting what has just ended
+        if not self.report.interrupted and not self._unfinished:
+            self.expiry.sweep()
         self._delete()
         self.flush()
         self.feed.drain()
@@ -373,12 +380,16 @@ class CrawlSession:
         self.report.seconds = time.monotonic() - self._started
         now = self.clock()
         self.report.finished = _iso(now)
-        kept = self.report.given_up.total()
-        finished = now if self.state.counts().queued <= kept else 0.0
+        finished = 0.0 if self._unfinished else now
         if self.limits.refresh_only or self.report.rejected_by[REFRESH_ONLY]:
             self.run = replace(self.run, scope=with_links_left(self.run.scope))
         self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
         self.state.end_run(self.run)
+
+    @property
+    def _unfinished(self) -> bool:
+        """Whether URLs wait that this run could still have asked for."""
+        return self.state.counts().queued > self.report.given_up.total()
 
     def _release(self) -> None:
         try:

@@ -61,6 +61,10 @@ class Visit:
     """No piece of the text may be shown below a hit."""
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
+    rd_expires: float = 0.0
+    """When the description that was made of it expires; 0 if it does not say."""
+    renewed: bool = False
+    """It takes the place of a description that has expired, also where it says the same."""
     released: bool = False
     """The place that it held at its site was given back: the answer is here, and what follows asks nothing of it."""
     links: bytes = b""

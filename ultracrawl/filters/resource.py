@@ -23,6 +23,9 @@ HEADER_SOURCES = (
 )
 """Sources that come with the answer; META tags of the same names do not replace them."""
 
+_HEADERS_ONLY = frozenset(HEADER_SOURCES) - {"expires", "last-modified"}
+"""Those that META tags do not give even if the header is missing: they speak of the answer, not of the page."""
+
 AFTER_FETCH = frozenset({*HEADER_SOURCES, "md5"})
 """Sources that cannot exist before the resource was fetched."""
 
@@ -99,7 +102,7 @@ class Resource:
         found: dict[str, _Values] = {}
         if self.content_type in ("text/html", "application/xhtml+xml"):
             found = {
-                name: tuple(values) for name, values in self.page.meta.items() if name not in HEADER_SOURCES
+                name: tuple(values) for name, values in self.page.meta.items() if name not in _HEADERS_ONLY
             }
         found.update((name, (headers[name],)) for name in HEADER_SOURCES if headers.get(name))
         _, _, charset = headers.get("content-type", "").partition("charset=")

@@ -102,6 +102,8 @@ class Robot:
     """Media types by extension, of each filter."""
     rules: dict[str, Rules] = field(default_factory=dict)
     """The filter rules of each filter."""
+    log_types: dict[str, str] = field(default_factory=dict)
+    """How much the log of decisions says of each filter: `terse`, `normal` or `verbose`."""
 
     def count(self, host: str) -> None:
         """Take note of a resource that is going to be processed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,7 @@ SITE_NOT_ALLOWED = "site not allowed"
 PROTOCOL_NOT_ALLOWED = "protocol not allowed"
 FILTER_RULES = "filter rules"
 
+NUMBERED_WWW = re.compile(r"\Awww[0-9]+\.", re.ASCII)
 _PORTS = {"http": 80, "https": 443, "ftp": 21}
 _STAGE = "filter rules"
 _REMEMBERED = 256
@@ -110,11 +112,13 @@ class _Site:
 class SiteRules:
     """All sites of a robot, compiled. The first enabled site that covers a URL decides; then its rules in order.
 
-    Rules about the media type are passed over as long as it is not known. Raises `FilterError` for expressions
-    that are none.
+    Rules about the media type are passed over as long as it is not known. With `fold_www` a host `www2.x` of a site
+    is `www.x`, as its URLs are. Raises `FilterError` for expressions that are none.
     """
 
-    def __init__(self, sites: Iterable[SiteDefinition], rules: Sequence[FilterRule]) -> None:
+    def __init__(
+        self, sites: Iterable[SiteDefinition], rules: Sequence[FilterRule], *, fold_www: bool = False
+    ) -> None:
         self._exact: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._domains: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._lately: dict[tuple[str, str | None], Decision] = {}
@@ -123,7 +127,10 @@ class SiteRules:
             site = _Site(order, definition, list(_compiled(definition, known)))
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
-                table.setdefault(host.name.lower(), []).append((site, host))
+                name = host.name.lower()
+                table.setdefault(NUMBERED_WWW.sub("www.", name) if fold_www else name, []).append(
+                    (site, host)
+                )
 
     def judge(self, url: str, media_type: str | None = None) -> Decision:
         """Say whether a URL is inside, and by which site and rule; both filters of a robot ask the same."""

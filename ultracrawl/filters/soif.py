@@ -8,44 +8,74 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from mmap import mmap
 
-_OBJECT = re.compile(rb"@(?P<type>[\w-]+)\s*\{\s*(?P<url>\S*)[ \t]*\r?\n?")
-_ATTRIBUTE = re.compile(rb"\s*(?P<name>[^\s{}:]+)\{(?P<size>\d{1,12})\}:[ \t]?")
+_OBJECT = re.compile(rb"\s*@(?P<type>[\w-]{1,64})\s*\{[ \t]*(?P<url>[^\s{}]{0,8192})[ \t]*\r?\n?")
+_ATTRIBUTE = re.compile(rb"\s*(?P<name>[^\s{}:]{1,256})\{(?P<size>\d{1,12})\}:[ \t]?")
+_CLOSING = re.compile(rb"\s*\}")
+_REST = re.compile(rb"\s*\Z")
+_AFTER_VALUE = frozenset(b"\r\n}")
 _NUMBERED = re.compile(r"-\d+\Z")
+MOST_FIELDS = 10_000
+"""Attributes of one object; more are a mistake."""
+LONGEST_VALUE = 64 << 20
+"""Bytes of one value; more are a mistake."""
+
+SoifData = bytes | mmap
+"""A text in SOIF; a file is best mapped, so that only one object at a time takes memory."""
 
 
 class SoifError(ValueError):
-    """A text that is no SOIF; the message names the byte."""
+    """A text that is no SOIF; the message names line and byte."""
 
 
-def read_soif(data: bytes) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield URL and fields of each object. Raises `SoifError`."""
+def read_soif(data: SoifData) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """Yield URL and fields of each object, in their order. Raises `SoifError` at the first mistake."""
     at = 0
-    while (start := _OBJECT.search(data, at)) is not None:
-        fields: dict[str, list[str]] = {}
-        at = start.end()
-        while (found := _ATTRIBUTE.match(data, at)) is not None:
-            end = found.end() + int(found["size"])
-            if end > len(data):
-                raise SoifError(f"the value of {found['name'].decode(errors='replace')} ends before its size")
-            name = _NUMBERED.sub("", found["name"].decode(errors="replace"))
-            fields.setdefault(name, []).append(data[found.end() : end].decode(errors="replace"))
-            at = end
-        closing = re.compile(rb"\s*\}").match(data, at)
-        if closing is None:
-            raise SoifError(f"byte {at}: neither an attribute `name{{size}}:` nor the end of the object")
-        at = closing.end()
+    while _REST.match(data, at) is None:
+        start = _OBJECT.match(data, at)
+        if start is None:
+            raise _error(data, at, "no object begins here; write `@DOCUMENT { URL`")
+        fields, at = _fields(data, start.end())
         yield start["url"].decode(errors="replace"), fields
 
 
+def _fields(data: SoifData, at: int) -> tuple[dict[str, list[str]], int]:
+    """Read the attributes of one object; return them and the place behind it."""
+    fields: dict[str, list[str]] = {}
+    number = 0
+    while (found := _ATTRIBUTE.match(data, at)) is not None:
+        label = found["name"].decode(errors="replace")
+        size, begin = int(found["size"]), found.end()
+        number += 1
+        if number > MOST_FIELDS or size > LONGEST_VALUE:
+            raise _error(data, found.start(), f"too much: {MOST_FIELDS} attributes of 64 MB are the most")
+        if begin + size > len(data):
+            raise _error(data, found.start(), f"the value of {label} ends before its size of {size} bytes")
+        at = begin + size
+        if at < len(data) and data[at] not in _AFTER_VALUE:
+            raise _error(data, at, f"the value of {label} goes on behind its size of {size} bytes")
+        fields.setdefault(_NUMBERED.sub("", label), []).append(data[begin:at].decode(errors="replace"))
+    closing = _CLOSING.match(data, at)
+    if closing is None:
+        raise _error(data, at, "neither an attribute `name{size}:` nor the end of the object")
+    return fields, closing.end()
+
+
+def _error(data: SoifData, at: int, problem: str) -> SoifError:
+    line = data[:at].count(b"\n") + 1
+    return SoifError(f"line {line}, byte {at}: {problem}")
+
+
 def write_soif(url: str, fields: Mapping[str, Iterable[str]], kind: str = "DOCUMENT") -> bytes:
-    """Return one description as SOIF; several values of a field are numbered."""
+    """Return one description as SOIF; several values of a field are numbered, as is a name that ends like a number."""
     lines = [f"@{kind} {{ {url}".encode()]
     for name, values in fields.items():
         several = list(values)
+        numbered = len(several) > 1 or _NUMBERED.search(name) is not None
         for number, value in enumerate(several, 1):
-            label = f"{name}-{number}" if len(several) > 1 else name
-            encoded = value.encode()
+            label = f"{name}-{number}" if numbered else name
+            encoded = value.encode(errors="replace")
             lines.append(f"{label}{{{len(encoded)}}}:\t".encode() + encoded)
     return b"\n".join([*lines, b"}\n"])
 

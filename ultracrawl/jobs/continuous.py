@@ -12,6 +12,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
+from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.recrawl import CyclePlace
@@ -104,6 +105,7 @@ class _Continuous:
                 await asyncio.sleep(min(rest, LONGEST_SLEEP))
             session = await self._crawl(self._sources[name])
             self._told(session.report)
+            await complete(self._project, session.source, session.report)
             interrupted = session.report.interrupted
             self._due[name] = self._next_due(self._sources[name], session)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.backends import open_state, state_file
+from ultracrawl.backends import open_state, robot_file, state_file
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.state.control import Command, CrawlSign, Phase, leave_order, sign_of_crawl
@@ -17,6 +17,7 @@ _WANTED = {
     Command.PAUSE: frozenset({Phase.PAUSED}),
     Command.RESUME: frozenset({Phase.RUNNING}),
     Command.STOP: frozenset[Phase](),
+    Command.RESTART: frozenset[Phase](),
 }
 _DONE = {Command.PAUSE: "paused", Command.RESUME: "goes on"}
 _ENDING = frozenset({Phase.STOPPING, Phase.FINISHING})
@@ -48,6 +49,12 @@ class Steered:
 def running_crawl(project: Project, source: str) -> CrawlSign | None:
     """Return the sign of the crawl of a source, whoever started it; None if the source is not being crawled."""
     file = state_file(project, source)
+    return sign_of_crawl(file) if file is not None else None
+
+
+def robot_sign(project: Project, source: str) -> CrawlSign | None:
+    """Return the sign of the robot of a source, between its runs too; None if there is none."""
+    file = robot_file(project, source)
     return sign_of_crawl(file) if file is not None else None
 
 

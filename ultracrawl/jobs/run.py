@@ -11,6 +11,7 @@ from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
 from ultracrawl.extensions import CrawlSession
+from ultracrawl.jobs.completion import complete
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -79,6 +80,16 @@ class _Runner:
         if self._watcher:
             self._watcher(session)
         if session.report.interrupted and not session.control.stopped:
+            self._waiting.clear()
+        task = asyncio.get_event_loop().create_task(complete(self._project, session.source, session.report))
+        self._process._active.add(task)  # else Scrapy, which sees no crawl any more, stops the loop
+        task.add_done_callback(self._completed)
+
+    def _completed(self, task: asyncio.Task[None]) -> None:
+        self._process._active.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._errors.append(error)
             self._waiting.clear()
         self._next()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.extensions import CrawlSession, visit_of
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -27,13 +29,15 @@ class FilterMiddleware:
         """Build the middleware of a crawler."""
         return cls(CrawlSession.of(crawler))
 
-    def process_request(self, request: Request) -> None:
+    async def process_request(self, request: Request) -> None:
         """End the visit of a URL that both filters deny. Raises `IgnoreRequest`."""
         visit = visit_of(request)
         filtering = self._session.filtering
         if filtering is None or visit is None or visit.sitemap is not None:
             return
-        visit.filtered = filtering.judge(visit.url, visit.entry.depth)
+        self._session.expiry.judge(visit)
+        address = await self._address(request) if filtering.needs_address else ""
+        visit.filtered = filtering.judge(visit.url, visit.entry.depth, address)
         if not visit.filtered.denied:
             return
         reason = visit.filtered.reason
@@ -41,3 +45,9 @@ class FilterMiddleware:
         self._session.report.rejected_by[reason.partition(":")[0]] += 1
         self._session.recorder.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
         raise IgnoreRequest(reason)
+
+    async def _address(self, request: Request) -> str:
+        """Return the first address of a host, empty if there is none; asked once, others of the host wait for it."""
+        answer = self._session.hosts.ask(urlparse_cached(request).hostname or "")
+        found = answer.result() if answer.done() else await asyncio.wrap_future(answer)
+        return next(iter(found), "")

@@ -29,6 +29,7 @@ class ChecksumPipeline(DocumentPipeline):
         visit.checksum = value
         if (
             self.session.force
+            or visit.renewed
             or not visit.record.held
             or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
         ):

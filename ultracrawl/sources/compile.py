@@ -13,7 +13,7 @@ from ultracrawl.boundary.aliases import AliasPolicy
 from ultracrawl.boundary.boundary import Boundary
 from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
-from ultracrawl.boundary.rewrite_rules import RewriteRules
+from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.boundary.rewriting_policy import RewritingPolicy
 from ultracrawl.boundary.rules import (
     Action,
@@ -42,6 +42,9 @@ from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
 from ultracrawl.urls.payloads import Payloads
+
+FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
+"""What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +153,14 @@ def compile_url_policy(source: DataSource) -> UrlPolicy:
         max_length=source.limits.url_length,
         schemes=frozenset(source.boundary.schemes),
     )
-    if source.urls.rewrite_rules:
+    rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
+    if rules:
         policy = RewritingPolicy(
             policy.sort_query_params,
             policy.remove_params,
             policy.max_length,
             schemes=policy.schemes,
-            rules=RewriteRules(source.urls.rewrite_rules),
+            rules=RewriteRules(rules),
         )
     return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
 
@@ -330,6 +334,7 @@ _NO_RECIPE = {
     "limits",
     "user_agent",
     "settings",
+    "completion",
     "log",
     *AccessOptions.model_fields,
 }

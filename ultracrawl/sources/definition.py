@@ -13,6 +13,7 @@ from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_sche
 from ultracrawl.converters import GROUPS
 from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.completion_section import CompletionSection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.feeds_section import FeedsSection
@@ -219,6 +220,11 @@ class SourceOptions(AccessOptions):
         default=FiltersSection(),
         description="Filters of the portal robot, which decide over links and documents.",
         examples=[{"file": "config/filter.conf"}],
+    )
+    completion: CompletionSection = Field(
+        default=CompletionSection(),
+        description="What happens when a run is over.",
+        examples=[{"command": "/usr/local/bin/mail-report"}],
     )
     log: LogSection = Field(
         default=LogSection(),

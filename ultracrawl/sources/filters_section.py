@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracrawl.sources.section import Section
+from ultracrawl.sources.values import Seconds, Size
 
 FunctionName = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]*$")]
 DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
@@ -50,6 +51,32 @@ class FiltersSection(Section):
         description="Functions of your own that directives may name, as dotted paths.",
         examples=[{"by-department": "mypackage.filters.by_department"}],
     )
+    addresses: bool = Field(
+        default=False,
+        description="Look up the address of each host: the source and field `IP`.",
+        examples=[True],
+    )
+    fold_www: bool = Field(
+        default=False,
+        description="Take `www1`, `www23` and so on for `www`, in links and in the hosts of sites.",
+        examples=[True],
+    )
+    programs: Path | None = Field(
+        default=None,
+        description="A folder that goes ahead of `PATH` for programs that filters run.",
+        examples=["bin"],
+    )
+    function_timeout: Seconds = Field(
+        default=10.0,
+        gt=0,
+        description="Seconds that a function of your own may take for one resource, which is denied after them.",
+        examples=[2],
+    )
+    function_memory: Size = Field(
+        default=512 << 20,
+        description="Memory that such a function may take on top of what the process has; the same for more.",
+        examples=["256 MB"],
+    )
     csid: str = Field(
         default="", description="The source `csid` of the filters.", examples=["x-catalog://h/docs"]
     )
@@ -61,6 +88,7 @@ class FiltersSection(Section):
             update={
                 "file": instance / self.file if self.file else None,
                 "classification": instance / self.classification if self.classification else None,
+                "programs": instance / self.programs if self.programs else None,
                 "instance": instance,
             }
         )

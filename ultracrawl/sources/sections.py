@@ -89,6 +89,13 @@ class LogSection(Section):
         description="Logs of single runs that are kept, the current one included; 0 writes none.",
         examples=[30],
     )
+    robot: int | None = Field(
+        default=None,
+        ge=0,
+        le=5,
+        description="How much the log of a source with filters says, 0 (errors) to 5; without a number there is none.",
+        examples=[2],
+    )
 
 
 class LimitsSection(Section):

@@ -36,6 +36,11 @@ class IndexSection(StorageSection):
         examples=["whoosh"],
     )
     path: Path = Field(default=Path("var/index"), description="Folder of the index.", examples=["var/index"])
+    every: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="Seconds after which what was fetched is handed over, however little. None: when it is worth it.",
+        examples=[1800],
+    )
     boosts: Mapping[str, Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]] = Field(
         default={},
         description="Factors for the scores of URLs, or of all that begin so, with a trailing `*`.",

@@ -30,11 +30,15 @@ def filtered_documents(
     result = filtering.use(views, headers_of(response), response.body, converted)
     if result.links and (session.source.ftp.search_links or not visit.url.startswith("ftp:")):
         html = views.resource.content_type in HTML
-        session.links.follow(visit, result.links, (views.resource.page.base if html else "") or response.url)
+        base = (views.resource.page.base if html else "") or response.url
+        new = session.links.follow(visit, result.links, base)
+        if session.logs.robot is not None:
+            session.logs.robot.enumerated(visit.url, len(result.links), new)
     if result.rd is None:
         reason = result.reason or "the generation filter denied it"
         session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
         return
+    session.expiry.made(visit, result.rd)
     yield _document(session, visit, result.rd)
 
 

@@ -132,6 +132,8 @@ class SourceSpider(Spider):
             page = await self.session.conversion.page(visit, response.body, _head_of(response))
             if page is None:
                 return
+            if self.session.logs.robot is not None:
+                self.session.logs.robot.converted(visit.url)
             filters = self.session.filtering is not None
             items = filtered_documents(self.session, visit, response, page) if filters else None
             for item in items or self._page(visit, response, page):

@@ -30,6 +30,8 @@ class Phase(StrEnum):
     STOPPING = "stopping"
     FINISHING = "finishing"
     """Nothing is left to be fetched; the last documents are being indexed."""
+    IDLE = "idle"
+    """A robot whose run is over, and that waits for what it is told."""
 
 
 class Command(StrEnum):
@@ -38,6 +40,8 @@ class Command(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
+    RESTART = "restart"
+    """Begin a new run; only a robot, which outlives its runs, can be told so."""
 
 
 @dataclass(frozen=True, slots=True)

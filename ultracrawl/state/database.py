@@ -64,8 +64,17 @@ def _migrate(db: sqlite3.Connection) -> None:
         raise StateError(
             f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
         )
-    for number in range(version, SCHEMA_VERSION):
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
+    while version < SCHEMA_VERSION:
+        try:
+            db.executescript(
+                f"BEGIN IMMEDIATE; {MIGRATIONS[version]} PRAGMA user_version={version + 1}; COMMIT;"
+            )
+        except sqlite3.OperationalError:
+            db.rollback()
+            if db.execute("PRAGMA user_version").fetchone() == (version,):
+                raise
+            # Another process, which opened the file at the same moment, has done this step.
+        (version,) = db.execute("PRAGMA user_version").fetchone()
 
 
 class _Translation:

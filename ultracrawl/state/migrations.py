@@ -208,6 +208,11 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (feed, key)
     ) WITHOUT ROWID;
     """,
+    # 14: when descriptions expire
+    """
+    CREATE TABLE expiry (key INTEGER PRIMARY KEY, at REAL NOT NULL);
+    CREATE TRIGGER url_expired_gone AFTER DELETE ON url BEGIN DELETE FROM expiry WHERE key=old.key; END;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -16,6 +16,7 @@ from ultracrawl.state.allowance_table import AllowanceTable
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
+from ultracrawl.state.expiry_table import ExpiryTable
 from ultracrawl.state.failure_table import FailureTable
 from ultracrawl.state.feed_table import FeedTable
 from ultracrawl.state.outlook import SqliteOutlook
@@ -98,6 +99,7 @@ class SqliteState:
         self.failures = FailureTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
+        self.expiry = ExpiryTable(self._db, self._all)
         self.allowances = AllowanceTable(self._db, self._all)
         self.feeds = FeedTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
@@ -108,6 +110,7 @@ class SqliteState:
             self.failures,
             self.revisits,
             self.sites,
+            self.expiry,
             self.allowances,
             self.feeds,
         )

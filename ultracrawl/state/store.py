@@ -11,6 +11,7 @@ from ultracrawl.recrawl import CyclePlace, RefreshMode
 from ultracrawl.state.allowance_table import AllowanceStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
+from ultracrawl.state.expiry_table import ExpiryStore
 from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.feed_table import FeedStore
 from ultracrawl.state.outlook import QueueOutlook
@@ -91,6 +92,10 @@ class StateStore(Protocol):
     @property
     def detours(self) -> DetourStore:
         """How many documents in other languages lead to a URL."""
+
+    @property
+    def expiry(self) -> ExpiryStore:
+        """When descriptions expire."""
 
     @property
     def revisits(self) -> RevisitStore:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ultracrawl.dialects.portal_robot.lexer import read_text
 from ultracrawl.dialects.portal_robot.rules_file import RULE_WORDS
 from ultracrawl.errors import UserError
 
-_ENABLE = re.compile(r"\benable\s*=\s*\"?\w+\"?", re.IGNORECASE)
 _END = re.compile(r"\s*>?\s*(</[^>]*>)?\s*\Z")
 _KINDS = {"site": "Site", "filterrule": "FilterRule"}
 
@@ -58,16 +57,69 @@ class RulesEditor:
 
     def switch(self, kind: str, name: str, *, on: bool) -> None:
         """Write `enable=on` or `enable=off` into the header of a block."""
+        self.write(kind, name, "enable", "on" if on else "off")
+
+    def write(self, kind: str, name: str, key: str, text: str) -> None:
+        """Write `key=text` into the header of a block, in the place of what it says now; `text` as it is to stand."""
         span = self._require(kind, name)
-        value = f"enable={'on' if on else 'off'}"
+        value = f"{key}={text}"
+        known = re.compile(rf'(?<![\w-]){re.escape(key)}\s*=\s*("(?:[^"\\]|\\.)*"|[^\s>"]+)', re.IGNORECASE)
         for number in range(span.first, span.end):
-            if _ENABLE.search(self._lines[number]) and self._in_header(number, span):
-                self._lines[number] = _ENABLE.sub(value, self._lines[number], count=1)
+            if known.search(self._lines[number]) and self._in_header(number, span):
+                self._lines[number] = known.sub(lambda _: value, self._lines[number], count=1)
                 return
         header = self._lines[span.first]
         end = _END.search(header)
         assert end is not None, "the end of a line is there"
         self._lines[span.first] = f"{header[: end.start()]} {value}{header[end.start() :].lstrip(' ')}"
+
+    def add_line(self, kind: str, name: str, line: str) -> None:
+        """Put a directive behind the last one of its word in a block, or at the end of the block."""
+        span = self._require(kind, name)
+        word = line.split(maxsplit=1)[0].lower()
+        same = [at for at in range(span.first + 1, span.end) if self._word(at) == word]
+        last = span.end - 1 if "</" in self._lines[span.end - 1] else span.end
+        at = self._directive_end(same[-1], span) if same else last
+        self._lines.insert(at, f"   {line}\n")
+
+    def put_line(self, kind: str, name: str, line: str, **values: str) -> None:
+        """Let a directive take the place of the one of its word that has these values, or add it."""
+        span = self._require(kind, name)
+        for at, end in self._directives(span, line.split(maxsplit=1)[0], values):
+            self._lines[at:end] = [f"   {line}\n"]
+            return
+        self.add_line(kind, name, line)
+
+    def remove_lines(self, kind: str, name: str, word: str, **values: str) -> int:
+        """Take out the directives of a word that have these values; returns how many."""
+        found = list(self._directives(self._require(kind, name), word, values))
+        for at, end in reversed(found):
+            del self._lines[at:end]
+        return len(found)
+
+    def _directives(self, span: Span, word: str, values: Mapping[str, str]) -> Iterator[tuple[int, int]]:
+        """Yield the lines of each directive of a word that has some values: its first, and the one behind its last."""
+        for at in range(span.first + 1, span.end):
+            if self._word(at) == word.lower():
+                end = self._directive_end(at, span)
+                (one,) = read_text("".join(self._lines[at:end]), "", RULE_WORDS).directives
+                if all(one.get(key) == value for key, value in values.items()):
+                    yield at, end
+
+    def _word(self, at: int) -> str:
+        """Return the word with which a line begins, in lower case; empty for a comment."""
+        words = self._lines[at].split()
+        return words[0].lower() if words and not words[0].startswith("#") else ""
+
+    def _directive_end(self, at: int, span: Span) -> int:
+        """Return the line behind a directive, which may go on over several."""
+        begins = {word.lower() for word in RULE_WORDS}
+        end = at + 1
+        while (
+            end < span.end and self._lines[end - 1].rstrip().endswith("\\") and self._word(end) not in begins
+        ):
+            end += 1
+        return end
 
     def _in_header(self, number: int, span: Span) -> bool:
         """Whether a line belongs to the header: no directive has begun before it."""

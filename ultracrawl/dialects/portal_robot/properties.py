@@ -69,8 +69,7 @@ def _one_of(**meanings: str) -> Callable[[str], str]:
 class Property:
     """A property of `robot.conf`; `effect` says what it does here.
 
-    `idle` properties are read and have no effect, and need none. `missing` ones are to have one that is not built
-    yet: a file that sets them to anything but the default, or a value in `without`, gets a warning.
+    `idle` properties are read and have no effect, and need none.
     """
 
     name: str
@@ -78,8 +77,6 @@ class Property:
     default: Any
     effect: str
     idle: bool = False
-    missing: bool = False
-    without: tuple[Any, ...] = ()
     repeats: bool = False
 
 
@@ -87,70 +84,71 @@ def _idle(name: str, why: str, read: Callable[[str], Any] = _text, default: Any 
     return Property(name, read, default, why, idle=True)
 
 
-def _missing(
-    name: str, read: Callable[[str], Any], default: Any, effect: str, without: tuple[Any, ...] = ()
-) -> Property:
-    """Return a property that has no effect yet; `without` are values that need none, as the default does."""
-    return Property(name, read, default, effect, missing=True, without=without)
-
-
 PROPERTIES: Mapping[str, Property] = {
     one.name: one
     for one in (
         Property("csid", _text, "", "source `csid`; names the source"),
-        _missing("auto-proxy", _text, None, "the proxy, or the address of its auto-configuration file"),
+        Property("auto-proxy", _text, None, "the proxy; an auto-configuration file is not run"),
         _idle("auto_serv", "kept; it has no known meaning"),
-        _missing("bindir", _text, None, "added to PATH for programs that the robot runs"),
-        _missing("cmd-hook", _text, None, "program that runs after a run that registered a description"),
+        Property("bindir", _text, None, "folder that goes ahead of PATH for programs that the robot runs"),
+        Property(
+            "cmd-hook", _text, None, "program that runs after a run that registered a description; no shell"
+        ),
         Property("command-port", _number(1), None, "kept; `ultracrawl` commands need no port", idle=True),
         Property("connect-timeout", _seconds, 120.0, "seconds to wait for an answer"),
         Property("convert-timeout", _seconds, 600.0, "seconds for the conversion of one document"),
         Property(
             "depth", _number(-1), 10, "link steps from a starting point without a depth of its own; -1: all"
         ),
-        Property("email", _text, "user@domain", "sent with the user agent"),
-        _missing("enable-ip", _flag, True, "source and field `IP`"),
+        Property("email", _text, "user@domain", "sent with the user agent, and as From"),
+        Property("enable-ip", _flag, True, "source and field `IP`: the address of the host is looked up"),
         _idle("enable-rdm-probe", "no server is asked for descriptions of its own", _flag, False),
         Property("enable-robots-txt", _flag, True, "robots.txt is obeyed"),
         _idle("engine-concurrent", "there are no threads to make in advance", _number(1), 10),
         Property("enumeration-filter", _text, "enumeration-default", "the filter that finds URLs"),
         Property("generation-filter", _text, "generation-default", "the filter that makes descriptions"),
-        _missing(
-            "index-after-ngenerated", _number(1), 30, "minutes after which descriptions go to the index"
+        Property(
+            "index-after-ngenerated",
+            _number(1),
+            30,
+            "minutes after which descriptions go to the index, at most",
         ),
-        _missing("loglevel", _log_level, 1, "how much robot.log says, 0 to 5"),
+        Property("loglevel", _log_level, 1, "how much the robot's log says, 0 to 5"),
         Property("max-concurrent", _number(1), 8, "retrievals at once"),
         Property("max-filesize-kb", _number(1), None, "largest file retrieved, in KB"),
         _idle("max-memory-per-url", "bodies are bounded by max-filesize-kb"),
         _idle("max-working", "waiting URLs are kept on disk", _number(1), 1024),
-        _missing(
+        Property(
             "onCompletion",
             _one_of(idle="idle", loop="loop", quit="quit", shutdown="quit"),
             "idle",
-            "a run after a run, if `loop`; after `idle` and `quit` the process ends",
-            ("quit",),
+            "what a robot that `robot start` started does after a run: wait, run again, or end",
         ),
-        _missing("password", _text, None, "password for HTTP authentication and FTP"),
-        _missing(
-            "proxy-loc", _one_of(server="server", file="file"), "server", "where the auto-configuration lies"
+        Property("password", _text, None, "password for HTTP authentication, on the sites of the robot only"),
+        Property(
+            "proxy-loc",
+            _one_of(server="server", file="file"),
+            "server",
+            "no auto-configuration file is run, wherever it lies",
+            idle=True,
         ),
-        _missing(
+        Property(
             "proxy-type",
             _one_of(direct="direct", auto="auto", manual="manual"),
             "direct",
-            "whether a proxy is used",
+            "whether the proxy is used: `direct` is without it",
         ),
-        _missing("referer", _text, None, "sent as Referer"),
+        Property("referer", _text, None, "sent as Referer"),
         _idle("register-user", "the index needs no account"),
         _idle("register-password", "the index needs no account"),
         Property("remote-access", _flag, False, "commands from other hosts are never taken", idle=True),
         Property("robot-state-dir", _text, None, "folder of the robot's state"),
         Property("server-delay", _seconds, 0.0, "seconds between the starts of two requests to a site"),
         Property("site-max-concurrent", _number(1), 2, "connections to one site at once"),
-        _missing("smart-host-heuristics", _flag, False, "www1, www23 … count as www"),
+        Property("smart-host-heuristics", _flag, False, "www1, www23 … are taken for www, in URLs and sites"),
         _idle("tmpdir", "temporary files lie where the system wants them"),
         Property("user-agent", _text, None, "the User-Agent"),
-        _missing("username", _text, "anonymous", "user for HTTP authentication and FTP"),
+        Property("username", _text, "anonymous", "user for HTTP authentication on the sites of the robot"),
         Property("start", _text, (), "a starting point, as older files have them", repeats=True),
         Property("max-classifications", _number(1), 10, "categories of one description"),
     )
@@ -218,9 +216,6 @@ def _take(pair: Parameter, properties: RobotProperties, read: ConfigText) -> Non
     except PropertyError as error:
         read.blame(pair.line, pair.name, f"`{pair.value}` is not {error}", f"write {error}")
         return
-    if known.missing and value not in (known.default, *known.without):
-        problem = f"has no effect yet ({known.effect})"
-        read.blame(pair.line, pair.name, problem, "do not rely on it", fatal=False)
     if known.repeats:
         properties.values[name] = (*properties[name], value)
     elif name in properties.values:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ultracrawl import __version__
+from ultracrawl.dialects.portal_robot.access import authentication, doubts, proxy
 from ultracrawl.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.properties import RobotProperties, read_properties
@@ -39,6 +40,7 @@ FIELDS = {
     "rd-expires": "RD_Expires",
     "rd-last-modified": "RD_Last_Modified",
     "toc": "TOC",
+    "ip": "IP",
 }
 """Fields of descriptions beside the usual ones, and the search attributes that hold them."""
 
@@ -86,7 +88,10 @@ def read_robot(location: str | Path) -> Loaded:
         return Loaded(None, (*files.findings, *findings))
     base = files.instance / (files.properties["robot-state-dir"] or DATA)
     head = DefinitionHead.model_validate(
-        {"attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()}}
+        {
+            "attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()},
+            "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
+        }
     )
     source = source.model_copy(update={"filters": source.filters.below(files.instance)})
     return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
@@ -98,7 +103,7 @@ def read_files(location: Path) -> RobotFiles:
     if isinstance(text, Finding):
         return RobotFiles(location, RobotProperties(str(location)), findings=[text])
     properties, read = read_properties(text, str(location))
-    files = RobotFiles(location, properties, findings=list(read.findings))
+    files = RobotFiles(location, properties, findings=[*read.findings, *doubts(properties)])
     filters = _text(location.with_name(FILTER_FILE))
     _read_rules(files)
     _read_classification(files)
@@ -167,6 +172,9 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": ["http", "https"]},
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
+        "headers": _headers(properties),
+        "authentication": authentication(properties, files.rules.sites, files.starts),
+        "proxy": proxy(properties),
         "robots": {"obey": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
         "politeness": {
@@ -177,6 +185,8 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "conversion": {"timeout": properties["convert-timeout"] or 600.0},
         "attributes": FIELDS,
         "filters": _filters(files),
+        "completion": _completion(properties, files.instance),
+        "log": {"robot": properties["loglevel"]},
         "settings": {"CONCURRENT_REQUESTS": properties["max-concurrent"]},
     }
 
@@ -191,6 +201,22 @@ def _user_agent(properties: RobotProperties) -> str:
     name = properties["user-agent"] or f"ultracrawl/{__version__}"
     email = properties["email"]
     return f"{name} ({email})" if properties.is_set("email") else name
+
+
+def _headers(properties: RobotProperties) -> dict[str, str]:
+    headers = {"Referer": properties["referer"] or ""}
+    if properties.is_set("email"):
+        headers["From"] = properties["email"]
+    return {name: text for name, text in headers.items() if text}
+
+
+def _completion(properties: RobotProperties, instance: Path) -> dict[str, Any]:
+    programs = properties["bindir"]
+    return {
+        "command": properties["cmd-hook"] or (),
+        "programs": instance / programs if programs else None,
+        "then": properties["onCompletion"],
+    }
 
 
 def _limits(properties: RobotProperties) -> dict[str, Any]:
@@ -212,4 +238,7 @@ def _filters(files: RobotFiles) -> dict[str, Any]:
         "max_classifications": properties["max-classifications"],
         "instance": files.instance,
         "csid": properties["csid"],
+        "addresses": properties["enable-ip"],
+        "fold_www": properties["smart-host-heuristics"],
+        "programs": properties["bindir"],
     }

@@ -49,9 +49,9 @@ class RulesFile:
     rules: list[FilterRule] = field(default_factory=list)
     sites: list[SiteDefinition] = field(default_factory=list)
 
-    def compiled(self) -> SiteRules:
-        """Return the rules ready for use. Raises `FilterError`."""
-        return SiteRules(self.sites, self.rules)
+    def compiled(self, *, fold_www: bool = False) -> SiteRules:
+        """Return the rules ready for use; `fold_www` as `SiteRules` has it. Raises `FilterError`."""
+        return SiteRules(self.sites, self.rules, fold_www=fold_www)
 
     def starting_points(self) -> list[StartingPoint]:
         """Return the enabled starting points of the enabled sites."""

@@ -15,6 +15,8 @@ ALL = "all"
 """The keyword that every text equals and begins with."""
 FILTER_RULES = "filter rules"
 DUPLICATION = "duplication"
+_MAX_REASONS = {"depth": "depth", "hosts": "max hosts", "objects": "max objects"}
+"""How the reasons of `filter-by-max` begin."""
 _UNITS = {"content-length": 1024}
 """What one of `value` is: file sizes are in KB."""
 
@@ -72,13 +74,13 @@ def _max(block: ParameterBlock, place: Place, robot: Robot) -> Step:
         "hosts": lambda: len(robot.hosts),
         "objects": lambda: robot.objects,
     }
-    count = counted.get(source)
+    count, group = counted.get(source), _MAX_REASONS.get(source, FILTER_RULES)
 
     def step(view: View) -> Answer:
         number = count() if count else _number(view.value(source))
         if number is None or number <= limit:
             return Answer.PROCEED
-        view.deny(f"{FILTER_RULES}: more than {block['value']} {block['src']}")
+        view.deny(f"{group}: more than {block['value']} {block['src']}")
         return Answer.ABORTED
 
     return step

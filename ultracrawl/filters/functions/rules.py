@@ -13,6 +13,7 @@ SETUP_NAME = "filterrules-setup"
 
 
 def _setup(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+    robot.log_types[place.filter] = block.get("logtype", "normal")
     try:
         robot.rules[place.filter] = robot.load_rules(block["config"])
     except OSError as error:

@@ -1,0 +1,127 @@
+"""A robot that keeps to its bounds: requests at once, no open port, and functions of others that misbehave."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from support.project import ROOT, Workspace, kill_group
+from support.robot import RobotFiles
+from support.site import Site
+
+FILTERS = """Setup fn=load-modules module="mine" funcs="bad"
+<Filter name="e">
+   Enumerate fn=enumerate-urls
+</Filter>
+<Filter name="g">
+   {line}
+   Generate fn=extract-html-meta
+   Generate fn=extract-html-text
+</Filter>
+"""
+BODIES = {
+    "raises": "raise ValueError('broken')",
+    "loops": "\n        while True:\n            pass",
+    "loops and catches all": "\n        while True:\n            try:\n                [0] * 9\n"
+    "            except Exception:\n                pass",
+    "eats memory": "\n        kept = []\n        while True:\n            kept.append(bytearray(1 << 24))",
+    "answers nonsense": "return 'yes'",
+    "recurses": "return bad(pb, csf, csr)",
+}
+
+
+CASES = [(name, "Data") for name in BODIES]
+CASES += [
+    (name, phase) for name in ("loops and catches all", "eats memory") for phase in ("MetaData", "Generate")
+]
+
+
+@pytest.mark.parametrize(("name", "phase"), CASES, ids=[f"{name} under {phase}" for name, phase in CASES])
+def test_a_function_that_misbehaves_costs_one_resource(
+    site: Site, url: str, workspace: Workspace, name: str, phase: str
+) -> None:
+    site.page("/", title="Home", text="needle", links=["/bad", "/b"])
+    site.page("/bad", title="Bad", text="needle in bad")
+    site.page("/b", title="B", text="needle in b")
+    code = f"def bad(pb, csf, csr):\n    if csr.source('path') == '/bad':\n        {BODIES[name]}\n    return 0\n"
+    (workspace.directory / "mine.py").write_text(code)
+    (workspace.directory / "filter.conf").write_text(FILTERS.format(line=f"{phase} fn=bad"))
+    filters = {
+        "file": "filter.conf",
+        "enumeration": "e",
+        "generation": "g",
+        "function_timeout": 0.3,
+        "function_memory": "200 MB",
+    }
+    workspace.define(f"{url}/", filters=filters, sitemaps={"use": False})
+    run = workspace.crawl(PYTHONPATH=f".:{ROOT}").run
+    outcomes = {"NEW": 2, "NOT_INDEXED": 1}
+    assert run["outcomes"] == outcomes
+    assert workspace.urls()["/bad"]["reason"] == "bad answered REQ_ABORTED"
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_portal_robot_128_no_more_than_max_concurrent_are_open_at_once(
+    site: Site, url: str, workspace: Workspace, most: int
+) -> None:
+    robot = RobotFiles(workspace)
+    for number in range(8):
+        site.slow(f"/p{number}", 0.3)
+    site.page("/", links=[f"/p{number}" for number in range(8)])
+    robot.site(f"{url}/")
+    robot.properties(max_concurrent=most, site_max_concurrent=8)
+    robot.crawl()
+    times = [request.time for request in site.requests if request.path.startswith("/p")]
+    assert max(sum(start <= one < start + 0.28 for one in times) for start in times) == most
+
+
+@pytest.mark.parametrize("remote", ["no", "yes"])
+def test_portal_robot_126_commands_of_other_hosts_are_never_taken(
+    site: Site, url: str, workspace: Workspace, remote: str
+) -> None:
+    robot = RobotFiles(workspace)
+    site.page("/", title="Home", text="needle")
+    robot.site(f"{url}/")
+    robot.properties(onCompletion="idle", command_port=21445, remote_access=remote)
+    process = workspace.start("robot", "start", "-c", "config/robot.conf")
+    try:
+        deadline = time.monotonic() + 40
+        while robot.command("robot", "status", "--json").json["state"] != "Idle":
+            assert time.monotonic() < deadline
+        assert not listening(process.pid), "there is no port that anybody could send a command to"
+    finally:
+        kill_group(process)
+
+
+def listening(pid: int) -> set[str]:
+    """Return the sockets of a process that listen."""
+    own = set()
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            own.add(os.readlink(file))
+        except FileNotFoundError:
+            continue
+    rows = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()
+    ]
+    return {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"} & own
+
+
+def test_portal_robot_131_no_command_changes_csid(workspace: Workspace, site: Site, url: str) -> None:
+    robot = RobotFiles(workspace)
+    site.page("/", title="Home", text="needle")
+    robot.site(f"{url}/")
+    before = robot.text("robot.conf")
+    for words in (
+        ("create-site", "siroe.com"),
+        ("disable-sites", "siroe.com"),
+        ("delete-site", "siroe.com"),
+        ("start",),
+        ("clear", "--yes"),
+    ):
+        assert robot.command("robot", *words).code == 0
+    assert robot.text("robot.conf") == before

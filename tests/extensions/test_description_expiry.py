@@ -1,0 +1,138 @@
+"""Descriptions that expire, on a clock that the test turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from ultracrawl.extensions.expiry import ExpiryDesk, expiry_of
+from ultracrawl.extensions.session import CrawlSession
+from ultracrawl.extensions.visit import Visit
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, SqliteState
+
+URL = "http://h/a"
+DAY = 86_400.0
+IN_TEN_DAYS = {"rd-expires": ["Sun, 11 Jan 1970 00:00:00 GMT"]}
+
+
+class Robot:
+    """A session without a network: runs of one URL, each at a day."""
+
+    def __init__(self) -> None:
+        self.state = SqliteState(":memory:", "s")
+        self.now = 0.0
+        self.on_finish: list[Callable[[Visit], None]] = []
+        self.state.discover(QueueEntry(1, URL, "h", 0, 1), 0.0)
+
+    def run(self, day: float, outcome: UrlOutcome | None, rd: dict[str, list[str]] | None = None) -> Visit:
+        """Visit the URL on a day (None: not at all), with a description or none; the run ends after an hour."""
+        self.now = day * DAY
+        run, _ = self.state.begin_run(self.now, "scope")
+        self.on_finish.clear()
+        session = SimpleNamespace(
+            state=self.state,
+            clock=lambda: self.now,
+            recorder=SimpleNamespace(on_finish=self.on_finish),
+            run=run,
+            source=SimpleNamespace(name="s"),
+        )
+        desk = ExpiryDesk(cast("CrawlSession", cast("Any", session)))
+        desk.open()
+        record = self.state.get(1) or UrlRecord(URL, "s")
+        visit = Visit(QueueEntry(1, URL, "h", 0, 1), record)
+        if outcome is not None:
+            desk.judge(visit)
+            if rd is not None:
+                desk.made(visit, rd)
+            visit.outcome = outcome
+            held = outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED) or record.indexed
+            self.state.finish(
+                visit.entry, replace(record, outcome=outcome, last_fetched=self.now, indexed=held)
+            )
+            for told in self.on_finish:
+                told(visit)
+        self.now += 3600
+        desk.sweep()
+        self.state.end_run(replace(run, finished=self.now))
+        return visit
+
+    @property
+    def leaving(self) -> str:
+        record = self.state.get(1)
+        assert record is not None
+        return record.leaving
+
+
+@pytest.fixture
+def robot() -> Iterator[Robot]:
+    one = Robot()
+    yield one
+    one.state.close()
+
+
+def test_a_description_that_has_not_expired_stays(robot: Robot) -> None:
+    robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
+    assert robot.state.expiry.outlook(DAY) == (0, 10 * DAY)
+    assert not robot.run(9, UrlOutcome.NETWORK_ERROR).rescan
+    assert robot.leaving == ""
+
+
+@pytest.mark.parametrize(
+    "outcome", [None, UrlOutcome.NETWORK_ERROR, UrlOutcome.HTTP_ERROR], ids=["not asked", "network", "server"]
+)
+def test_an_expired_description_that_a_run_does_not_renew_leaves(
+    robot: Robot, outcome: UrlOutcome | None
+) -> None:
+    robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
+    assert robot.state.expiry.outlook(11 * DAY) == (1, 0.0)
+    robot.run(11, outcome)
+    assert robot.leaving == "EXPIRED: rd-expires 1970-01-11"
+    record = robot.state.get(1)
+    assert record is not None
+    assert (record.checksum, record.etag) == (b"", ""), "a later visit makes it anew"
+
+
+def test_an_expired_description_is_asked_for_in_full_and_renewed(robot: Robot) -> None:
+    robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
+    later = {"rd-expires": ["Wed, 11 Feb 1970 00:00:00 GMT"]}
+    visit = robot.run(11, UrlOutcome.MODIFIED, later)
+    assert (visit.rescan, visit.renewed, robot.leaving) == (True, True, "")
+    assert robot.state.expiry.outlook(12 * DAY) == (0, 41 * DAY)
+    assert not robot.run(12, UrlOutcome.NOT_MODIFIED).rescan
+
+
+def test_what_is_expired_from_its_birth_stays_as_long_as_runs_find_it(robot: Robot) -> None:
+    visit = robot.run(20, UrlOutcome.NEW, IN_TEN_DAYS)
+    assert (visit.renewed, robot.leaving) == (False, "")
+    visit = robot.run(21, UrlOutcome.UNMODIFIED, IN_TEN_DAYS)
+    assert (visit.rescan, visit.renewed, robot.leaving) == (True, False, "")
+    robot.run(22, UrlOutcome.NETWORK_ERROR)
+    assert robot.leaving.startswith("EXPIRED")
+
+
+def test_a_description_without_a_date_any_more_does_not_expire(robot: Robot) -> None:
+    robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
+    robot.run(11, UrlOutcome.MODIFIED, {})
+    robot.run(12, UrlOutcome.NETWORK_ERROR)
+    assert (robot.leaving, robot.state.expiry.outlook(13 * DAY)) == ("", (0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([], 0.0),
+        (["soon"], 0.0),
+        (["Sun, 11 Jan 1970 00:00:00 GMT"], 10 * DAY),
+        (["1970-01-11"], 10 * DAY),
+        (["soon", "1970-01-11T00:00:00Z"], 10 * DAY),
+        (["Thu, 01 Jan 1970 00:00:00 GMT"], 1.0),
+    ],
+    ids=["none", "no date", "HTTP date", "ISO day", "first that is one", "the epoch is a date too"],
+)
+def test_expiry_of(texts: list[str], expected: float) -> None:
+    assert expiry_of({"rd-expires": texts}) == expected

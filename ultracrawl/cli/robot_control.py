@@ -1,0 +1,166 @@
+"""`ultracrawl robot start`, `stop`, `pause`, `resume`, `restart`, `status`, `clear`: a robot under control."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, json_option, open_project, print_json
+from ultracrawl.cli.report import print_report
+from ultracrawl.cli.steering import wait_options
+from ultracrawl.dialects import locate_definitions
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.clearing import clear_robot
+from ultracrawl.jobs.robot import run_robot
+from ultracrawl.jobs.robot_control import order_robot, require_offered, robot_state, start_in_background
+from ultracrawl.jobs.robot_report import robot_status
+from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.state.control import Command
+
+START_TIMEOUT = 60.0
+
+
+def robot_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c` and `--source`."""
+    function = click.option(
+        "--source",
+        "name",
+        metavar="NAME",
+        help="The source, if the definition file has several with filters.",
+    )(function)
+    return click.option(
+        "-c", "--config", metavar="FILE", help="The robot.conf, or another definition file with filters."
+    )(function)
+
+
+def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSource]:
+    """Return the one source that a robot verb is about. Raises `UserError`."""
+    project = open_project(config)
+    sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
+    if len(sources) != 1:
+        raise UserError(
+            "name one source with filters, by --source" if sources else "no source here has filters"
+        )
+    return project, sources[0]
+
+
+@click.command("start")
+@click.option("--background", is_flag=True, help="Start it as a process of its own, and return.")
+@click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
+@robot_options
+def start(background: bool, verbose: bool, config: str | None, name: str | None) -> None:
+    """Start the robot: it runs, and `onCompletion` of its robot.conf says what it does then.
+
+    A run that was stopped goes on. With `onCompletion=idle` the robot stays and waits for `ultracrawl robot stop`
+    or `restart`, with `loop` it runs again and again, with `quit` it ends.
+
+    \b
+    Examples:
+      ultracrawl robot start -c config/robot.conf
+      ultracrawl robot start --background
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, source = robot_source(config, name)
+    require_offered(robot_state(project, source.name), "start")
+    click.echo(f"Starting Points: {len(compile_source(source, project).seeds)} defined")
+    if background:
+        words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
+        number = start_in_background(words, project, source.name, timeout=START_TIMEOUT)
+        click.echo(f"{source.name}: started, process {number}")
+        return
+    if not verbose:
+        logging.getLogger("scrapy").setLevel(logging.ERROR)
+    settings = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
+    run_robot(project, source, told=print_report, settings=settings)
+
+
+def robot_location(config: str | None) -> str:
+    """Return where the definitions are, for a process that may run elsewhere."""
+    location = locate_definitions(config)
+    assert location is not None, "the project was read from it"
+    return str(Path(location).absolute()) if os.path.exists(location) else location
+
+
+def _order(command: Command, what: str, explained: str) -> click.Command:
+    @wait_options
+    @robot_options
+    @json_option
+    def give(timeout: float, no_wait: bool, config: str | None, name: str | None, as_json: bool) -> None:
+        project, source = robot_source(config, name)
+        state = order_robot(project, source.name, command, timeout=0.0 if no_wait else timeout)
+        if as_json:
+            print_json({"source": source.name, "command": command.value, "state": state.value})
+        else:
+            click.echo(f"{source.name}: {state}")
+
+    give.__doc__ = (
+        f"{what}\n\n{explained}\n\n\b\nExample:\n  ultracrawl robot {command.value} -c config/robot.conf"
+    )
+    return click.command(command.value)(give)
+
+
+stop = _order(
+    Command.STOP,
+    "Stop the robot.",
+    "What is in flight is finished, the state is saved, and the next start goes on with it.",
+)
+pause = _order(
+    Command.PAUSE, "Let the robot retrieve nothing more until `resume`.", "Its process stays alive."
+)
+resume = _order(Command.RESUME, "Let a paused robot go on.", "It is Running or Idle then, as it was before.")
+restart = _order(
+    Command.RESTART,
+    "End the run of the robot and begin a new one, in the same process.",
+    "A run that was not finished goes on with what waits.",
+)
+
+
+@click.command("status")
+@robot_options
+@json_option
+def status(config: str | None, name: str | None, as_json: bool) -> None:
+    """Show what the robot is doing: Off, Running, Idle or Paused, and its numbers.
+
+    \b
+    Example:
+      ultracrawl robot status -c config/robot.conf --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, source = robot_source(config, name)
+    found = robot_status(project, source)
+    if as_json:
+        print_json(found.as_json())
+        return
+    click.echo(f"{found.source}: {found.state}")
+    click.echo(f"  Starting Points: {found.starting_points} defined")
+    click.echo(f"  {found.known:>9,}  URLs known, {found.waiting:,} waiting, {found.excluded:,} excluded")
+    click.echo(f"  {found.indexed:>9,}  descriptions in the index")
+    if found.expired:
+        click.echo(f"  {found.expired:>9,}  of them have expired; the next run renews them or takes them out")
+    if found.last_run:
+        click.echo(
+            f"  last run {found.last_run['run_id']}: {found.last_run.get('fetched', 0):,} retrieved, "
+            f"{found.pages_per_second:.1f} a second"
+        )
+
+
+@click.command("clear")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@robot_options
+def clear(yes: bool, config: str | None, name: str | None) -> None:
+    """Clear the robot's database: all that it knows of URLs. It has to be Off.
+
+    The next run visits every URL as new. Descriptions stay in the index; one whose page is gone meanwhile stays
+    there until the index is made anew.
+
+    \b
+    Example:
+      ultracrawl robot clear --yes -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, source = robot_source(config, name)
+    require_offered(robot_state(project, source.name), "clear")
+    if not yes:
+        click.confirm(f"Forget all that is known of the URLs of {source.name}?", abort=True)
+    click.echo(f"{source.name}: {clear_robot(project, source.name):,} URLs forgotten")

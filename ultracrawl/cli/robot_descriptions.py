@@ -1,0 +1,80 @@
+"""`ultracrawl robot export-rds` and `import-rds`: descriptions exchanged with other search servers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.robot_control import robot_options, robot_source
+from ultracrawl.errors import WorkError
+from ultracrawl.jobs.descriptions import export_descriptions, import_descriptions
+
+FORMATS = ("soif", "json")
+
+
+@click.command("export-rds")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="soif", show_default=True)
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Default: standard output."
+)
+@click.option("--all", "everything", is_flag=True, help="Also those of other sources, and imported ones.")
+@robot_options
+def export_rds(
+    form: str, output: Path | None, everything: bool, config: str | None, name: str | None
+) -> None:
+    """Write the descriptions of the index as SOIF, or as one JSON object a line.
+
+    \b
+    Examples:
+      ultracrawl robot export-rds -o handbook.soif -c config/robot.conf
+      ultracrawl robot export-rds --format json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, source = robot_source(config, name)
+    only = "" if everything else source.name
+    if output is None:
+        export_descriptions(project, sys.stdout.buffer, source=only, as_json=form == "json")
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with output.open("wb") as out:
+            number = export_descriptions(project, out, source=only, as_json=form == "json")
+    except OSError as error:
+        raise WorkError(f"{output} cannot be written: {error.strerror or error}") from error
+    click.echo(f"{number:,} descriptions written to {output}", err=True)
+
+
+@click.command("import-rds")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--as",
+    "target",
+    metavar="NAME",
+    default="imported",
+    show_default=True,
+    help="The source that they belong to.",
+)
+@click.option("--replace", is_flag=True, help="Remove what that source has and FILE has not.")
+@robot_options
+@json_option
+def import_rds(
+    file: Path, target: str, replace: bool, config: str | None, name: str | None, as_json: bool
+) -> None:
+    """Put the descriptions of FILE (SOIF, or JSON as `export-rds` writes it) into the index.
+
+    They belong to a source of their own, which no crawl touches; one with the URL of an earlier one takes its place.
+    Those whose `rd-expires` is over are left out. If anything in FILE is wrong, nothing is changed.
+
+    \b
+    Examples:
+      ultracrawl robot import-rds partner.soif --as partner -c config/robot.conf
+      ultracrawl robot import-rds partner.json --as partner --replace
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, source = robot_source(config, name)
+    done = import_descriptions(project, source, file, target, replace=replace)
+    if as_json:
+        print_json({"added": done.added, "expired": done.expired, "removed": done.removed})
+    else:
+        click.echo(f"{target}: {done.added:,} added, {done.expired:,} expired, {done.removed:,} removed")

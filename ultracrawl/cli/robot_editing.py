@@ -1,0 +1,124 @@
+"""`ultracrawl robot edit-site` and `edit-rule`: changes within a site or a filter rule."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.cli.robot import change_rules, config_option, quoted
+from ultracrawl.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.errors import UserError
+
+
+@click.command("edit-site")
+@click.argument("name")
+@click.option(
+    "--kind", type=click.Choice(["server", "domain"]), help="Its hosts alone, or all below them as well."
+)
+@click.option(
+    "--start", "starts", multiple=True, metavar="URL", help="Add a starting point, or set its depth."
+)
+@click.option("--depth", type=click.IntRange(-1), help="Link steps from the --start named with it; -1: all.")
+@click.option("--no-start", "no_starts", multiple=True, metavar="URL", help="Take out a starting point.")
+@click.option("--host", "hosts", multiple=True, metavar="HOST", help="Add a host, or host:port.")
+@click.option("--no-host", "no_hosts", multiple=True, metavar="HOST", help="Take out a host.")
+@click.option("--use", "uses", multiple=True, metavar="RULE", help="Use a rule, behind those that are used.")
+@click.option("--no-use", "no_uses", multiple=True, metavar="RULE", help="Use a rule no more.")
+@config_option
+def edit_site(
+    name: str,
+    kind: str | None,
+    starts: tuple[str, ...],
+    depth: int | None,
+    no_starts: tuple[str, ...],
+    hosts: tuple[str, ...],
+    no_hosts: tuple[str, ...],
+    uses: tuple[str, ...],
+    no_uses: tuple[str, ...],
+    config: str | None,
+) -> None:
+    """Change the site NAME; what is not named stays as it is.
+
+    \b
+    Examples:
+      ultracrawl robot edit-site www.example.com --use drafts --no-use image-files
+      ultracrawl robot edit-site www.example.com --start http://www.example.com/new/ --depth 3
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    if depth is not None and not starts:
+        raise UserError("--depth is that of a starting point; name it with --start")
+
+    def change(editor: RulesEditor) -> None:
+        if kind:
+            editor.write("site", name, "kind", kind)
+        for url in no_starts:
+            _remove(editor, name, "Start", url=url)
+        for host in no_hosts:
+            _remove(editor, name, "Host", name=host)
+        for rule in no_uses:
+            _remove(editor, name, "Use", rule=rule)
+        for host in hosts:
+            bare, _, port = host.partition(":")
+            editor.add_line("site", name, f'Host  name="{quoted(bare)}"' + (f" port={port}" if port else ""))
+        for url in starts:
+            limit = "" if depth is None else f" depth={depth}"
+            editor.put_line("site", name, f'Start url="{quoted(url)}"{limit}', url=url)
+        for rule in uses:
+            editor.put_line("site", name, f'Use   rule="{quoted(rule)}"', rule=rule)
+
+    change_rules(config, change)
+    click.echo(f"changed: {name}")
+
+
+def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
+    if not editor.remove_lines("site", site, word, **values):
+        raise UserError(f"the site {site!r} has no {word} {', '.join(values.values())}")
+
+
+@click.command("edit-rule")
+@click.argument("name")
+@click.option(
+    "--source", default="url", help="What --string is compared with: url, protocol, host, path or type."
+)
+@click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
+@click.option("--string", help="Add a test for this text.")
+@click.option("--no-string", multiple=True, metavar="TEXT", help="Take out the tests for this text.")
+@click.option("--include/--exclude", "include", default=None, help="Let in or keep out what matches.")
+@click.option(
+    "--default/--no-default", "default", default=None, help="Attach it to sites that are created later."
+)
+@click.option("--title", help="A description for people.")
+@config_option
+def edit_rule(
+    name: str,
+    source: str,
+    by: str,
+    string: str | None,
+    no_string: tuple[str, ...],
+    include: bool | None,
+    default: bool | None,
+    title: str | None,
+    config: str | None,
+) -> None:
+    """Change the filter rule NAME; what is not named stays as it is.
+
+    \b
+    Example:
+      ultracrawl robot edit-rule drafts --source path --by contains --string /wip/
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    headers = {
+        "behavior": None if include is None else ("include" if include else "exclude"),
+        "default": None if default is None else ("on" if default else "off"),
+        "title": None if title is None else f'"{quoted(title)}"',
+    }
+
+    def change(editor: RulesEditor) -> None:
+        for key, text in headers.items():
+            if text is not None:
+                editor.write("filterrule", name, key, text)
+        for text in no_string:
+            if not editor.remove_lines("filterrule", name, "Match", string=text):
+                raise UserError(f"the rule {name!r} has no test for {text!r}")
+        if string is not None:
+            editor.add_line("filterrule", name, f'Match source={source} by={by} string="{quoted(string)}"')
+
+    change_rules(config, change)
+    click.echo(f"changed: {name}")

@@ -1,0 +1,135 @@
+"""`ultracrawl robot schedule`: when the robot is started and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.cli.robot import rules_path
+from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
+from ultracrawl.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
+from ultracrawl.jobs.robot_schedule import ScheduleKeeper
+from ultracrawl.model import DefinitionError
+from ultracrawl.recrawl.timetable import (
+    Action,
+    Appointment,
+    ScheduleError,
+    next_appointment,
+    parse_days,
+    parse_time,
+)
+from ultracrawl.state.control import Command
+
+STOP_TIMEOUT = 600.0
+
+
+@click.group("schedule")
+def schedule() -> None:
+    """Start and stop times of a robot, in the schedule.conf beside its robot.conf.
+
+    Times are local. `run` keeps them for as long as it runs; times that were missed meanwhile are not made up.
+
+    \b
+    Examples:
+      ultracrawl robot schedule add --start "10:00 pm" --days Fri,Sat --stop "6:00 am" --stop-days Sat,Sun
+      ultracrawl robot schedule run -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines; a noun, as `robot sites` would be
+
+
+def _config(function: Callable[..., None]) -> Callable[..., None]:
+    return click.option(
+        "-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG."
+    )(function)
+
+
+@schedule.command("list")
+@_config
+@json_option
+def list_times(config: str | None, as_json: bool) -> None:
+    """List the times, and which comes next."""
+    times = _times(_path(config))
+    for one in times:
+        if as_json:
+            print_json({"action": one.action.value, "time": str(one)})
+        else:
+            click.echo(f"{one.action.value:<5}  {one}")
+    following = next_appointment(times, datetime.now())
+    if following is not None and not as_json:
+        click.echo(f"next: {following[1].action} at {following[0]:%Y-%m-%d %H:%M}")
+
+
+@schedule.command("add")
+@click.option("--start", required=True, metavar="TIME", help="Start time, as `10:30 pm`.")
+@click.option("--days", required=True, metavar="DAYS", help="Its days, as `Fri,Sat`.")
+@click.option("--stop", metavar="TIME", help="Stop time.")
+@click.option("--stop-days", metavar="DAYS", help="Its days. Default: those of the start.")
+@_config
+def add(start: str, days: str, stop: str | None, stop_days: str | None, config: str | None) -> None:
+    """Add a start time with its days, and a stop time if one is given.
+
+    \b
+    Example:
+      ultracrawl robot schedule add --start "10:30 pm" --days Fri,Sat
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    path = _path(config)
+    _times(path)
+    try:
+        added = [Appointment(Action.START, *parse_time(start), parse_days(days))]
+        if stop is not None:
+            added.append(Appointment(Action.STOP, *parse_time(stop), parse_days(stop_days or days)))
+    except ScheduleError as error:
+        raise UserError(str(error)) from error
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(map(schedule_line, added))
+    for one in added:
+        click.echo(f"{one.action.value:<5}  {one}")
+
+
+@schedule.command("run")
+@click.option("--source", "name", metavar="NAME", help="The source, if there are several with filters.")
+@_config
+def run(name: str | None, config: str | None) -> None:
+    """Stay, and start and stop the robot at its times. The schedule is read again when it changes.
+
+    \b
+    Example:
+      ultracrawl robot schedule run -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    path = _path(config)
+    if not _times(path):
+        raise UserError(f"{path} has no times; `ultracrawl robot schedule add` writes them")
+    project, source = robot_source(config, name)
+
+    def act(action: Action) -> None:
+        if action is Action.STOP:
+            order_robot(project, source.name, Command.STOP, timeout=STOP_TIMEOUT)
+            return
+        robot_source(config, name)  # zero sites: then it is not started
+        words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
+        start_in_background(words, project, source.name, timeout=START_TIMEOUT)
+
+    ScheduleKeeper(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo).keep()
+
+
+def _path(config: str | None) -> Path:
+    return rules_path(config).with_name(SCHEDULE_FILE)
+
+
+def _times(path: Path) -> list[Appointment]:
+    """Return the times of a schedule; a file that is not there has none. Raises `DefinitionError`, `UserError`."""
+    try:
+        times, read = read_schedule(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+    fatal = [finding for finding in read.findings if finding.fatal]
+    if fatal:
+        raise DefinitionError(fatal)
+    return times

@@ -1,0 +1,76 @@
+"""What a `robot.conf` says about passwords and proxies, as options of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from ultracrawl.dialects.portal_robot.properties import RobotProperties
+from ultracrawl.filters.rules import SiteDefinition, StartingPoint
+from ultracrawl.model import Finding
+
+_WEB = ("http", "https")
+
+
+def authentication(
+    properties: RobotProperties, sites: Iterable[SiteDefinition], starts: Iterable[StartingPoint]
+) -> dict[str, Any]:
+    """Return the entries of `authentication`: user and password for the robot's own sites, and no other server."""
+    if not properties["password"]:
+        return {}
+    origins = dict.fromkeys(
+        [*_of_starts(starts), *(url for site in sites if site.enabled for url in _of(site))]
+    )
+    return {
+        f"site {number}": {"url": url, "user": properties["username"], "password": properties["password"]}
+        for number, url in enumerate(origins, 1)
+    }
+
+
+def _of_starts(starts: Iterable[StartingPoint]) -> Iterator[str]:
+    for start in starts:
+        parts = urlsplit(start.url)
+        if parts.scheme in _WEB and parts.hostname:
+            yield f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
+
+
+def _of(site: SiteDefinition) -> Iterator[str]:
+    for host in site.hosts:
+        port = f":{host.port}" if host.port else ""
+        yield from (f"{protocol}://{host.name}{port}/" for protocol in host.protocols if protocol in _WEB)
+
+
+def proxy(properties: RobotProperties) -> dict[str, Any]:
+    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used."""
+    address = properties["auto-proxy"]
+    if not address or properties["proxy-type"] == "direct" or _is_script(address):
+        return {}
+    return {"servers": {"robot": {"url": address}}}
+
+
+def _is_script(address: str) -> bool:
+    """Whether an address is that of an auto-configuration file: one of a proxy has no path."""
+    return urlsplit(address).path not in ("", "/")
+
+
+def doubts(properties: RobotProperties) -> Iterator[Finding]:
+    """Yield what of it has no effect."""
+    address = properties["auto-proxy"]
+    if address and properties["proxy-type"] != "direct" and _is_script(address):
+        problem = (
+            "has no effect: an auto-configuration file is a program of somebody else's, which is not run"
+        )
+        instead = "write the address of the proxy itself, as http://proxy.example.com:3128/"
+        line = properties.lines.get("auto-proxy", 0)
+        yield Finding(properties.file, line, "auto-proxy", problem, instead, False)
+    elif properties["proxy-type"] != "direct" and not address:
+        line = properties.lines.get("proxy-type", 0)
+        yield Finding(
+            properties.file,
+            line,
+            "proxy-type",
+            "has no effect without auto-proxy",
+            "name the proxy there",
+            False,
+        )

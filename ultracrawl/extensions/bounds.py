@@ -1,0 +1,73 @@
+"""Bounds for code that somebody else wrote and that runs in this process: functions of filters."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+_AGAIN = 1.0
+"""Seconds after which it is interrupted once more, if it caught the interruption."""
+_STATUS = Path("/proc/self/statm")
+
+
+class _OutOfTimeError(BaseException):
+    """Passes through `except Exception`, which code that loops often has around its loop."""
+
+
+@contextmanager
+def bounded(seconds: float, memory: int = 512 << 20) -> Iterator[None]:
+    """Raise `TimeoutError` or `MemoryError` inside the block when it takes more; other blocks may follow.
+
+    Python code is interrupted wherever it is, also inside its regular expressions; a call into C that does not come
+    back is not. Only the main thread can be bounded: elsewhere nothing is.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with _memory(memory), _time(seconds):
+        yield
+
+
+@contextmanager
+def _time(seconds: float) -> Iterator[None]:
+    def expired(_number: int, _frame: FrameType | None) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    try:
+        yield
+    except _OutOfTimeError:
+        raise TimeoutError(f"took longer than {seconds:g} s") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _memory(most: int) -> Iterator[None]:
+    """Let the address space grow by no more than `most` bytes; where the system tells no size, it is not bounded."""
+    size = _size()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = size + most
+    if not size or any(known != resource.RLIM_INFINITY and known < limit for known in (soft, hard)):
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _size() -> int:
+    """Return the address space of this process in bytes, 0 if it is not known."""
+    try:
+        return int(_STATUS.read_text().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return 0

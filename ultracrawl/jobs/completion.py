@@ -1,0 +1,74 @@
+"""The end of a run: the program that the source names is run, and the robot's log tells of it (portal robot 13.3)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+import time
+from collections.abc import Callable
+
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions.programs import Programs
+from ultracrawl.extensions.robot_log import robot_log_path
+from ultracrawl.extensions.timed_log import TimedLog
+from ultracrawl.model import RunReport, UrlOutcome
+from ultracrawl.sources import DataSource, Project
+
+logger = logging.getLogger(__name__)
+
+_REGISTERED = (UrlOutcome.NEW, UrlOutcome.MODIFIED)
+
+Say = Callable[[str], None]
+
+
+def robot_voice(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> Say:
+    """Return what adds a line to the log of a robot between its runs; for a source without one, to the program's."""
+    if source.log.robot is None:
+        return logger.info
+    log = TimedLog(robot_log_path(project, source.name), project.logs.size, clock)
+
+    def say(text: str) -> None:
+        log.add(text)
+        try:
+            log.flush()
+        except WorkError as error:
+            logger.warning("%s", error)
+
+    return say
+
+
+def registered(report: RunReport) -> int:
+    """Return how many descriptions a run registered."""
+    return sum(report.outcomes[outcome] for outcome in _REGISTERED)
+
+
+def run_command(source: DataSource, report: RunReport, say: Say) -> None:
+    """Run the command of a source after one of its runs, to its end.
+
+    It is not run after a run that was interrupted, or that registered nothing. The environment tells it of which
+    source and run; how it ends is told and changes nothing.
+    """
+    section = source.completion
+    if not section.command or report.interrupted or not registered(report):
+        return
+    command = shlex.join(section.command)
+    say(f"Run cmd: {command}")
+    facts = {
+        "ULTRACRAWL_SOURCE": source.name,
+        "ULTRACRAWL_RUN": report.run_id,
+        "ULTRACRAWL_REGISTERED": str(registered(report)),
+    }
+    try:
+        ended = Programs(section.programs).run(section.command, section.timeout, facts)
+    except OSError as error:
+        say(f"Complete cmd: {command} (could not be run: {error})")
+        return
+    say(f"Complete cmd: {command} ({ended})")
+    for line in ended.printed.splitlines() if ended.code else ():
+        say(f"  {line}")
+
+
+async def complete(project: Project, source: DataSource, report: RunReport) -> None:
+    """Do what `run_command` does, in a thread."""
+    await asyncio.to_thread(run_command, source, report, robot_voice(project, source))

@@ -1,0 +1,150 @@
+"""A robot: a process that outlives its runs, and is told from outside what to do (portal robot 13)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+
+from ultracrawl.backends import robot_file
+from ultracrawl.errors import UserError
+from ultracrawl.extensions import CrawlSession
+from ultracrawl.jobs.completion import Say, complete, robot_voice
+from ultracrawl.jobs.control import robot_sign
+from ultracrawl.jobs.run import WATCH_EVERY, scrapy_settings
+from ultracrawl.model import RunReport
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.spiders.loader import spider_class
+from ultracrawl.state.control import Command, CrawlPost, Phase
+
+REST = 1.0
+"""Seconds between two runs of a robot that runs again and again."""
+REST_AFTER_FAILURE = 60.0
+
+Told = Callable[[RunReport], None]
+
+
+def run_robot(
+    project: Project, source: DataSource, *, told: Told, settings: dict[str, Any] | None = None
+) -> None:
+    """Run the robot of a source until it is stopped, or its runs are over; `told` gets the report of each run.
+
+    What comes after a run is up to `completion.then`. SIGINT ends it as `ultracrawl robot stop` does. Raises
+    `UserError` if it is running already, or the source is being crawled.
+    """
+    file = robot_file(project, source.name)
+    if file is None:
+        raise UserError("a robot needs a state on disk; write `state: {engine: sqlite}`")
+    if robot_sign(project, source.name) is not None:
+        raise UserError(f"the robot of {source.name!r} is running already")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    post = CrawlPost(file)
+    try:
+        Robot(project, source, post, told, settings or {}).run()
+    finally:
+        post.close()
+
+
+class Robot:
+    """The life of a robot: its runs, and what it does between them."""
+
+    def __init__(
+        self, project: Project, source: DataSource, post: CrawlPost, told: Told, settings: dict[str, Any]
+    ) -> None:
+        self._project = project
+        self._source = source
+        self._post = post
+        self._told = told
+        self._say: Say = robot_voice(project, source)
+        self._process = AsyncCrawlerProcess(scrapy_settings(False, settings))
+        self._error: BaseException | None = None
+        self._order: Command | None = None
+        """What is to be done once the run has ended: STOP or RESTART."""
+
+    def run(self) -> None:
+        """Live. Raises what ended it, if that was no order."""
+        task = asyncio.get_event_loop().create_task(self._live())
+        task.add_done_callback(self._ended)
+        self._process.start(stop_after_crawl=False)
+        task.cancel()
+        if self._error is not None:
+            raise self._error
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._error = None if task.cancelled() else task.exception()
+        self._process._stop_reactor()
+
+    async def _live(self) -> None:
+        goes_on = True
+        while goes_on:
+            self._order = None
+            self._post.say(Phase.RUNNING)
+            session = await self._crawl()
+            self._told(session.report)
+            goes_on = await self._after(session)
+        self._say("Workload complete.")
+
+    async def _after(self, session: CrawlSession) -> bool:
+        """Do what comes after a run; return whether there is another one."""
+        if self._order is not None:
+            return self._again(self._order)
+        report = session.report
+        if report.interrupted:
+            return False
+        await complete(self._project, self._source, report)
+        match self._source.completion.then:
+            case "loop":
+                order = await self._rest(REST_AFTER_FAILURE if report.failed else REST)
+                return self._again(order or Command.RESTART)
+            case "idle":
+                self._say("Robot is idle....")
+                return self._again(await self._rest())
+            case _:
+                return False
+
+    def _again(self, order: Command | None) -> bool:
+        if order is Command.RESTART:
+            self._say("Restart Robot.")
+        return order is Command.RESTART
+
+    async def _rest(self, seconds: float | None = None) -> Command | None:
+        """Wait for an order to stop or to run again, at most some seconds; while it is paused the time stands still."""
+        self._post.say(Phase.IDLE)
+        left = seconds
+        while left is None or left > 0:
+            match self._post.order():
+                case Command.PAUSE:
+                    self._post.say(Phase.PAUSED)
+                case Command.RESUME:
+                    self._post.say(Phase.IDLE)
+                case Command() as order:
+                    return order
+            await asyncio.sleep(WATCH_EVERY)
+            if left is not None and self._post.phase is Phase.IDLE:
+                left -= WATCH_EVERY
+        return None
+
+    async def _crawl(self) -> CrawlSession:
+        crawler = self._process.create_crawler(spider_class(self._project, self._source))
+        watch = asyncio.ensure_future(self._watch(crawler))
+        try:
+            await self._process.crawl(crawler)
+        finally:
+            watch.cancel()
+        return CrawlSession.of(crawler)
+
+    async def _watch(self, crawler: Crawler) -> None:
+        """Pass orders on to the run."""
+        while True:
+            await asyncio.sleep(WATCH_EVERY)
+            session = crawler.get_extension(CrawlSession) if crawler.crawling else None
+            if session is None or not session.opened:
+                continue
+            order = self._post.order()
+            if order in (Command.STOP, Command.RESTART):
+                self._order = order
+                session.control.tell(Command.STOP)
+            elif order is not None:
+                session.control.tell(order)

@@ -1,0 +1,133 @@
+"""What a robot has done and what is left for it: the numbers of its status, and its excluded URLs (portal robot 18)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ultracrawl import __version__
+from ultracrawl.backends import open_state, state_exists
+from ultracrawl.jobs.robot_control import RobotState, robot_state
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.state import StateStore
+
+FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
+_BY_OUTCOME = {
+    UrlOutcome.GONE: FILES,
+    UrlOutcome.HTTP_ERROR: ERRORS,
+    UrlOutcome.NETWORK_ERROR: ERRORS,
+    UrlOutcome.FAILED: ERRORS,
+    UrlOutcome.ROBOTS: ROBOTS,
+    UrlOutcome.DUPLICATE: DUPLICATION,
+}
+_EXCLUDED = frozenset({*_BY_OUTCOME, UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED})
+
+
+@dataclass(frozen=True, slots=True)
+class RobotStatus:
+    """The numbers of one robot."""
+
+    source: str
+    state: RobotState
+    starting_points: int
+    known: int = 0
+    waiting: int = 0
+    indexed: int = 0
+    excluded: int = 0
+    pages_per_second: float = 0.0
+    """Of the latest run that ended."""
+    last_run: Mapping[str, Any] = field(default_factory=dict)
+    expired: int = 0
+    """Descriptions in the index that have expired; the next run renews them, or takes them out."""
+    next_expiry: float = 0.0
+    """When the next one expires, in seconds since the epoch; 0: none does."""
+    version: str = __version__
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of `ultracrawl robot status --json`."""
+        return {
+            "source": self.source,
+            "state": self.state.value,
+            "starting_points": self.starting_points,
+            "known": self.known,
+            "waiting": self.waiting,
+            "indexed": self.indexed,
+            "excluded": self.excluded,
+            "pages_per_second": round(self.pages_per_second, 2),
+            "last_run": dict(self.last_run) or None,
+            "expired": self.expired,
+            "next_expiry": datetime.fromtimestamp(self.next_expiry, UTC).isoformat()
+            if self.next_expiry
+            else None,
+            "version": self.version,
+        }
+
+
+def robot_status(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> RobotStatus:
+    """Return the status of a robot, running or not."""
+    state = robot_state(project, source.name)
+    starts = len(compile_source(source, project).seeds)
+    with _store(project, source.name) as store:
+        if store is None:
+            return RobotStatus(source.name, state, starts)
+        counts, runs = store.counts(), store.runs(2)
+        expiries = store.expiry.outlook(clock())
+    ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
+    seconds = float(ended.get("seconds", 0.0))
+    return RobotStatus(
+        source.name,
+        state,
+        starts,
+        counts.known,
+        counts.queued,
+        counts.indexed,
+        sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED),
+        ended.get("fetched", 0) / seconds if seconds else 0.0,
+        {name: ended[name] for name in ("run_id", "started", "finished", "fetched") if name in ended},
+        expiries.expired,
+        expiries.following,
+    )
+
+
+def reason_of(record: UrlRecord) -> str:
+    """Return the group of an excluded URL, as the report has it; empty for one that is not excluded."""
+    outcome = record.outcome
+    if outcome is None or outcome not in _EXCLUDED:
+        return ""
+    if outcome in _BY_OUTCOME:
+        return _BY_OUTCOME[outcome]
+    return record.reason.partition(":")[0]
+
+
+def excluded_urls(project: Project, source: str) -> dict[str, list[UrlRecord]]:
+    """Return the excluded URLs by reason, the reason with the most URLs first."""
+    groups: dict[str, list[UrlRecord]] = {}
+    with _store(project, source) as store:
+        for record in store.records() if store is not None else ():
+            if reason := reason_of(record):
+                groups.setdefault(reason, []).append(record)
+    return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
+
+
+def servers_found(project: Project, source: str) -> list[tuple[str, int]]:
+    """Return the sites with URLs that wait, and how many."""
+    with _store(project, source) as store:
+        return store.queued_sites() if store is not None else []
+
+
+@contextmanager
+def _store(project: Project, source: str) -> Iterator[StateStore | None]:
+    if not state_exists(project, source):
+        yield None
+        return
+    store = open_state(project, source, read_only=True)
+    try:
+        yield store
+    finally:
+        store.close()
