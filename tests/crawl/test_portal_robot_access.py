@@ -57,9 +57,7 @@ def test_the_password_of_a_robot_is_in_no_log(site: Site, url: str, robot: Robot
     assert "boots" not in robot.workspace.command("lint", "config/robot.conf").out
 
 
-@pytest.mark.parametrize(
-    ("kind", "used"), [("manual", True), ("auto", True), ("direct", False)], ids=str
-)
+@pytest.mark.parametrize(("kind", "used"), [("manual", True), ("auto", True), ("direct", False)], ids=str)
 def test_proxy_type_says_whether_the_proxy_is_used(
     site: Site, url: str, robot: RobotFiles, kind: str, used: bool
 ) -> None:

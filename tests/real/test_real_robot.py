@@ -19,7 +19,9 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 def test_the_default_filters_describe_a_real_site_by_category(workspace: Workspace, tmp_path: Path) -> None:
     require((MANUAL / "index.html").exists(), f"the Debian policy manual ({MANUAL})", "debian-policy")
     robot = RobotFiles(workspace)
-    assert robot.text("filter.conf") == (DEFAULTS / "filter.conf").read_text(), "the filters as they are shipped"
+    assert robot.text("filter.conf") == (DEFAULTS / "filter.conf").read_text(), (
+        "the filters as they are shipped"
+    )
     with nginx_site(MANUAL.resolve()) as server:
         start = server.url
         host = start.split("/")[2]
