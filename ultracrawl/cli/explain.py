@@ -28,6 +28,8 @@ class Explanation:
     record: UrlRecord | None
     display_url: str = ""
     """The URL that would be shown, if the link were new."""
+    duplicates: tuple[UrlRecord, ...] = ()
+    """Other URLs with the same content, the one in the index first."""
 
     @property
     def accept(self) -> bool:
@@ -47,6 +49,7 @@ class Explanation:
                 for one in self.decisions
             ],
             "record": self.record.as_json() if self.record else None,
+            "duplicates": [{"url": one.url, "indexed": one.indexed} for one in self.duplicates],
         }
 
 
@@ -82,12 +85,18 @@ def explain(project: Project, source: DataSource, url: str) -> Explanation:
             found = _found(rules, rewriter, url)
         if not found.access_url:
             return Explanation(url, "", source.name, tuple(found.decisions), None)
-        record = _record(project, source, found.access_url)
+        record, twins = _record(project, source, found.access_url)
         depth = record.depth if record else 0
         seed = found.access_url in rules.seeds
         decisions = rules.boundary.decisions(found.access_url, depth, seed=seed)
         return Explanation(
-            url, found.access_url, source.name, (*found.decisions, *decisions), record, found.display_url
+            url,
+            found.access_url,
+            source.name,
+            (*found.decisions, *decisions),
+            record,
+            found.display_url,
+            twins,
         )
     finally:
         hosts.close()
@@ -113,12 +122,16 @@ def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Fo
     return _Found([*decisions, result.decision], result.access_url, result.display_url)
 
 
-def _record(project: Project, source: DataSource, url: str) -> UrlRecord | None:
+def _record(project: Project, source: DataSource, url: str) -> tuple[UrlRecord | None, tuple[UrlRecord, ...]]:
+    """Return what is known of a URL, and of others with the same content."""
     if not state_exists(project, source.name):
-        return None
+        return None, ()
     state = open_state(project, source.name, read_only=True)
     try:
-        return state.get(url_key(url))
+        record = state.get(url_key(url))
+        twins = state.same_content(record.fingerprint) if record and record.fingerprint else []
+        others = (one for one in twins if one.url != url)
+        return record, tuple(sorted(others, key=lambda one: (not one.indexed, one.url)))
     finally:
         state.close()
 
@@ -147,3 +160,5 @@ def _print(explanation: Explanation) -> None:
             f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
         )
         click.echo(f"  in the index: {'yes' if record.indexed else 'no'}")
+    for one in explanation.duplicates:
+        click.echo(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")

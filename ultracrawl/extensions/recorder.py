@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -89,6 +90,13 @@ class Recorder:
         self._report.status_codes[record.status_code] += 1
         self._report.rejected_by[rule] += 1
 
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Take note that the end of a visit of this run turned out to be another one."""
+        self._report.outcomes.subtract({before.outcome: 1})
+        self._report.status_codes.subtract({before.status_code: 1})
+        self._report.outcomes += Counter({after.outcome: 1})
+        self._report.status_codes += Counter({after.status_code: 1})
+
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
         stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED
@@ -107,7 +115,7 @@ class Recorder:
         )
         if outcome.transient:
             return replace(record, failures=known.failures + 1)
-        if outcome in UNCHANGED:
+        if outcome in UNCHANGED or status == StatusCode.DUPLICATE_IGNORED:
             return replace(
                 record,
                 failures=0,
@@ -117,10 +125,20 @@ class Recorder:
             )
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
-            return replace(record, failures=gone, etag="", last_modified="", checksum=b"", links=b"")
+            return replace(
+                record, failures=gone, etag="", last_modified="", checksum=b"", links=b"", fingerprint=b""
+            )
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
-            return replace(record, failures=0, etag="", last_modified="", checksum=b"", links=visit.links)
+            return replace(
+                record,
+                failures=0,
+                etag="",
+                last_modified="",
+                checksum=b"",
+                links=visit.links,
+                fingerprint=b"",
+            )
         return replace(
             record,
             failures=0,
@@ -130,4 +148,6 @@ class Recorder:
             links=visit.links,
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
+            fingerprint=visit.fingerprint if outcome in HANDED or outcome is UrlOutcome.DUPLICATE else b"",
+            preference=visit.preference,
         )

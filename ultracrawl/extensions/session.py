@@ -21,6 +21,7 @@ from ultracrawl.backends import open_cache, open_indexer, open_state
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.display_urls import DisplayUrls
+from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.host_addresses import HostAddresses
@@ -82,6 +83,7 @@ class CrawlSession:
         self.feed: IndexFeed
         self.recorder: Recorder
         self.names: DisplayUrls
+        self.duplicates = Duplicates(self)
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
         self.run: RunMark
@@ -135,6 +137,7 @@ class CrawlSession:
             self._again,
             lent_by_redirects=not self.rewriter,
         )
+        self.recorder.on_finish.append(self.duplicates.ended)
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)

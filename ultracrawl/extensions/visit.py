@@ -51,6 +51,10 @@ class Visit:
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
     links: bytes = b""
+    fingerprint: bytes = b""
+    """What its content is compared by with other pages; empty if it is not."""
+    preference: int = 1
+    """What the page says of its own URL by its canonical link."""
     sitemap: SitemapTask | None = None
     """Set if the URL is read as a sitemap and not as a page."""
     outcome: UrlOutcome | None = None
@@ -89,6 +93,9 @@ class LinkQueue(Protocol):
 
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+
+    def amended(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
 
 
 def visit_of(request: Request) -> Visit | None:

@@ -38,6 +38,15 @@ class UrlRecord:
     """Failing runs in a row; a success sets it to 0."""
     links: bytes = b""
     """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""
+    fingerprint: bytes = b""
+    """What its content is compared by; records with the same one are one document. Empty: it is compared with none."""
+    preference: int = 1
+    """What the page says of its own URL, see `duplicates.preference`."""
+
+    @property
+    def searchable(self) -> bool:
+        """Whether its document is in the index, or on its way there."""
+        return self.indexed or self.handed
 
     @property
     def shown_url(self) -> str:

@@ -13,8 +13,9 @@ from ultracrawl.recrawl import classify
 
 
 class IndexPipeline(DocumentPipeline):
-    """Hands documents over to the index and records NEW or MODIFIED, or 956 for a second one of a display URL.
+    """Hands documents over to the index and records NEW or MODIFIED.
 
+    A second document of a display URL ends as 956, and one of equal content as 909.
     What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
     """
 
@@ -22,6 +23,7 @@ class IndexPipeline(DocumentPipeline):
         """Put one document into the cache and end its visit."""
         url = str(item.get("url") or visit.shown_url)
         self._check_unique(visit)
+        self._check_content(visit)
         document = IndexDocument(
             source=visit.record.source,
             url=url,
@@ -31,6 +33,7 @@ class IndexPipeline(DocumentPipeline):
             secret_text=visit.hides_text,
         )
         self.session.feed.add(visit.entry.key, document)
+        self.session.duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
         self.session.recorder.finish(visit, outcome, 200, visit.truncated)
         item["checksum"] = visit.checksum.hex()
@@ -42,3 +45,10 @@ class IndexPipeline(DocumentPipeline):
             reason = f"{visit.shown_url} is the display URL of {holder.url}"
             self.session.recorder.finish(visit, UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, reason)
             raise DropItem(reason)
+
+    def _check_content(self, visit: Visit) -> None:
+        """End a visit whose content another document has by now. Raises `DropItem`."""
+        twin = self.session.duplicates.find_again(visit)
+        if twin is not None:
+            self.session.duplicates.refuse(visit, twin)
+            raise DropItem(f"has the content of {twin.url}")

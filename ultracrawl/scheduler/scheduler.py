@@ -349,6 +349,13 @@ class UltracrawlScheduler(BaseScheduler):
         elif self._was_visited(record):
             self._requeue(key, record, record.depth)
 
+    def amended(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
+        key = url_key(record.url)
+        visit = self._session.visits.get(key) or self._retries.get(key)
+        if visit is not None and not visit.done:
+            visit.record = record
+
     def _was_visited(self, record: UrlRecord) -> bool:
         return record.last_fetched >= self._session.run.started
 

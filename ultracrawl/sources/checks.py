@@ -29,6 +29,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     doubts = list(check_start_urls(source))
     yield from doubts
     yield from check_sitemap_urls(source)
+    yield from check_duplicates(source)
     if not doubts:
         yield from _check_boundary(source)
 
@@ -80,6 +81,13 @@ def check_start_urls(source: DataSource) -> Iterator[Doubt]:
             yield Doubt(place, f"the start URL of {shown(_host(url))} holds a user name or password", instead)
         elif policy.canonical(url) is None:
             yield Doubt(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+
+
+def check_duplicates(source: DataSource) -> Iterator[Doubt]:
+    """Yield options about duplicates that have no effect."""
+    if source.duplicates.near and not source.duplicates.detect:
+        problem = "`near` has no effect while `detect` is off"
+        yield Doubt(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:

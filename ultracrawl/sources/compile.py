@@ -26,6 +26,7 @@ from ultracrawl.boundary.rules import (
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader
+from ultracrawl.duplicates import Fingerprints
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
@@ -52,6 +53,8 @@ class CompiledSource:
     reader: PageReader
     permission: IndexPermission
     """Which wishes of pages about the index are obeyed."""
+    fingerprints: Fingerprints | None
+    """What of a page is compared with other pages; None if duplicates are indexed like all documents."""
     limits: LimitsSection
     depth_limit: int | None
     """Most link steps from a seed; None is no limit."""
@@ -92,6 +95,7 @@ def compile_source(
             default_charset=source.default_charset,
         ),
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
+        fingerprints=compile_fingerprints(source),
         limits=source.limits,
         depth_limit=source.depth,
         headers={
@@ -169,6 +173,14 @@ def compile_acceptance(source: DataSource) -> Acceptance:
         truncate=source.truncate,
         exclude_headers=source.exclude_headers,
     )
+
+
+def compile_fingerprints(source: DataSource) -> Fingerprints | None:
+    """Return how pages of a source are compared, None if they are not."""
+    section = source.duplicates
+    if not section.detect:
+        return None
+    return Fingerprints(section.by == "text", section.meta, section.cut_off, section.near, section.near_words)
 
 
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:

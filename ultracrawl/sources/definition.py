@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, JsonValue
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.boundary_section import BoundarySection
+from ultracrawl.sources.duplicates_section import DuplicatesSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.section import Section
@@ -114,6 +115,11 @@ class SourceOptions(Section):
         default=LinksSection(),
         description="Which kinds of links are followed, and what is a redirect.",
         examples=[{"img": True, "refresh_seconds": 5}],
+    )
+    duplicates: DuplicatesSection = Field(
+        default=DuplicatesSection(),
+        description="When pages are one document, and what becomes of their URLs.",
+        examples=[{"by": "body"}],
     )
     log: LogSection = Field(
         default=LogSection(),

@@ -14,7 +14,7 @@ from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
 from ultracrawl.extensions.sitemap_reader import SitemapReader
-from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
+from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
 
 if TYPE_CHECKING:
@@ -116,9 +116,13 @@ class SourceSpider(Spider):
         if page.refresh and self._refreshes(visit, response, page):
             return
         permissions = page_permissions(session, page, response)
-        if page.robots.follow or not self.source.robots.meta:
-            session.links.follow(visit, self.links(response, page), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit)
+        twin = None if reason else session.duplicates.find(visit, page, response.body)
+        if self._follows(page, twin):
+            session.links.follow(visit, self.links(response, page), page.base or response.url)
+        if twin is not None:
+            session.duplicates.refuse(visit, twin)
+            return
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return
@@ -127,6 +131,11 @@ class SourceSpider(Spider):
             yield self._complete(item, self._document(visit, response, page, permissions.attributes))
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
+
+    def _follows(self, page: Page, twin: UrlRecord | None) -> bool:
+        if twin is not None and not self.source.duplicates.follow_links:
+            return False
+        return page.robots.follow or not self.source.robots.meta
 
     def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
         """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""

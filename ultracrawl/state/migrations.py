@@ -53,6 +53,18 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE announced (key INTEGER PRIMARY KEY, lastmod INTEGER NOT NULL);
     """,
+    # 4: documents with equal, or nearly equal, content
+    """
+    ALTER TABLE url ADD COLUMN fingerprint BLOB NOT NULL DEFAULT x'';
+    ALTER TABLE url ADD COLUMN preference INTEGER NOT NULL DEFAULT 1;
+    CREATE INDEX url_fingerprint ON url (fingerprint) WHERE fingerprint<>x'';
+    CREATE TABLE near (
+        block INTEGER NOT NULL,
+        fingerprint BLOB NOT NULL,
+        simhash INTEGER NOT NULL,
+        PRIMARY KEY (block, fingerprint)
+    ) WITHOUT ROWID;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

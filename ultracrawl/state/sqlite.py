@@ -15,6 +15,7 @@ from typing import IO, Any
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.state.near_table import NearTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
@@ -25,15 +26,16 @@ GONE_RUNS = 3
 
 _RECORD = (
     "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
-    "first_seen, last_fetched, failures, links"
+    "first_seen, last_fetched, failures, links, fingerprint, preference"
 )
 _UPSERT = f"""
-    INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 16})
+    INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 18})
     ON CONFLICT (key) DO UPDATE SET depth=excluded.depth, display_url=excluded.display_url,
     status=excluded.status, outcome=excluded.outcome, reason=excluded.reason, etag=excluded.etag,
     last_modified=excluded.last_modified, checksum=excluded.checksum, indexed=excluded.indexed,
     handed=excluded.handed, first_seen=excluded.first_seen, last_fetched=excluded.last_fetched,
-    failures=excluded.failures, links=excluded.links"""  # noqa: S608 - constant column names
+    failures=excluded.failures, links=excluded.links, fingerprint=excluded.fingerprint,
+    preference=excluded.preference"""  # noqa: S608 - constant column names
 _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
@@ -74,7 +76,10 @@ class SqliteState:
         """Keys by display URL, of what is not flushed."""
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
+        self._prints: dict[bytes, set[int]] = {}
+        """Keys by fingerprint, of what is not flushed."""
         self.sitemaps = SitemapTable(self._db, self._all)
+        self.near = NearTable(self._db, self._all)
 
     # ---- runs
 
@@ -91,6 +96,7 @@ class SqliteState:
             )
             self._forget_orphans()
             self.sitemaps.begin_run(number - 1)
+            self.near.begin_run()
             self._db.execute("DELETE FROM queue")
             self._db.execute(
                 "INSERT INTO queue (site, depth, seq, key) "
@@ -175,6 +181,7 @@ class SqliteState:
         self._done[entry.key] = (entry, record)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
+        self._note_print(entry.key, record.fingerprint)
 
     def amend(self, key: int, record: UrlRecord) -> None:
         """Replace the record of a known URL; whether it waits in the queue stays as it is."""
@@ -183,6 +190,7 @@ class SqliteState:
         else:
             self._amended[key] = record
         self._note_name(key, record.display_url)
+        self._note_print(key, record.fingerprint)
 
     def shown_as(self, url: str) -> list[UrlRecord]:
         """Return the records that have this URL as a display URL of its own."""
@@ -192,6 +200,19 @@ class SqliteState:
         keys = self._names.get(url, set()).union(key for (key,) in self._all(query, url))
         records = (self.get(key) for key in sorted(keys))
         return [record for record in records if record is not None and record.display_url == url]
+
+    def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
+        """Return the records with this fingerprint."""
+        query = "SELECT key FROM url WHERE fingerprint=? AND fingerprint<>x''"
+        keys = [key for (key,) in self._all(query, fingerprint)]
+        if fingerprint in self._prints:
+            keys = sorted(self._prints[fingerprint].union(keys))
+        records = map(self.get, keys)
+        return [one for one in records if one is not None and one.fingerprint == fingerprint]
+
+    def _note_print(self, key: int, fingerprint: bytes) -> None:
+        if fingerprint:
+            self._prints.setdefault(fingerprint, set()).add(key)
 
     def _note_name(self, key: int, display_url: str) -> None:
         if display_url:
@@ -250,7 +271,7 @@ class SqliteState:
     def unflushed(self) -> int:
         """The number of writes that wait for the next flush."""
         waiting = (self._found, self._again, self._done, self._amended, self._marks)
-        return sum(map(len, waiting)) + self.sitemaps.unwritten
+        return sum(map(len, waiting)) + self.sitemaps.unwritten + self.near.unwritten
 
     def flush(self) -> None:
         """Make everything said so far durable, in one transaction."""
@@ -270,13 +291,16 @@ class SqliteState:
             run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
             self.sitemaps.write()
+            self.near.write()
         self.sitemaps.written()
+        self.near.written()
         self._found.clear()
         self._again.clear()
         self._done.clear()
         self._left.clear()
         self._amended.clear()
         self._names.clear()
+        self._prints.clear()
         self._marks.clear()
 
     @contextlib.contextmanager
@@ -336,6 +360,7 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     return (
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
+        r.fingerprint, r.preference,
     )  # fmt: skip
 
 

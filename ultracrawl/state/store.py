@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.near_table import NearStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
 
@@ -48,6 +49,10 @@ class StateStore(Protocol):
     def sitemaps(self) -> SitemapStore:
         """Which URLs are sitemaps, and what they say."""
 
+    @property
+    def near(self) -> NearStore:
+        """Which texts are nearly equal."""
+
     def begin_run(self, started: float, scope: str) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
@@ -84,6 +89,9 @@ class StateStore(Protocol):
 
     def shown_as(self, url: str) -> list[UrlRecord]:
         """Return the records that have this URL as their `display_url`; records shown under their own have none."""
+
+    def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
+        """Return the records with this fingerprint, none for an empty one."""
 
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""
