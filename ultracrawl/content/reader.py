@@ -10,6 +10,7 @@ from ultracrawl.content.html import parse_html
 from ultracrawl.content.links import DEFAULT_KINDS
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.refresh import parse_refresh
+from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import LinkKind, Page
 from ultracrawl.model.page import Link
@@ -53,6 +54,7 @@ class PageReader:
     link_types: tuple[str, ...] = LINK_TYPES
     robots_name: str = "ultracrawl"
     default_charset: str = ""
+    picks: PagePicks | None = None
 
     def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
         """Return the page, or None if documents of this media type cannot be read."""
@@ -66,6 +68,7 @@ class PageReader:
                 x_robots_tag=head.x_robots_tag,
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
+                picks=self.picks,
             )
         elif media_type.startswith("text/"):
             page = parse_text(

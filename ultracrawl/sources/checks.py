@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
+from ultracrawl.attributes import DEFAULT_ATTRIBUTES, DEFAULT_MAPPING, SearchAttribute
+from ultracrawl.attributes.making import template_names
 from ultracrawl.errors import UserError
 from ultracrawl.sources.compile import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
@@ -26,6 +27,7 @@ class Doubt(NamedTuple):
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
     """Yield what is doubtful about a source whose options are well formed."""
     yield from check_attributes(source, schema)
+    yield from check_extracted(source, schema)
     doubts = list(check_start_urls(source))
     yield from doubts
     yield from check_sitemap_urls(source)
@@ -66,6 +68,20 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
                 else f"define it under `attributes:` of the project, or write {listed(schema)}"
             )
             yield Doubt(("attributes", name), f"there is no search attribute `{target}`", instead)
+
+
+def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+    """Yield document attributes that rules make and nothing uses."""
+    used = {name.lower() for name in (*source.attributes, *schema)} | DEFAULT_MAPPING.keys()
+    for rules in source.extract.values():
+        used.update(name for rule in rules if rule.template for name in template_names(rule.template))
+        used.update(rule.of for rule in rules)
+    for name in source.extract:
+        if name not in used:
+            problem = f"`{name}` is made, but neither mapped nor named like a search attribute"
+            guess = closest(name, schema)
+            instead = f"write `{guess}`" if guess else f"map it: `attributes: {{{name}: ...}}`"
+            yield Doubt(("extract", name), problem, instead)
 
 
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:

@@ -28,6 +28,7 @@ from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader
 from ultracrawl.duplicates import Fingerprints
 from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources import extraction
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
@@ -85,7 +86,11 @@ def compile_source(
         addresses=compile_addresses(source, seeds),
         robots=compile_robots(source),
         attributes=AttributeMap(
-            source.attributes, schema, source.description_fallback, source.default_language
+            extraction.mapping(source.attributes, source.extract, schema),
+            schema,
+            source.description_fallback,
+            source.default_language,
+            extraction.made_values(source.extract),
         ),
         acceptance=compile_acceptance(source),
         reader=PageReader(
@@ -93,6 +98,7 @@ def compile_source(
             link_types=source.links.types,
             robots_name=source.robots.name,
             default_charset=source.default_charset,
+            picks=extraction.page_picks(source.extract),
         ),
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         fingerprints=compile_fingerprints(source),

@@ -12,6 +12,7 @@ from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.duplicates_section import DuplicatesSection
+from ultracrawl.sources.extract_section import ExtractRules
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.section import Section
@@ -130,6 +131,11 @@ class SourceOptions(Section):
         default={},
         description="Document attributes (META names in any case) and the search attribute of each.",
         examples=[{"author": "Author", "dc.creator": "Author"}],
+    )
+    extract: ExtractRules = Field(
+        default={},
+        description="Document attributes made by rules: constants, templates, expressions, CSS selectors, XPath.",
+        examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}],
     )
     description_fallback: bool = Field(
         default=False,

@@ -182,7 +182,7 @@ class SourceSpider(Spider):
             mimetype=visit.media_type,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            attributes={**page.meta, **self._facts(visit, response, page), **permissions},
+            attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
         )
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
