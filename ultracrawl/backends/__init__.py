@@ -6,8 +6,10 @@ from ultracrawl.backends.open import (
     open_cache,
     open_index,
     open_indexer,
+    open_lists,
     open_state,
     state_exists,
+    value_lists,
 )
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "open_cache",
     "open_index",
     "open_indexer",
+    "open_lists",
     "open_state",
     "state_exists",
+    "value_lists",
 ]

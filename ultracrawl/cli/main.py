@@ -16,6 +16,8 @@ VERBS = {
     "explain": "explain",
     "init": "init",
     "lint": "lint",
+    "lists": "lists",
+    "load-metadata": "load_metadata",
     "plan": "plan",
     "schema": "schema",
     "screened": "screened",

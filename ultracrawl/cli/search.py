@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from ultracrawl.backends import open_index
+from ultracrawl.attributes.value_lists import ValueList
+from ultracrawl.backends import open_index, value_lists
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.index import Hit, SearchQuery
@@ -31,10 +33,20 @@ def _pair(text: str) -> tuple[str, str]:
     "--where", multiple=True, metavar="ATTR=VALUE", help="Only documents with this attribute value."
 )
 @click.option("--sort", metavar="ATTR", default="", help="Sort by this attribute; -ATTR for descending.")
+@click.option(
+    "--language", metavar="CODE", default="", help="Add display names of listed values in this language."
+)
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Hits to show.")
 @json_option
 def command(
-    query: str, config: str | None, source: str, where: tuple[str, ...], sort: str, limit: int, as_json: bool
+    query: str,
+    config: str | None,
+    source: str,
+    where: tuple[str, ...],
+    sort: str,
+    language: str,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """Search the index for QUERY: words, "a phrase", -without, begin*, Attribute:word.
 
@@ -57,7 +69,8 @@ def command(
         index.close()
     took = (time.perf_counter() - started) * 1000
     if as_json:
-        hits = [_hit_json(hit) for hit in result.hits]
+        lists = value_lists(project) if language else {}
+        hits = [_hit_json(hit) | _display_names(hit, lists, language) for hit in result.hits]
         print_json({"query": query, "total": result.total, "took_ms": round(took, 1), "hits": hits})
     else:
         _print_hits(query, result.total, result.hits, took)
@@ -73,6 +86,18 @@ def _hit_json(hit: Hit) -> dict[str, object]:
         "attributes": {name: [str(value) if not isinstance(value, float) else value for value in values]
                        for name, values in hit.attributes.items()},
     }  # fmt: skip
+
+
+def _display_names(hit: Hit, lists: Mapping[str, ValueList], language: str) -> dict[str, object]:
+    """Return what the listed values of a hit are called in a language, nothing if none was asked for."""
+    if not language:
+        return {}
+    named = {
+        name: [lists[name].display_name(value, language) for value in values]
+        for name, values in hit.attributes.items()
+        if name in lists
+    }
+    return {"display_names": named}
 
 
 def _print_hits(query: str, total: int, hits: tuple[Hit, ...], took: float) -> None:

@@ -15,6 +15,7 @@ from ultracrawl.sources.duplicates_section import DuplicatesSection
 from ultracrawl.sources.extract_section import ExtractRules
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.links_section import LinksSection
+from ultracrawl.sources.lists_section import ListedValues
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, PolitenessSection, RobotsSection
 from ultracrawl.sources.sitemaps_section import SitemapsSection
@@ -214,6 +215,11 @@ class DefinitionHead(Section):
         description="Search attributes beside the eight that always exist: name and type.",
         examples=[{"Product": "string", "Price": "number", "Published": "date"}],
     )
+    lists: Mapping[AttributeName, ListedValues] = Field(
+        default={},
+        description="Lists of values: for a search attribute its values, with display names by language.",
+        examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}],
+    )
 
 
 class DefinitionFile(DefinitionHead):
@@ -255,6 +261,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         cache=head.cache.model_copy(update=head.cache.below(base)),
         logs=head.logs.model_copy(update=head.logs.below(base)),
         attributes=head.attributes,
+        lists=head.lists,
         base=base,
         sources=dict(sources),
     )
