@@ -4,11 +4,13 @@ from ultracrawl.backends.open import (
     Indexer,
     index_config,
     open_cache,
+    open_documents,
     open_index,
     open_indexer,
     open_lists,
     open_state,
     state_exists,
+    stored_documents_exist,
     value_lists,
 )
 
@@ -16,10 +18,12 @@ __all__ = [
     "Indexer",
     "index_config",
     "open_cache",
+    "open_documents",
     "open_index",
     "open_indexer",
     "open_lists",
     "open_state",
     "state_exists",
+    "stored_documents_exist",
     "value_lists",
 ]

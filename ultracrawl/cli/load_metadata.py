@@ -19,7 +19,6 @@ from ultracrawl.sources.list_checks import check_value_lists
 @click.command("load-metadata")
 @click.option(
     "--type",
-    "kind",
     type=click.Choice(["lov"]),
     required=True,
     expose_value=False,

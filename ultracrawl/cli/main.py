@@ -14,11 +14,13 @@ from ultracrawl.errors import UserError, WorkError
 VERBS = {
     "crawl": "crawl",
     "explain": "explain",
+    "export": "export",
     "init": "init",
     "lint": "lint",
     "lists": "lists",
     "load-metadata": "load_metadata",
     "plan": "plan",
+    "reindex": "reindex",
     "schema": "schema",
     "screened": "screened",
     "search": "search",

@@ -111,7 +111,7 @@ class Recorder:
             status_code=status,
             outcome=outcome,
             reason=reason,
-            last_fetched=self._clock(),
+            last_fetched=visit.record.last_fetched if visit.stored else self._clock(),
         )
         if outcome.transient:
             return replace(record, failures=known.failures + 1)

@@ -17,7 +17,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.backends import open_cache, open_documents, open_indexer, open_state
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.display_urls import DisplayUrls
@@ -25,6 +25,7 @@ from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.keeper import Keeper
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
+
+    from ultracrawl.state.document_store import DocumentStore
 
 logger = logging.getLogger(__name__)
 
@@ -72,6 +75,8 @@ class CrawlSession:
         addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
         self.rules: CompiledSource = replace(rules, addresses=addresses)
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
+        self.replay = crawler.settings.getbool("ULTRACRAWL_REINDEX")
+        """Documents are made again from what is stored; no run begins or ends."""
         self.clock: Callable[[], float] = time.time
         self.rescan = False
         """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
@@ -83,6 +88,9 @@ class CrawlSession:
         self.feed: IndexFeed
         self.recorder: Recorder
         self.names: DisplayUrls
+        self.stored: DocumentStore | None = None
+        """The stored answers of the source, if it keeps them."""
+        self._keeper: Keeper | None = None
         self.duplicates = Duplicates(self)
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
@@ -120,13 +128,16 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
-        self.run, resumed = self.state.begin_run(now, definition_mark(self.rules))
+        self.run, resumed = self._begin(now)
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
-        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        two_phases = self.project.cache.phases == "two"
+        self.feed = IndexFeed(
+            self.source.name, cache, indexer, self.state, self.report, two_phases=two_phases
+        )
         if self.source.log.screened:
             path = screened_path(self.project, self.source.name)
             self.screened = ScreenedLog(path, self.project.logs.size, self.clock)
@@ -138,10 +149,16 @@ class CrawlSession:
             lent_by_redirects=not self.rewriter,
         )
         self.recorder.on_finish.append(self.duplicates.ended)
+        if self.source.storage.keep:
+            self.stored = open_documents(self.project, self.source)
+            self._keeper = Keeper(self, self.stored)
+            self.recorder.on_finish.append(self._keeper.ended)
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        if self._open_rewriter():
+        if self.replay:
+            self.rescan, self.rewriter = True, None
+        elif self._open_rewriter():
             self._follow_definition()
         self.report.scheduled = self.state.counts().queued
         self._started = time.monotonic()
@@ -149,6 +166,11 @@ class CrawlSession:
         self.opened = True
         gc.collect()
         gc.freeze()
+
+    def _begin(self, now: float) -> tuple[RunMark, bool]:
+        if self.replay:
+            return next(iter(self.state.runs(1)), RunMark(0, now)), False
+        return self.state.begin_run(now, definition_mark(self.rules))
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
@@ -307,12 +329,16 @@ class CrawlSession:
         self.report.seconds = time.monotonic() - self._started
         now = self.clock()
         self.report.finished = _iso(now)
+        if self.replay:
+            return
         finished = now if not self.state.counts().queued else 0.0
         self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
         self.state.end_run(self.run)
 
     def _release(self) -> None:
         try:
+            if self._keeper is not None:
+                self._keeper.close()
             self.state.close()
         except WorkError as error:
             self._note(error)

@@ -10,6 +10,7 @@ from ultracrawl.state import QueueEntry
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Response
 
     from ultracrawl.extensions.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlOutcome, UrlRecord
@@ -57,6 +58,10 @@ class Visit:
     """What the page says of its own URL by its canonical link."""
     sitemap: SitemapTask | None = None
     """Set if the URL is read as a sitemap and not as a page."""
+    answer: Response | None = None
+    """The answer, as long as it may be kept; only in sources that store documents."""
+    stored: bool = False
+    """Its answer comes from the store, and nothing is asked for."""
     outcome: UrlOutcome | None = None
     """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
 

@@ -252,6 +252,7 @@ _NO_RECIPE = {
     "user_agent",
     "settings",
     "log",
+    "storage",
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
 

@@ -19,7 +19,8 @@ from ultracrawl.sources.lists_section import ListedValues
 from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, PolitenessSection, RobotsSection
 from ultracrawl.sources.sitemaps_section import SitemapsSection
-from ultracrawl.sources.storage import CacheSection, IndexSection, LogsSection, StateSection
+from ultracrawl.sources.storage import CacheSection, DocumentsSection, IndexSection, LogsSection, StateSection
+from ultracrawl.sources.storage_section import StorageOptions
 from ultracrawl.sources.urls_section import UrlsSection
 from ultracrawl.sources.values import Charset, Depth, HeaderText, Language, MediaTypes, Size, UrlList
 
@@ -123,6 +124,11 @@ class SourceOptions(Section):
         description="When pages are one document, and what becomes of their URLs.",
         examples=[{"by": "body"}],
     )
+    storage: StorageOptions = Field(
+        default=StorageOptions(),
+        description="Whether and how fetched documents are kept.",
+        examples=[{"keep": True}],
+    )
     log: LogSection = Field(
         default=LogSection(),
         description="Logs that are kept beside the document table.",
@@ -207,6 +213,11 @@ class DefinitionHead(Section):
         description="The durable document cache, or its path alone.",
         examples=["var/cache"],
     )
+    documents: DocumentsSection = Field(
+        default=DocumentsSection(),
+        description="The documents that sources keep, or their path alone.",
+        examples=["var/documents"],
+    )
     logs: LogsSection = Field(
         default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
     )
@@ -259,6 +270,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         index=head.index.model_copy(update=head.index.below(base)),
         state=head.state.model_copy(update=head.state.below(base)),
         cache=head.cache.model_copy(update=head.cache.below(base)),
+        documents=head.documents.model_copy(update=head.documents.below(base)),
         logs=head.logs.model_copy(update=head.logs.below(base)),
         attributes=head.attributes,
         lists=head.lists,

@@ -104,6 +104,8 @@ class SourceSpider(Spider):
             values_of(response)("X-Robots-Tag"),
             header_of(response, "Refresh"),
         )
+        if self.session.stored is not None:
+            visit.answer = response
         page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
         if page is None:
             reason = f"there is no converter for {visit.media_type}"

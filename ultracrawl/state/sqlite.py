@@ -228,6 +228,13 @@ class SqliteState:
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
             self.sitemaps.forget_dropped()
 
+    def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
+        """Return the keys of documents that are in the index or on their way there."""
+        self.flush()
+        rest = "OR (outcome='DUPLICATE' AND fingerprint<>x'')" if duplicates else ""
+        query = f"SELECT key FROM url WHERE indexed=1 OR handed=1 {rest}"  # noqa: S608 - constant text
+        return frozenset(key for (key,) in self._all(query))
+
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""
         self._marks.update(keys)

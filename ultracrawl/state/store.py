@@ -96,6 +96,9 @@ class StateStore(Protocol):
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""
 
+    def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
+        """Return the keys of documents that are in the index or on their way there, on request of duplicates too."""
+
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say, after the commit of the index, whether the documents of these keys are in it."""
 
