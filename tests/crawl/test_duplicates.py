@@ -294,3 +294,15 @@ def test_kills_leave_every_content_in_the_index_once(site: Site, url: str, works
     workspace.crawl()
     outcomes = workspace.outcomes()
     assert {outcomes[f"/print/p{number}"] for number in contents} == {"DUPLICATE"}
+
+
+def test_fast_110_a_url_that_lost_its_place_counts_among_those_remembered(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    fill(site, "/h", "/a/h", "/b/h", "/c/h", "/d/h")
+    site.slow("/h", 0.5, title="Heron", text=STORY)
+    workspace.define(f"{url}/", duplicates={"listed": 2})
+    workspace.crawl()
+    assert workspace.search("shallow") == ["/h"]
+    assert sum(row["duplicate_of"] is not None for row in workspace.urls().values()) == 2
+    assert workspace.crawl().run["outcomes"]["DUPLICATE"] == 4

@@ -115,7 +115,7 @@ class Duplicates:
 
     def refuse(self, visit: Visit, holder: UrlRecord) -> None:
         """End a visit whose content another document has (909)."""
-        if not self._is_listed(visit):
+        if not self._is_listed(visit.url, self._others(visit)):
             # Without validators it is looked at again in the next run, and is not forgotten for good.
             visit.fingerprint = b""
             visit.etag = visit.last_modified = ""
@@ -124,11 +124,12 @@ class Duplicates:
             visit, UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, _reason(holder)
         )
 
-    def _is_listed(self, visit: Visit) -> bool:
-        others = [one for one in self._others(visit) if not one.searchable]
-        if len(others) < self._options.listed:
+    def _is_listed(self, url: str, others: list[UrlRecord]) -> bool:
+        """Return whether a duplicate is remembered, `others` being those of the same content."""
+        remembered = sum(not one.searchable and one.url != url for one in others)
+        if remembered < self._options.listed:
             return True
-        return self._always_listed is not None and self._always_listed.fullmatch(visit.url) is not None
+        return self._always_listed is not None and self._always_listed.fullmatch(url) is not None
 
     def stays(self, visit: Visit) -> bool:
         """End the visit of an unchanged page (304) that is known as a duplicate (910); False for other pages."""
@@ -168,6 +169,8 @@ class Duplicates:
             indexed=False,
             handed=False,
         )
+        if not self._is_listed(record.url, self._others(winner)):
+            demoted = replace(demoted, fingerprint=b"", etag="", last_modified="")
         session.state.amend(key, demoted)
         session.links.amended(demoted)
         if record.last_fetched >= self._since:

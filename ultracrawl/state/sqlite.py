@@ -1,26 +1,22 @@
-"""The state store on SQLite in WAL mode: the one module that knows sqlite3."""
+"""The state store on SQLite in WAL mode: document table, queue and runs."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.state.connection import MEMORY, connect, lock_file, translated
 from ultracrawl.state.near_table import NearTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
-MEMORY = ":memory:"
 GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
@@ -58,9 +54,9 @@ class SqliteState:
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
-            self._lock = _lock_file(Path(path), source)
+            self._lock = lock_file(Path(path), source)
         try:
-            self._db = _connect(self._path, read_only)
+            self._db = connect(self._path, read_only)
         except BaseException:
             if self._lock:
                 self._lock.close()
@@ -90,7 +86,7 @@ class SqliteState:
             self.sitemaps.resume_run()
             return latest, True
         number = latest.number + 1 if latest else 1
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.execute(
                 "INSERT INTO run (number, started, scope) VALUES (?,?,?)", (number, started, scope)
             )
@@ -122,7 +118,7 @@ class SqliteState:
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
         self.flush()
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.execute(
                 "UPDATE run SET finished=?, report=?, scope=? WHERE number=?",
                 (run.finished, run.report, run.scope, run.number),
@@ -223,7 +219,7 @@ class SqliteState:
         """Forget URLs: they leave table and queue."""
         self.flush()
         rows = [(key,) for key in keys]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
             self.sitemaps.forget_dropped()
@@ -242,7 +238,7 @@ class SqliteState:
     def lost(self, waiting: frozenset[int]) -> int:
         """Make documents that were handed over but got lost be fetched anew."""
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             self._db.executemany(
                 "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
                 lost,
@@ -285,7 +281,7 @@ class SqliteState:
         if not self.unflushed:
             return
         new = [entry for entry, _ in self._found.values()]
-        with _translated(), self._transaction():
+        with translated(), self._transaction():
             run = self._db.executemany
             run(
                 _DISCOVER,
@@ -328,7 +324,7 @@ class SqliteState:
         """Yield all records in order of their URL, of one outcome if it is named."""
         where = "WHERE outcome=?" if outcome else ""
         query = f"SELECT {_RECORD} FROM url {where} ORDER BY url"  # noqa: S608 - constant column names
-        with _translated():
+        with translated():
             for row in self._db.execute(query, (outcome.value,) if outcome else ()):
                 yield self._from_row(row)
 
@@ -356,7 +352,7 @@ class SqliteState:
         )  # fmt: skip
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with _translated():
+        with translated():
             return self._db.execute(query, values).fetchall()
 
     def _one(self, query: str) -> tuple[Any, ...]:
@@ -369,57 +365,3 @@ def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
         r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
         r.fingerprint, r.preference,
     )  # fmt: skip
-
-
-def _lock_file(path: Path, source: str) -> IO[str]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_name(path.name + ".lock").open("w")
-    except OSError as error:
-        raise StateError(f"cannot write the state in {path.parent}: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise UserError(
-            f"the source {source!r} is being crawled by another process (its lock is {lock.name}); "
-            "wait for it or stop it"
-        ) from error
-    return lock
-
-
-def _connect(path: str, read_only: bool) -> sqlite3.Connection:
-    if read_only and path != MEMORY and not os.path.exists(path):
-        raise UserError(
-            f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
-        )
-    with _translated(), contextlib.ExitStack() as on_error:
-        db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-        on_error.callback(db.close)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute("PRAGMA cache_size=-16384")
-        if read_only:
-            db.execute("PRAGMA query_only=1")
-        else:
-            _migrate(db)
-        on_error.pop_all()
-        return db
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise StateError(
-            f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
-        )
-    for number in range(version, SCHEMA_VERSION):
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StateError(f"the state store failed: {error}") from error
