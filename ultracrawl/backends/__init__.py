@@ -4,11 +4,15 @@ from ultracrawl.backends.open import (
     Indexer,
     index_config,
     open_cache,
+    open_documents,
     open_index,
     open_indexer,
+    open_lists,
     open_state,
     state_exists,
     state_file,
+    stored_documents_exist,
+    value_lists,
 )
 from ultracrawl.backends.searching import Searcher
 
@@ -17,9 +21,13 @@ __all__ = [
     "Searcher",
     "index_config",
     "open_cache",
+    "open_documents",
     "open_index",
     "open_indexer",
+    "open_lists",
     "open_state",
     "state_exists",
     "state_file",
+    "stored_documents_exist",
+    "value_lists",
 ]

@@ -22,17 +22,26 @@ class IndexFeed:
     """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
 
     A segment of the cache goes to the index process when it is full, when the process is idle and enough waits,
-    or when `drain` is called. Its records are marked indexed, and the segment is removed, only after its commit.
+    or when `drain` is called; with `two_phases` (Ultra Search 6) not before it is full, and crawling stops meanwhile.
+    Its records are marked indexed, and the segment is removed, only after its commit.
     """
 
     def __init__(
-        self, source: str, cache: DocumentCache, indexer: Indexer, state: StateStore, report: RunReport
+        self,
+        source: str,
+        cache: DocumentCache,
+        indexer: Indexer,
+        state: StateStore,
+        report: RunReport,
+        *,
+        two_phases: bool = False,
     ) -> None:
         self._source = source
         self._cache = cache
         self._indexer = indexer
         self._state = state
         self._report = report
+        self._two_phases = two_phases
         self._open: dict[int, bool] = {}
         self._keys: dict[Path, dict[int, bool]] = {}
 
@@ -59,8 +68,8 @@ class IndexFeed:
 
     @property
     def congested(self) -> bool:
-        """Whether crawling has to wait for the index: more than the cache may hold is waiting for it."""
-        return self._indexer.busy > 2
+        """Whether crawling has to wait for the index: more than the cache may hold is waiting, or phases alternate."""
+        return self._indexer.busy > (0 if self._two_phases else 2)
 
     @property
     def busy(self) -> bool:
@@ -75,7 +84,8 @@ class IndexFeed:
         """Hand over what is due and take note of commits; called a few times a second."""
         self.collect()
         size = self._cache.size
-        if size >= self._cache.limit or (size >= EAGER_SIZE and not self._indexer.busy):
+        eager = not self._two_phases and size >= EAGER_SIZE
+        if size >= self._cache.limit or (eager and not self._indexer.busy):
             self.drain()
 
     def drain(self) -> None:

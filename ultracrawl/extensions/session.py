@@ -20,18 +20,20 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
+from ultracrawl.extensions.adaptive import AdaptiveChooser
 from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.crawl_logs import CrawlLogs
 from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
+from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.keeper import Keeper
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
@@ -39,14 +41,15 @@ from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
 from ultracrawl.extensions.run_limits import REFRESH_ONLY, RunLimits
-from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside, with_links_left
+from ultracrawl.extensions.run_start import begin_run
+from ultracrawl.extensions.scope import change_since, drop_outside, with_links_left
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.state import QueueStart, RunMark, StateStore
+from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
 from ultracrawl.urls import url_key
 
@@ -80,11 +83,8 @@ class CrawlSession:
         """The source's own rewriter, open from `open()` to `close()`."""
         self.filtering = Filtering(source.filters, time.time) if source.filters.file else None
         """The filters of the source, if it has any."""
-        rules = compile_source(source, project, self.hosts)
-        networks = [str(network) for network in source.boundary.networks]
-        addresses = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
-        self.rules: CompiledSource = replace(rules, addresses=addresses)
-        self.focus = focus_of(source, rules.focus)
+        self.rules = _rules_of(project, source, self.hosts)
+        self.focus = focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
@@ -99,6 +99,8 @@ class CrawlSession:
         self.pending: PendingDocuments
         self.recorder: Recorder
         self.names: DisplayUrls
+        self.keeper = Keeper(self)
+        self.duplicates = Duplicates(self)
         self.run: RunMark
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
@@ -146,40 +148,39 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
-        mark = definition_mark(self.rules)
-        chooser = AdaptiveChooser(self.state, self.source, self.clock)
-        rule = self.source.refresh.rule
-        rule = rule.for_everything if self.force else rule
-        levels = self.rules.levels
-        start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
-        self.run, resumed = self.state.begin_run(now, mark, start)
-        if is_adaptive(self.run.mode):
-            self.chooser = chooser
-            if resumed:
-                chooser.resume()
+        self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
         )
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
-        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report)
+        two_phases = self.project.cache.phases == "two"
+        self.feed = IndexFeed(
+            self.source.name, cache, indexer, self.state, self.report, two_phases=two_phases
+        )
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
-        observer = VisitObserver(self.state, self.rules)
-        self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
+        if not self.replay:
+            observer = VisitObserver(self.state, self.rules)
+            self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
         self.names = self.recorder.names = DisplayUrls(
             self.state,
             self.feed,
             self._again,
             lent_by_redirects=not self.rewriter,
         )
+        self.duplicates.open()
+        self.recorder.on_finish.append(self.duplicates.ended)
+        self.keeper.open()
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        self.limits.open()
         if self.filtering is not None:
             self.filtering.start()
-        if self._open_rewriter():
+        if self.replay:
+            self.rescan, self.rewriter, self._remade = True, None, True
+        elif self._open_rewriter():
+            self.limits.open()
             self._follow_definition()
             if self.source.crawling_mode != "examine":
                 self.pending.approve()
@@ -244,6 +245,11 @@ class CrawlSession:
         logger.error("%s", error)
 
     @property
+    def replay(self) -> bool:
+        """Whether documents are made again from what is stored; no run begins or ends."""
+        return self.crawler.settings.getbool("ULTRACRAWL_REINDEX")
+
+    @property
     def failed(self) -> bool:
         """Whether something happened that no further URL can get around."""
         return self._failed
@@ -268,7 +274,8 @@ class CrawlSession:
                 self.flush()
             self.feed.tick()
             self.control.tick()
-            self.limits.tick()
+            if not self.replay:
+                self.limits.tick()
         except WorkError as error:
             self.fail(str(error))
 
@@ -303,6 +310,12 @@ class CrawlSession:
         if visit is not None:
             self.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
 
+    def examines(self, visit: Visit) -> bool:
+        """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
+        if visit.stored and not visit.record.pending:
+            return False
+        return self.source.crawling_mode == "examine"
+
     def visit_of_item(self, item: Any) -> Visit | None:
         """Return the visit that an item came from, None if it has ended or there is none."""
         return self.visits.get(url_key(str(ItemAdapter(item).get("access_url", ""))))
@@ -335,7 +348,8 @@ class CrawlSession:
         """Let documents leave the index that are to, unless they are suspiciously many."""
         section = self.source.deletion
         guard = DeletionGuard(section.percent, section.always)
-        problem = Deletions(self.state, self.feed).apply(guard, by_definition=self._remade)
+        deletions = Deletions(self.state, self.feed, self.duplicates.recount)
+        problem = deletions.apply(guard, by_definition=self._remade)
         if problem:
             self.report.problems.append(problem)
             logger.warning(problem)
@@ -356,6 +370,8 @@ class CrawlSession:
         self.report.seconds = time.monotonic() - self._started
         now = self.clock()
         self.report.finished = _iso(now)
+        if self.replay:
+            return
         kept = self.report.given_up.total()
         finished = now if self.state.counts().queued <= kept else 0.0
         if self.limits.refresh_only or self.report.rejected_by[REFRESH_ONLY]:
@@ -365,11 +381,18 @@ class CrawlSession:
 
     def _release(self) -> None:
         try:
+            self.keeper.close()
             self.state.close()
         except WorkError as error:
             self.note(error)
         finally:
             self.control.close()
+
+
+def _rules_of(project: Project, source: DataSource, hosts: HostAddresses) -> CompiledSource:
+    rules = compile_source(source, project, hosts)
+    networks = [str(network) for network in source.boundary.networks]
+    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.seeds), networks))
 
 
 def _iso(seconds: float) -> str:

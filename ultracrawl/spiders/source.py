@@ -14,7 +14,7 @@ from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
 from ultracrawl.extensions.sitemap_reader import SitemapReader
-from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
+from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.filtered import filtered_documents
 
@@ -83,6 +83,8 @@ class SourceSpider(Spider):
         visit = visit_of(request) if request else None
         if visit is None or visit.done or response.status != 200:
             return ()  # an answer that is tried again comes here too, and is no page
+        if self.session.keeper.store is not None:
+            visit.answer = response
         filtering = self.session.filtering
         if self.session.conversion.takes(visit.media_type) and (
             filtering is None or filtering.robot.converts
@@ -143,9 +145,13 @@ class SourceSpider(Spider):
         permissions = page_permissions(session, page, response)
         focus = session.focus
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
-        if page.robots.follow or not self.source.robots.meta:
-            session.links.follow(visit, self.links(response, page), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit) or off_focus
+        twin = None if reason else session.duplicates.find(visit, page, response.body)
+        if self._follows(page, twin):
+            session.links.follow(visit, self.links(response, page), page.base or response.url)
+        if twin is not None:
+            session.duplicates.refuse(visit, twin)
+            return
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return
@@ -154,6 +160,11 @@ class SourceSpider(Spider):
             yield self._complete(item, self._document(visit, response, page, permissions.attributes))
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
+
+    def _follows(self, page: Page, twin: UrlRecord | None) -> bool:
+        if twin is not None and not self.source.duplicates.follow_links:
+            return False
+        return page.robots.follow or not self.source.robots.meta
 
     def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
         """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""
@@ -200,7 +211,7 @@ class SourceSpider(Spider):
             mimetype=visit.media_type,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            attributes={**page.meta, **self._facts(visit, response, page), **permissions},
+            attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
         )
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
