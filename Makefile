@@ -46,7 +46,8 @@ contracts: venv ## Check which module may import which
 	$(BIN)/lint-imports
 
 unit: venv samples ## Run the tests; ARGS="-k name" picks some
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@# Tests start hundreds of processes: modules that stay compiled spare each a third of its start.
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 test: servers lint types contracts unit ## Everything that must hold before a change is merged
 

@@ -15,6 +15,10 @@ _MONTHS = {
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
     )
 }
+_ZONES = {
+    "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
+}  # fmt: skip
+"""Hours from UTC of the zone names that RFC 5322 (4.3) defines."""
 _OFFSET = re.compile(r"(?:^|\s)([+-])(\d{2}):?(\d{2})\s*$", re.ASCII)
 _ISO = re.compile(r"\s*\d{4}-\d{2}", re.ASCII)
 _W3C = re.compile(
@@ -30,7 +34,8 @@ def parse_http_date(value: str) -> datetime | None:
     """Return the moment a date string means, in UTC, or None.
 
     The rules of RFC 6265 section 5.1.1 decide: parts in any order, two-digit years, any delimiters; a numeric
-    offset at the end is honoured, zone names are taken as UTC. ISO forms go to `parse_w3c_date`.
+    offset at the end is honoured, and so are the zone names of RFC 5322 4.3 (`PST`, `EDT`); any other
+    name is taken as UTC. ISO forms go to `parse_w3c_date`.
     """
     if len(value) > _MAX_LENGTH:
         return None
@@ -38,9 +43,12 @@ def parse_http_date(value: str) -> datetime | None:
         return moment
     offset = _OFFSET.search(value)
     moment = _from_parts(value[: offset.start()] if offset else value)
-    if moment is None or offset is None:
-        return moment
-    return _shift(moment, offset[1], int(offset[2]), int(offset[3]))
+    if moment is None:
+        return None
+    if offset is not None:
+        return _shift(moment, offset[1], int(offset[2]), int(offset[3]))
+    hours = _ZONES.get(value.rsplit(maxsplit=1)[-1].lower())
+    return _shift(moment, "-", -hours, 0) if hours else moment
 
 
 def parse_w3c_date(value: str) -> datetime | None:
