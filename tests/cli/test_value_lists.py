@@ -51,7 +51,7 @@ def rows(*words: str) -> list[Any]:
 
 
 def test_ultra_search_54_57_the_loader_keeps_value_name_and_translations(folder: Path) -> None:
-    assert load(XML).output == "Country: 2 values\nSize: 1 values\n"
+    assert load(XML).output == "Country: 2 values\nSize: 1 value\n"
     names = {"en": "Germany", "de": "Deutschland"}
     assert rows() == [
         {"attribute": "Country", "value": "de", "display": "Germany", "names": names},

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support import files
 from support.project import Workspace, kill_group
 from support.site import Site
 
@@ -256,6 +258,32 @@ def test_a_document_that_is_to_leave_is_not_saved_by_making_it_again(
     assert workspace.search("shallow") == ["/heron"]
     workspace.command("approve-deletions", "site")
     assert workspace.search("shallow") == ["/print/heron"]
+
+
+def test_converted_documents_are_compared_and_made_again(site: Site, url: str, workspace: Workspace) -> None:
+    paper = files.pdf(["a heron stands in the water"], title="Heron")
+    site.page("/", title="Start", links=["/heron.pdf", "/copy/heron.pdf"], text="everything begins")
+    site.file("/heron.pdf", paper, "application/pdf")
+    site.file("/copy/heron.pdf", paper, "application/pdf")
+    workspace.define(f"{url}/", storage={"keep": True})
+    assert workspace.crawl().run["status_codes"] == {"200": 2, "909": 1}
+    shutil.rmtree(workspace.directory / "var/index")
+    assert requests_of(site, lambda: workspace.command("reindex", "site")) == []
+    assert workspace.search("heron") == ["/heron.pdf"]
+
+
+def test_what_filters_make_is_compared_and_made_again(site: Site, url: str, workspace: Workspace) -> None:
+    fill(site, "/heron", "/print/heron")
+    (workspace.directory / "filter.conf").write_text(
+        '<Filter name="e">\nEnumerate fn=enumerate-urls\n</Filter>\n'
+        '<Filter name="g">\nGenerate fn=extract-html-text\nGenerate fn=extract-html-meta\n</Filter>\n'
+    )
+    section = {"file": "filter.conf", "enumeration": "e", "generation": "g"}
+    workspace.define(f"{url}/", filters=section, storage={"keep": True})
+    assert workspace.crawl().run["status_codes"] == {"200": 2, "909": 1}
+    shutil.rmtree(workspace.directory / "var/index")
+    assert requests_of(site, lambda: workspace.command("reindex", "site")) == []
+    assert workspace.indexed() == ["/", "/heron"]
 
 
 # ---- kill -9

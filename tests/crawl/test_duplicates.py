@@ -74,6 +74,8 @@ def test_the_survivor_does_not_depend_on_which_answer_came_first(
     assert run["outcomes"] == {"DUPLICATE": 2, "NEW": 2}
     assert run["status_codes"] == {"200": 2, "909": 2}
     assert workspace.outcomes() == {"/": "NEW", "/x": "NEW", "/longer/x": "DUPLICATE", "/x?a=1": "DUPLICATE"}
+    reasons = {row["reason"] for row in workspace.urls().values() if row["outcome"] == "DUPLICATE"}
+    assert reasons == {f"has the content of {url}/x"}, "not of one that lost its place"
     assert workspace.crawl().run["outcomes"] == {"DUPLICATE": 2, "NOT_MODIFIED": 2}
 
 

@@ -48,7 +48,7 @@ def command(file: Path, config: str | None) -> None:
         raise UserError(f"{file}: {doubt.problem}; {doubt.instead}")
     open_lists(project).replace(lists)
     for one in lists:
-        click.echo(f"{one.attribute}: {len(one.values)} values")
+        click.echo(f"{one.attribute}: {len(one.values)} value{'s' if len(one.values) != 1 else ''}")
 
 
 def _named(

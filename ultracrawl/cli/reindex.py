@@ -6,7 +6,7 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.progress import ProgressLine
-from ultracrawl.cli.report import print_report
+from ultracrawl.cli.report import print_remade
 from ultracrawl.jobs.reindex import reindex_sources
 
 
@@ -33,5 +33,5 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
         print_json({"runs": [report.as_json() for report in reports]})
     else:
         for report in reports:
-            print_report(report)
+            print_remade(report)
     raise SystemExit(1 if any(report.failed for report in reports) else 0)

@@ -183,6 +183,8 @@ class Duplicates:
         for record in self._others(visit):
             if self._is_current(record) and not record.leaving:
                 self._demote(record, visit)
+            elif record.outcome is UrlOutcome.DUPLICATE and not record.leaving:
+                self._amend(replace(record, reason=_reason(visit.record)))
 
     def succeeds(self, visit: Visit, document: IndexDocument) -> bool:
         """End a visit whose content is in the index under a URL that is to leave it: its document waits for that."""
@@ -216,16 +218,19 @@ class Duplicates:
             record,
             outcome=UrlOutcome.DUPLICATE,
             status_code=StatusCode.DUPLICATE_DETECTED,
-            reason=_reason(replace(winner.record, url=winner.url)),
+            reason=_reason(winner.record),
             indexed=False,
             handed=False,
             pending=False,
         )
         if not self._is_listed(record.url, self._others(winner)):
             demoted = replace(demoted, fingerprint=b"", etag="", last_modified="")
-        session.state.amend(key, demoted)
-        session.links.amended(demoted)
+        self._amend(demoted)
         self.recount(record, demoted)
+
+    def _amend(self, record: UrlRecord) -> None:
+        self._session.state.amend(url_key(record.url), record)
+        self._session.links.amended(record)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Have the report count the new outcome of a URL in place of that of its visit in this run."""
