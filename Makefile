@@ -21,7 +21,7 @@ $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	    { echo "$(PYTHON) cannot make virtual environments; install that first: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,fast,convert,legacy]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,fast,convert,legacy,javascript]"
 	@touch $@
 
 demo: venv ## Crawl the sample intranet and search it

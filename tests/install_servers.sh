@@ -11,6 +11,8 @@ has_program() { PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "$1" >/dev/nul
 missing() {
     has_program nginx || echo nginx-light
     has_program wget || echo wget
+    has_program tinyproxy || echo tinyproxy-bin
+    has_program chromium || has_program google-chrome || echo chromium
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
     [[ -f /usr/share/doc/debian-policy/policy.epub && -f /usr/share/doc/debian-policy/policy.pdf.gz ]] || echo debian-policy

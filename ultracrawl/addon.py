@@ -6,9 +6,8 @@ The line is `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.request import getproxies
 
-from ultracrawl.handlers import best_handler
+from ultracrawl.handlers import FTP_HANDLER, best_handler
 from ultracrawl.settings.presets import closed_schemes, components, hardened, replaced, tuned
 from ultracrawl.sources import DataSource
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 LOADER = "ultracrawl.spiders.SourceSpiderLoader"
-HTTP_PROXY = "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware"
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
 
 
@@ -55,15 +53,17 @@ class UltracrawlAddon:
         for name, value in {**hardened, **tuned}.items():
             settings.set(name, value, priority="addon")
         settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
+        if "ftp" in self._source.boundary.schemes:
+            settings["DOWNLOAD_HANDLERS"].setdefault("ftp", FTP_HANDLER)
         for scheme in closed_schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
         for scheme in ("http", "https"):
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, best_handler())
-        self._install_components(settings)
+        self._install_components(settings, self._source)
         self._apply_limits(settings, self._source)
 
     @staticmethod
-    def _install_components(settings: BaseSettings) -> None:
+    def _install_components(settings: BaseSettings, source: DataSource) -> None:
         """Add ours and take out what they replace; an entry that the project made itself is left alone.
 
         Out of the base list it is not even imported: Scrapy imports what is only switched off, which takes 0.1 s.
@@ -72,9 +72,7 @@ class UltracrawlAddon:
             for path, priority in priorities.items():
                 settings[setting].setdefault(path, priority)
         unwanted = {setting: set(paths) for setting, paths in replaced.items()}
-        if not getproxies():
-            unwanted["DOWNLOADER_MIDDLEWARES"].add(HTTP_PROXY)
-        if not settings.getbool("COOKIES_ENABLED"):
+        if source.cookies.enabled or not settings.getbool("COOKIES_ENABLED"):
             unwanted["DOWNLOADER_MIDDLEWARES"].add(COOKIES)
         for setting, paths in unwanted.items():
             for path in paths - set(settings[setting]):
@@ -85,3 +83,4 @@ class UltracrawlAddon:
         settings.set("DOWNLOAD_MAXSIZE", source.limits.max_size, priority="addon")
         settings.set("DOWNLOAD_TIMEOUT", source.limits.timeout, priority="addon")
         settings.set("USER_AGENT", source.user_agent, priority="addon")
+        settings.set("ULTRACRAWL_HTTP_VERSION", source.http.version, priority="addon")

@@ -227,3 +227,14 @@ def test_scrapy_settings_of_a_definition_hold_under_our_own_command(
     assert "[ultracrawl.extensions.session] INFO: site: finished" in workspace.crawl().err
     workspace.define(f"{url}/")
     assert "INFO" not in workspace.crawl().err
+
+
+def test_ultra_search_1_a_search_starts_no_crawl(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="needle")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    site.reset()
+    site.change("/", text="other")
+    assert workspace.search("needle") == ["/"]
+    assert workspace.search("other") == []
+    assert site.requests == []

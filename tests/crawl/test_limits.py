@@ -74,6 +74,9 @@ def test_an_endless_calendar_is_bounded(site: Site, url: str, workspace: Workspa
     run = workspace.crawl().run
     assert run["outcomes"] == {"NEW": 11}
     assert run["rejected_by"] == {"limits.query_variations 10": 1}
+    again = workspace.crawl("--force").run
+    assert sum(again["outcomes"].values()) == 11, "a second run lets no more in"
+    assert again["rejected_by"] == {"limits.query_variations 10": 1}
 
 
 def test_a_site_with_session_ids_in_its_paths_is_bounded(site: Site, url: str, workspace: Workspace) -> None:

@@ -87,3 +87,21 @@ def test_without_room_for_the_log_the_crawl_goes_on_and_says_so(
     run = workspace.crawl(code=1).run
     assert run["outcomes"] == {"NEW": 1}
     assert "log cannot be written" in run["problems"][0]
+
+
+def test_the_messages_of_links_and_types_are_in_the_log__ultra_search_74_14_2(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    links = ["http://elsewhere.invalid/", "http://[", "/long?" + "x" * 3000, "/binary"]
+    site.page("/", title="Home", links=links)
+    site.file("/binary", b"GIF89a\x00\x01", "text/html")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    text = logs(workspace)[0].read_text()
+    for line in (
+        "30027 URL outside the boundary: http://elsewhere.invalid/ (",
+        "30030 malformed URL: http://[ (",
+        "30054 excessively long URL: /long?xxx",
+        "30126 binary document reported as text",
+    ):
+        assert line in text

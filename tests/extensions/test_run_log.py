@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.run_log import RunLog, run_logs
+from ultracrawl.extensions.run_log import LINKS, RunLog, run_logs
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import Project
@@ -154,3 +154,36 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_one_line(tmp_path: Path) ->
     (tmp_path / "log").write_text("a file")
     with pytest.raises(WorkError, match="log cannot be written"):
         log_in(tmp_path)
+
+
+MESSAGES = {
+    "ultra_search_123-909": (909, "", "(30083 duplicate document ignored)"),
+    "ultra_search_123-910": (910, "of http://h/a", "(30083 duplicate document ignored: of http://h/a)"),
+    "ultra_search_123-said already": (910, "30083 ignored", "(30083 ignored)"),
+    "ultra_search_14_2-1009": (1009, "30126 binary", "(30126 binary)"),
+    "ultra_search_14_2-959": (959, "30188 no login form given", "(30188 no login form given)"),
+    "no message": (404, "", "http://h/1\n"),
+}
+
+
+@pytest.mark.parametrize(("code", "reason", "shown"), MESSAGES.values(), ids=MESSAGES)
+def test_the_number_of_the_message_stands_in_the_line(
+    tmp_path: Path, code: int, reason: str, shown: str
+) -> None:
+    log = log_in(tmp_path)
+    log.ended(ended("http://h/1", UrlOutcome.NOT_INDEXED, code, reason))
+    log.flush()
+    text = log.path.read_text()
+    assert shown in text
+    assert text.count("30083") == (1 if code in (909, 910) else 0)
+
+
+def test_links_that_were_turned_away_have_lines_up_to_a_number(tmp_path: Path) -> None:
+    log = log_in(tmp_path, size=10_000_000)
+    for number in range(LINKS + 5):
+        log.turned_away(f"http://other/{number}", "domains", "30027 URL outside the boundary")
+    log.results(RunReport("docs", "1", ""), "finished")
+    log.flush()
+    text = log.path.read_text()
+    assert text.count("30027 URL outside the boundary: http://other/") == LINKS
+    assert "5 further links were turned away" in text

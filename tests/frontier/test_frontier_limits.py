@@ -58,3 +58,10 @@ def test_memory_is_bounded() -> None:
     guard = TrapGuard(None, 1, {}, paths=10)
     assert not any(guard.rejects(f"http://h/{n}?a=1", "h") for n in range(1000))
     assert len(guard._queries) <= 10
+
+
+def test_queries_known_from_earlier_runs_count() -> None:
+    guard = TrapGuard(None, 3, {}, {"http://h/cal": 2, "http://h/full": 3})
+    urls = ("http://h/cal?a", "http://h/cal?b", "http://h/full?a", "http://h/other?a")
+    rule = "limits.query_variations 3"
+    assert [guard.rejects(url, "h") for url in urls] == [None, rule, rule, None]

@@ -128,3 +128,12 @@ def test_the_gain_is_the_derivative_of_freshness() -> None:
     slope = (freshness(rate + step) - freshness(rate - step)) / (2 * step)
     assert gain(interval, waited) == pytest.approx(slope, rel=1e-4)
     assert gain(interval, 1e9) == interval
+
+
+@pytest.mark.parametrize("aim", Aim)
+def test_fast_190_what_changed_by_its_sitemap_goes_ahead_of_what_may_have(aim: Aim) -> None:
+    told = known(2, waited=DAY / 24)._replace(told=NOW - 1.0)
+    rule = replace(SCORE, aim=aim, coverage_min=1)
+    assert chosen(rule, [known(1, waited=DAY / 2), told]) == [2]
+    silent = replace(rule.scorer, uses_sitemaps=False)
+    assert chosen(replace(rule, aim=Aim.FRESHNESS, scorer=silent), [known(1, waited=DAY / 2), told]) == [1]

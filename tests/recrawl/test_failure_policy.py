@@ -116,6 +116,27 @@ def test_defaults(actions: dict[str, str], error: str, delete_after: int | None)
     assert FailurePolicy(rules_of(actions)).rule_for(error).delete_after == delete_after
 
 
+@pytest.mark.parametrize(
+    ("error", "delete_after", "retries"),
+    [
+        ("421", None, 3),
+        ("425", 5, None),
+        ("550", 1, None),
+        ("553", 2, None),
+        ("net", 3, 1),
+        ("226", None, None),
+    ],
+)
+def test_fast_147_further_codes_and_patterns_of_ftp(
+    error: str, delete_after: int | None, retries: int | None
+) -> None:
+    own = {"421": "KEEP, RETRY:3", "4xx": "DELETE:5", "550": "DELETE:1", "5XX": "DELETE:2"}
+    rule = FailurePolicy(
+        rules_of({**FAST_FTP, **{name.lower(): what for name, what in own.items()}})
+    ).rule_for(error)
+    assert (rule.delete_after, rule.retries) == (delete_after, retries)
+
+
 @given(st.text(max_size=12), st.text(max_size=30))
 def test_no_text_raises_anything_else(pattern: str, action: str) -> None:
     with contextlib.suppress(FailureRuleError):

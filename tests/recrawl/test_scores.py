@@ -172,3 +172,15 @@ def test_weight_0_switches_a_scorer_off(name: str) -> None:
     one = page("/", markup=True, changefreq="always")
     assert getattr(Scorer(R).parts(one), name) > 0
     assert getattr(Scorer(R, replace(ScoreParts(), **{name: 0.0})).parts(one), name) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("told", "fetched", "uses", "value"),
+    [(R + 1, R, True, 1.0), (R, R, True, 0.16), (R + 1, 0.0, True, 0.16), (R + 1, R, False, 0.0)],
+    ids=["changed since", "not changed since", "never fetched", "no sitemaps"],
+)
+def test_fast_190_a_page_that_changed_by_its_sitemap_has_the_highest_value(
+    told: float, fetched: float, uses: bool, value: float
+) -> None:
+    scorer = Scorer(R, replace(OFF, sitemap=10.0), uses_sitemaps=uses)
+    assert scorer.parts(page(told=told, last_fetched=fetched)).sitemap == pytest.approx(10 * value)

@@ -37,7 +37,7 @@ CASES = {
         4,
         "zzz",
         "unknown option `zzz`",
-        "the options here are `boundary`",
+        "the options here are `authentication`",
     ),
     "unknown option in a group": (
         "robots:\n  nme: x",
@@ -193,7 +193,13 @@ CASES = {
         "`/docs`",
         "with its scheme",
     ),
-    "scheme": ("boundary: {schemes: [gopher]}", 4, "boundary.schemes", "`gopher`", "`http` or `https`"),
+    "scheme": (
+        "boundary: {schemes: [gopher]}",
+        4,
+        "boundary.schemes",
+        "`gopher`",
+        "`http`, `https` or `ftp`",
+    ),
     "no scheme": ("boundary: {schemes: []}", 4, "boundary.schemes", "is empty", "schemes: [https]"),
     "network": ("boundary: {networks: [10.1.0.5/16]}", 4, "boundary.networks", "bits set", "`10.1.0.0/16`"),
     "extension": (

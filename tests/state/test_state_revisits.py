@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
-from ultracrawl.state import QueueEntry, QueueStart, SqliteState
+from ultracrawl.state import Advice, QueueEntry, QueueStart, SqliteState
 from ultracrawl.state.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
@@ -116,11 +116,12 @@ def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) ->
 
 
 def test_advice_of_sitemaps_and_types_are_known_of_pages(state: SqliteState) -> None:
-    state.revisits.advise([(1, "daily", 0.8)])
+    state.revisits.advise([Advice(1, "daily", 0.8, 5.0)])
     state.revisits.observe(Observation(1, NOW, markup=True))
     state.flush()
     (page,) = state.revisits.known_pages([1])
     assert (page.changefreq, page.priority, page.markup, page.last_fetched) == ("daily", 0.8, True, NOW)
+    assert page.told == 5.0
     assert len(list(state.revisits.known_pages())) == 3
 
 
@@ -169,4 +170,17 @@ def test_a_file_of_an_earlier_version_keeps_queue_and_times(tmp_path: Path) -> N
     assert store.queued("h", 9) == [QueueEntry(1, "http://h/1", "h", 2, 5, 1)]
     assert store.revisits.history(1) == ChangeHistory(7.0, 7.0)
     assert store.revisits.first_met([1]) == [], "it waits in the queue of this cycle"
+    store.close()
+
+
+def test_paths_with_their_known_queries_the_largest_first() -> None:
+    store = SqliteState(":memory:", "s")
+    store.begin_run(NOW, "s")
+    urls = ["http://h/cal?1", "http://h/cal?2", "http://h/cal", "http://h/x?a?b", "http://i/cal?1"]
+    for number, url in enumerate(urls, 1):
+        store.discover(QueueEntry(number, url, "h", 0, number), NOW)
+    store.flush()
+    sizes = store.revisits.path_sizes(10)
+    assert sizes == {"http://h/cal": 2, "http://h/x": 1, "http://i/cal": 1}
+    assert store.revisits.path_sizes(1) == {"http://h/cal": 2}
     store.close()

@@ -68,22 +68,23 @@ class Workspace:
         (self.directory / "ultracrawl.yaml").write_text(yaml.safe_dump(definition, sort_keys=False))
 
     def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
-        """Start `ultracrawl WORDS` as the leader of a process group of its own."""
+        """Start `ultracrawl WORDS` as the leader of a process group of its own; its standard input is a pipe."""
         return subprocess.Popen(
             [sys.executable, "-m", "ultracrawl", *words],
             cwd=self.directory,
             env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
 
-    def command(self, *words: str, timeout: float = 60.0, **env: str) -> Ended:
+    def command(self, *words: str, timeout: float = 60.0, stdin: str = "", **env: str) -> Ended:
         """Run `ultracrawl WORDS` to its end; kills its process group when the time is over."""
         process = self.start(*words, **env)
         try:
-            out, err = process.communicate(timeout=timeout)
+            out, err = process.communicate(input=stdin, timeout=timeout)
         except subprocess.TimeoutExpired:
             kill_group(process)
             raise

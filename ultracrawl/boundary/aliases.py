@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ultracrawl.model import Decision
-from ultracrawl.urls import Canonical, UrlPolicy, host_of
+from ultracrawl.urls import Canonical, UrlPolicy, host_of, on_site, site_of
 
 RULE = "aliases"
 
@@ -56,7 +56,7 @@ class AliasPolicy(UrlPolicy):
     def _on_main(self, url: str) -> str:
         host = host_of(url)
         main = self.aliases.get(host)
-        return url if main is None else url.replace(host, main, 1)
+        return url if main is None else on_site(url, main + site_of(url)[len(host) :])
 
 
 def parse_alias_lines(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -20,6 +20,8 @@ FWDLINKS = "fwdlinks no"
 FWDREDIRECTS = "fwdredirects no"
 DYNAMIC = "dynamic pages are not indexed"
 NO_RULE = "no rule refuses it"
+RULE_STAGES = frozenset({"domain", "port", "path", "uri"})
+"""Stages that ask what is said about hosts and URLs, beside schemes, extensions, depth and the way there."""
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
 
 
@@ -116,6 +118,12 @@ class Boundary:
     ) -> list[Decision]:
         """Return the answer of every stage, in order, also of those behind a refusal."""
         return list(self._stages(self._judge.judge(url), _Asked(url, depth, kind, parent, seed)))
+
+    def rejects_anyway(self, url: str, depth: int = 0, parent: str = "") -> str | None:
+        """Return what refuses a URL that rules about domains, ports, paths and URIs do not hold for."""
+        decisions = self.decisions(url, depth, parent=parent)
+        refused = (one.rule for one in decisions if not one.accept and one.stage not in RULE_STAGES)
+        return next(refused, None)
 
     def follow_only(self, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""

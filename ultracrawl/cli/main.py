@@ -32,6 +32,7 @@ VERBS = {
     "schema": "schema",
     "screened": "screened",
     "search": "search",
+    "secret": "secret",
     "simulate": "simulate",
     "status": "status",
     "stop": "stop",

@@ -52,6 +52,8 @@ def _print(one: SiteOutlook) -> None:
     waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
     click.echo(f"  waiting   {waiting or 'nothing'}")
     click.echo(f"  robots    {one.row.robots or 'not known'}")
+    if one.row.stand_in:
+        click.echo(f"  asked at  {one.row.stand_in}, because the site itself was given up in this run")
     if one.row.errors or one.row.last_error:
         click.echo(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
 

@@ -15,8 +15,8 @@ logger = logging.getLogger(__name__)
 class AdaptiveChooser:
     """Chooses among the known URLs when a minor cycle begins (`choose`), then counts the new ones (`admits`).
 
-    New URLs beyond the allowance of their site are known from then on, and are chosen in a later minor cycle. An
-    interrupted minor cycle that is resumed has its allowance anew.
+    New URLs beyond the allowance of their site are known from then on, and are chosen in a later minor cycle. What is
+    left of the allowances is kept in the state, so that an interrupted minor cycle goes on with the rest.
     """
 
     def __init__(self, state: StateStore, source: DataSource, clock: Callable[[], float]) -> None:
@@ -29,6 +29,8 @@ class AdaptiveChooser:
         """Return the keys of the URLs that a minor cycle begins with, best first for each site."""
         choice = self.survey()
         self._allowance = choice.allowance
+        for site, left in choice.allowance.items():
+            self._state.allowances.put(site, left)
         logger.info(
             "Minor cycle %d of cycle %d begins with %d URLs", place.minor + 1, place.cycle, len(choice.pages)
         )
@@ -40,7 +42,10 @@ class AdaptiveChooser:
         return self.rule.choose(revisits.known_pages(), revisits.site_sizes(), self._clock())
 
     def resume(self) -> None:
-        """Allow new URLs in a minor cycle that goes on."""
+        """Allow in a minor cycle that goes on what is left of it; all of it, if none is stored."""
+        self._allowance = self._state.allowances.all()
+        if self._allowance:
+            return
         sizes = self._state.revisits.site_sizes()
         split = {site: self.rule.split(size) for site, size in sizes.items()}
         self._allowance = {site: self.rule.allowance(size, split[site][0], 0) for site, size in sizes.items()}
@@ -48,8 +53,11 @@ class AdaptiveChooser:
     def admits(self, site: str) -> bool:
         """Count a new URL of a site; False if it has to wait for a later minor cycle."""
         left = self._allowance.get(site, self.rule.coverage_min)
+        if left <= 0:
+            return False
         self._allowance[site] = left - 1
-        return left > 0
+        self._state.allowances.put(site, left - 1)
+        return True
 
 
 def is_adaptive(mode: str) -> bool:

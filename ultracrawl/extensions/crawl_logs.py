@@ -39,6 +39,13 @@ class CrawlLogs:
         self.run.started(session.report)
         session.recorder.on_finish.append(self.run.ended)
 
+    def turned_away(self, url: str, rule: str, parent: str, message: str) -> None:
+        """Note a link that was turned away, with the number and text of its message."""
+        if self.screened is not None:
+            self.screened.add(url, rule, parent)
+        if self.run is not None:
+            self.run.turned_away(url, rule, message)
+
     def flush(self) -> None:
         """Write what was noted; a log that cannot be written is given up."""
         try:

@@ -30,6 +30,7 @@ class EarlyStop:
 
     def __init__(self, session: CrawlSession) -> None:
         self._acceptance = session.rules.acceptance
+        self._feeds = session.feeds
         self._cut_off = self._acceptance.cut_off
         connect = session.crawler.signals.connect
         connect(self.headers_received, signals.headers_received)
@@ -40,6 +41,8 @@ class EarlyStop:
         """Stop what the headers refuse. Raises `StopDownload`."""
         visit = visit_of(request)
         if visit is None or visit.sitemap is not None:
+            return
+        if self._feeds.may_be(visit, (headers.get("Content-Type") or b"").decode("latin-1")):
             return
         request.meta[_COUNT] = None if "Content-Encoding" in headers else 0
         if body_length is not None and body_length <= CHEAP:

@@ -30,6 +30,11 @@ class FailureDesk:
         """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
         self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, status, reason, passes))
 
+    def reply(self, visit: Visit, reply: str) -> None:
+        """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""
+        failure = Failure(UrlOutcome.HTTP_ERROR, visit.status, f"FTP {reply}", reply.startswith("4"))
+        self._act(visit, reply[:3], failure)
+
     def failure(self, visit: Visit, failure: Failure) -> None:
         """Act on a download, or its processing, that failed."""
         visit.error = failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else ""
@@ -42,7 +47,7 @@ class FailureDesk:
     def _act(self, visit: Visit, error: str, failure: Failure) -> None:
         session = self._session
         limits = session.source.limits
-        policy = session.rules.failures
+        policy = session.rules.ftp_failures if visit.url.startswith("ftp:") else session.rules.failures
         rule = policy.rule_for(error)
         errors = 0
         if rule.delete_after is not None and not visit.tentative:

@@ -30,6 +30,14 @@ class AddressRefusedError(IgnoreRequest):
         """The answer of the address policy, with the rule that refused."""
 
 
+class ProxyLoginError(DownloadFailedError):
+    """A proxy wants a user and a password, or refused those that it got (407)."""
+
+
+class LoginFailedError(Exception):
+    """A form login failed, and the site may not be asked without it. Its text holds nothing secret."""
+
+
 class Failure(NamedTuple):
     """What an exception means for its URL; `again` tells whether trying again may help."""
 
@@ -45,6 +53,8 @@ _KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, str, bool], ...
     (DownloadConnectionRefusedError, _NET, StatusCode.CONNECTION_REFUSED, "30025 connection refused", True),
     (CannotResolveHostError, _NET, StatusCode.IO_ERROR, "the host name cannot be resolved", True),
     (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, "the server broke off the body", True),
+    (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, "form login failed", False),
+    (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, "the proxy refused user and password", False),
     (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, "the connection broke", True),
     (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "the body is too large", False),
     (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, "unsupported scheme", False),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 
 from ultracrawl.boundary import AddressPolicy
+from ultracrawl.extensions.access_stages import access_stages
 from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
@@ -27,8 +28,9 @@ def later_stages(
     *,
     dns: bool = False,
 ) -> Iterator[Decision]:
-    """Yield the decisions of address guard, robots.txt and the last answer; `dns` lets the host be looked up."""
+    """Yield the decisions of address guard, access, robots.txt and the last answer; `dns` has the host looked up."""
     yield from _addresses(source, rules, host_of(url), dns=dns)
+    yield from access_stages(source, rules, url)
     yield _robots(source, record, site)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
         yield _answer(record)

@@ -51,6 +51,8 @@ class RobotsBook:
         self._copies: dict[str, _Copy] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
         self._places = asyncio.Semaphore(AT_ONCE)
+        self.asked_at: Callable[[str], str] = lambda url: url
+        """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
         self.claim: Callable[[str, float], float] = lambda _, now: now
 
     @property
@@ -63,7 +65,7 @@ class RobotsBook:
         policy = self._session.rules.robots
         if not policy.obey:
             return True
-        copy = self._copies.get(origin_of(url))
+        copy = self._copies.get(origin_of(self.asked_at(url)))
         if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
             return False
         copy.used = True
@@ -71,12 +73,12 @@ class RobotsBook:
 
     def known(self, url: str) -> RobotsRules | None:
         """Return the rules for a URL if they were fetched, however long ago."""
-        copy = self._copies.get(origin_of(url))
+        copy = self._copies.get(origin_of(self.asked_at(url)))
         return copy.rules if copy else None
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
-        origin = origin_of(url)
+        origin = origin_of(self.asked_at(url))
         task = self._tasks.get(origin)
         if task is None:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))

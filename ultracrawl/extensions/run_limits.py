@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.extensions.visit import Visit
 from ultracrawl.frontier.limits import SlackLimit
+from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
@@ -18,12 +20,16 @@ logger = logging.getLogger(__name__)
 
 REFRESH_ONLY = "refresh_only"
 """The rule that turns away URLs that were never fetched."""
-LOOK_EVERY = 50
-"""Ticks of the session, of a tenth of a second, between two looks at the limits with slack."""
+LOOK_EVERY = 10
+"""Ticks of the session, of a tenth of a second, between two looks at the disk."""
 
 
 class RunLimits:
-    """Ends a run that took long enough, and keeps new URLs out while the source or the disk is too full."""
+    """Ends a run that took long enough, and keeps new URLs out while the source or the disk is too full.
+
+    Bytes and documents are looked at with each answer, by numbers that are counted anyway; the time ten times a
+    second, the disk once. A change of the reason is logged once.
+    """
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
@@ -31,54 +37,82 @@ class RunLimits:
         self._seconds, self._bytes = limits.seconds, limits.bytes
         self._documents = SlackLimit(limits.documents, limits.documents_slack)
         self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+        self._stored = 0
+        """Documents in the index, or on their way into it, when the run began."""
+        self._reasons = ""
         self._ticks = 0
         self._began = 0.0
         self.reached = ""
         """The limit that ended the run, empty as long as none did."""
-        self.refresh_only = False
-        """Whether only URLs that were fetched before are asked for."""
         self.on_change: list[Callable[[], None]] = []
         """Called when a limit was passed, or is kept again."""
         self.free: Callable[[Path], float] = _free_percent
 
+    @property
+    def refresh_only(self) -> bool:
+        """Whether only URLs that were fetched before are asked for."""
+        return bool(self._reasons)
+
     def open(self) -> None:
         """Begin to count."""
         self._began = time.monotonic()
+        if self._documents.limit:
+            self._stored = self._session.state.counts().documents
+            self._session.recorder.on_finish.append(self._ended)
         self._look()
 
     def tick(self) -> None:
-        """Look at the limits; called ten times a second."""
+        """Look at the clock and, more seldom, at the disk; called ten times a second."""
         self._ticks += 1
-        if not self.reached and (self._seconds or self._bytes):
-            self._check_run()
+        if self._seconds and time.monotonic() - self._began >= self._seconds:
+            self._end(f"limits.seconds {self._seconds:g}")
         if self._ticks % LOOK_EVERY == 0:
             self._look()
 
-    def _check_run(self) -> None:
+    def read(self, number: int) -> None:
+        """Count the bytes of an answer."""
         report = self._session.report
-        if self._seconds and time.monotonic() - self._began >= self._seconds:
-            self.reached = f"limits.seconds {self._seconds:g}"
-        elif self._bytes and report.bytes >= self._bytes:
-            self.reached = f"limits.bytes {self._bytes}"
+        report.bytes += number
+        if self._bytes and report.bytes >= self._bytes:
+            self._end(f"limits.bytes {self._bytes}")
+
+    def _ended(self, visit: Visit) -> None:
+        if visit.outcome is UrlOutcome.NEW:
+            self._judge()
+
+    def _end(self, reached: str) -> None:
         if self.reached:
-            report.ended_by = self.reached
-            logger.info("%s: the run ends by %s", self._session.source.name, self.reached)
-            self._tell()
+            return
+        self.reached = self._session.report.ended_by = reached
+        logger.info("%s: the run ends by %s", self._session.source.name, reached)
+        self._tell()
 
     def _look(self) -> None:
-        if not (self._documents.limit or self._disk.limit):
+        if self._disk.limit:
+            self._disk.update(self.free(self._session.project.state.path))
+        self._judge()
+
+    def _judge(self) -> None:
+        documents = self._stored + self._session.report.outcomes[UrlOutcome.NEW]
+        reasons = [
+            f"{name} {limit.limit:g}"
+            for name, limit, over in (
+                ("limits.documents", self._documents, self._documents.update(documents)),
+                ("limits.disk_free", self._disk, self._disk.over),
+            )
+            if over
+        ]
+        self._change(", ".join(reasons))
+
+    def _change(self, reasons: str) -> None:
+        before, self._reasons = self._reasons, reasons
+        if reasons == before:
             return
-        before = self.refresh_only
-        documents = self._documents.update(self._session.state.counts().indexed)
-        disk = self._disk.limit and self._disk.update(self.free(self._session.project.state.path))
-        self.refresh_only = bool(documents or disk)
-        if self.refresh_only == before:
-            return
-        which = "limits.documents" if documents else "limits.disk_free"
-        told = f"only known URLs from now on ({which})" if self.refresh_only else "new URLs again"
+        told = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
         logger.warning("%s: %s", self._session.source.name, told)
-        self._session.report.refresh_only = self._session.report.refresh_only or self.refresh_only
-        self._tell()
+        self._session.report.refresh_only = self._session.report.refresh_only or bool(reasons)
+        if bool(reasons) != bool(before):
+            self._tell()
 
     def _tell(self) -> None:
         for callback in self.on_change:

@@ -15,12 +15,16 @@ from ultracrawl.sources import Project
 
 INSTANCE = 1
 """The number of the crawler in the names of its logs."""
+LINKS = 1000
+"""Links of a run that were turned away and have a line; further ones are counted. `log.screened` has all."""
 LONGEST_LINE = 4096
 """Characters of a line; URLs may be of any length."""
 QUIET = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
 )
 """Outcomes that have no line: everything went as it should."""
+MESSAGES = {909: "30083 duplicate document ignored", 910: "30083 duplicate document ignored"}
+"""Messages of status codes whose reason need not name them (Ultra Search 14.2)."""
 _WARNED = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED})
 
 
@@ -35,9 +39,10 @@ def run_logs(project: Project, source: str) -> list[Path]:
 class RunLog:
     """Collects lines in memory and appends them when `flush` is called, a few times a second.
 
-    It has a line for each URL that did not go as it should, and for each warning and error of the program. Beyond
-    `logs.size` bytes such lines are only counted; the results are always written. Line ends and control
-    characters in what sites send are escaped. Raises `WorkError` if the file cannot be written.
+    It has a line for each URL that did not go as it should, for the first links that were turned away, and for each
+    warning and error of the program. Beyond `logs.size` bytes such lines are only counted; the results are always
+    written. Line ends and control characters in what sites send are escaped. Raises `WorkError` if the file cannot be
+    written.
     """
 
     def __init__(self, project: Project, source: str, keep: int, clock: Callable[[], float]) -> None:
@@ -45,6 +50,7 @@ class RunLog:
         self._clock = clock
         self._lines: list[str] = []
         self._left_out = 0
+        self._links = 0
         self._handler = _Forwarder(self.note)
         self.path = self._begin(project, source, keep)
 
@@ -81,8 +87,18 @@ class RunLog:
             return
         level = "WARNING" if visit.outcome in _WARNED else "INFO"
         code = visit.code
-        reason = f" ({visit.reason})" if visit.reason else ""
+        message = MESSAGES.get(code, "")
+        if visit.reason.startswith(message[:5]):
+            message = ""
+        reason = ": ".join(filter(None, (message, visit.reason)))
+        reason = f" ({reason})" if reason else ""
         self.note(level, f"{visit.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
+
+    def turned_away(self, url: str, rule: str, message: str) -> None:
+        """Tell that a link was turned away by a rule; `message` is the number and text of Ultra Search 14.2."""
+        self._links += 1
+        if self._links <= LINKS:
+            self.note("INFO", f"{message}: {url} ({rule})")
 
     def note(self, level: str, text: str) -> None:
         """Add a line, if there is room for it."""
@@ -95,6 +111,10 @@ class RunLog:
         """Tell how the run ended, with its numbers."""
         if self._left_out:
             self._add("WARNING", f"{self._left_out} lines were left out; `logs.size` bounds this log")
+        if self._links > LINKS:
+            self._add(
+                "INFO", f"{self._links - LINKS:,} further links were turned away; `log.screened` keeps all"
+            )
         for problem in report.problems:
             self._add("ERROR", problem)
         self._add("INFO", f"run {report.run_id} of {report.source} ends: {reason}; {report.summary()}")

@@ -69,6 +69,9 @@ class ScopeCheck:
         self._rules = rules
         self._rewriter = rewriter
         self._seeds = frozenset(rules.seeds)
+        self._exempt: frozenset[int] = frozenset()
+        if rules.feeds_ignore_rules:
+            self._exempt = frozenset(link.key for _, link in state.feeds.every())
 
     def outside(self) -> Iterator[tuple[UrlRecord, str]]:
         """Yield every known URL that is outside now, with the rule that turns it away."""
@@ -83,7 +86,10 @@ class ScopeCheck:
     def _refusal(self, record: UrlRecord) -> str | None:
         if record.url in self._seeds:
             return self._rules.boundary.rejects(record.url, 0, seed=True)
-        return self._other_form(record) or self._rules.boundary.rejects(record.url, record.depth)
+        other = self._other_form(record)
+        if other is None and url_key(record.url) in self._exempt:
+            return self._rules.boundary.rejects_anyway(record.url, record.depth)
+        return other or self._rules.boundary.rejects(record.url, record.depth)
 
     def _other_form(self, record: UrlRecord) -> str | None:
         """Return the rule by which a record would have another URL, if it were found in a page now."""

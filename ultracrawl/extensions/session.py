@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.access_desk import AccessDesk
 from ultracrawl.extensions.adaptive import AdaptiveChooser
 from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.conversion_desk import ConversionDesk
@@ -30,14 +31,17 @@ from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feed_desk import FeedDesk
 from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
+from ultracrawl.extensions.ftp_access import ftp_access_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.keeper import Keeper
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
+from ultracrawl.extensions.rendering import RenderingDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
 from ultracrawl.extensions.run_limits import REFRESH_ONLY, RunLimits
@@ -74,6 +78,9 @@ class CrawlSession:
     `open()` is called by the scheduler before the first request, `close()` when the last one is done.
     """
 
+    opened = False
+    """Whether `open()` has come to its end."""
+
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
         self.project = project
@@ -83,9 +90,11 @@ class CrawlSession:
         """The source's own rewriter, open from `open()` to `close()`."""
         self.filtering = Filtering(source.filters, time.time) if source.filters.file else None
         """The filters of the source, if it has any."""
-        self.rules = _rules_of(project, source, self.hosts)
+        self.rules = _rules_of(source, project, self.hosts)
         self.focus = focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
+        self.ftp = ftp_access_of(source, project.key_file)
+        """How FTP servers are spoken to, with the passwords."""
         self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
         self.clock: Callable[[], float] = time.time
         self.rescan = False
@@ -107,13 +116,15 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
+        self.access = AccessDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
+        self.feeds = FeedDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
         self.logs = CrawlLogs(self)
         self.conversion = ConversionDesk(self)
-        self.opened = False
+        self.rendering = RenderingDesk(self)
         self._remade = False
         """The definition makes other documents of the same pages than in the run before."""
         self.before_flush: list[Callable[[], None]] = []
@@ -240,7 +251,9 @@ class CrawlSession:
             self.note(error)
 
     def note(self, error: WorkError) -> None:
-        """Have the report tell of a failure that is larger than a URL; the crawl goes on."""
+        """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
+        if str(error) in self.report.problems:
+            return
         self.report.problems.append(str(error))
         logger.error("%s", error)
 
@@ -331,6 +344,7 @@ class CrawlSession:
             self.filtering.stop()
         self.hosts.close()
         self.conversion.close()
+        await self.rendering.close()
         try:
             if not self._failed:
                 await self._finish_indexing()
@@ -346,6 +360,7 @@ class CrawlSession:
 
     def _delete(self) -> None:
         """Let documents leave the index that are to, unless they are suspiciously many."""
+        self.feeds.expire()
         section = self.source.deletion
         guard = DeletionGuard(section.percent, section.always)
         deletions = Deletions(self.state, self.feed, self.duplicates.recount)
@@ -389,11 +404,12 @@ class CrawlSession:
             self.control.close()
 
 
-def _rules_of(project: Project, source: DataSource, hosts: HostAddresses) -> CompiledSource:
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:
+    """Return the rules of a source, with the addresses that its start hosts have now."""
     rules = compile_source(source, project, hosts)
     networks = [str(network) for network in source.boundary.networks]
     return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.seeds), networks))
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

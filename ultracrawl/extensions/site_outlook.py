@@ -61,6 +61,7 @@ class SiteOutlook:
             "last_error": self.row.last_error,
             "last_error_at": _iso(self.row.error_at or None),
             "given_up": self.given_up,
+            "stand_in": self.row.stand_in or None,
             "robots": self.row.robots or None,
             "running": self.running,
         }

@@ -13,7 +13,7 @@ from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.recrawl import classify, is_statement
-from ultracrawl.state import StoredSitemap
+from ultracrawl.state import Advice, StoredSitemap
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -104,9 +104,9 @@ class SitemapReader:
         for start in range(0, len(entries), CHUNK):
             chunk = entries[start : start + CHUNK]
             found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
-            if any(entry.changefreq or entry.priority is not None for entry in chunk):
+            if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
                 self._session.state.revisits.advise(
-                    (found[entry.loc], entry.changefreq, entry.priority)
+                    Advice(found[entry.loc], entry.changefreq, entry.priority, self._changed(entry))
                     for entry in chunk
                     if entry.loc in found
                 )
@@ -114,6 +114,14 @@ class SitemapReader:
             if alternates:
                 self._enter(alternates, anywhere=True)
             await self._breathe(start + CHUNK)
+
+    def _changed(self, entry: SitemapUrl) -> float:
+        """Return the earliest moment of the last change, where scores ask for it; 0 if nothing credible is said."""
+        source = self._session.source
+        if entry.lastmod is None or not (source.sitemaps.trust_lastmod and source.refresh.mode == "adaptive"):
+            return 0.0
+        moment = entry.lastmod.timestamp()
+        return moment if is_statement(moment, self._session.clock()) else 0.0
 
     def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._task.sites

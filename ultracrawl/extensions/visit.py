@@ -38,6 +38,8 @@ class Visit:
     done: bool = False
     asked: bool = True
     """Whether a request is made for it; False once robots.txt forbade that."""
+    stand_in: str = ""
+    """The copy of its site that is asked, empty for the site itself."""
     items: int = 0
     """Items that were handed to the pipelines and have not come out."""
     status: int = 0
@@ -65,6 +67,10 @@ class Visit:
     links: bytes = b""
     link_hops: int = 0
     """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
+    listing: bool = False
+    """The answer is the entries of a directory, a URL a line."""
+    feed: bool = False
+    """The answer is read as a feed."""
     filtered: FilterViews | None = None
     """What the filters of the source know of it, once they were asked."""
     fingerprint: bytes = b""

@@ -1,7 +1,8 @@
 """What is fetched next, and how gently: a queue per site, places, delays of every origin, levels.
 
 `Frontier` (the choice), `Waiting` (what an entry must have), `Pace` with `Week`, `Span` and `BackOff` (how gently),
-`Rota` and `PopScheme` (from which level), `LevelRules` (onto which level), `Grouping` (hosts that belong together).
+`Rota` and `PopScheme` (from which level), `LevelRules` (onto which level), `Grouping` (hosts that belong together),
+`Mirrors` (hosts that stand in for one another).
 """
 
 from ultracrawl.frontier.backoff import BackOff
@@ -9,6 +10,7 @@ from ultracrawl.frontier.frontier import Frontier
 from ultracrawl.frontier.grouping import Grouping
 from ultracrawl.frontier.level_rules import LevelRule, LevelRules
 from ultracrawl.frontier.levels import PopScheme, Rota
+from ultracrawl.frontier.mirrors import Mirrors
 from ultracrawl.frontier.pace import Delay, Pace
 from ultracrawl.frontier.retry_after import retry_after
 from ultracrawl.frontier.site import Waiting
@@ -21,6 +23,7 @@ __all__ = [
     "Grouping",
     "LevelRule",
     "LevelRules",
+    "Mirrors",
     "Pace",
     "PopScheme",
     "Rota",

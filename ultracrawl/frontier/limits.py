@@ -31,21 +31,31 @@ class SlackLimit:
         return self.over
 
 
+PATHS = 50_000
+"""Paths whose queries are counted."""
+
+
 class TrapGuard:
     """Bounds sites that make up URLs without end: calendars, combinations of filters, session ids (FAST 5.1 B9, B11).
 
     Counts the URLs of each site, and the queries of each path. Only URLs that are not known yet are counted, so a
-    navigation bar costs nothing. `paths` bounds the memory: when so many paths were met, only those that are full are
+    navigation bar costs nothing. What is known already, by site and by path, is where counting begins: bounds hold over
+    all runs together. `paths` bounds the memory: when so many paths were met, only those that are full are
     remembered, and counting of the others begins anew.
     """
 
     def __init__(
-        self, per_site: int | None, variations: int | None, known: Mapping[str, int], paths: int = 50_000
+        self,
+        per_site: int | None,
+        variations: int | None,
+        known: Mapping[str, int],
+        queries: Mapping[str, int] | None = None,
+        paths: int = PATHS,
     ) -> None:
         self._per_site = per_site
         self._variations = variations
         self._sites = dict(known) if per_site else {}
-        self._queries: dict[str, int] = {}
+        self._queries = dict(queries or {})
         self._most_paths = paths
         self._site_rule = f"limits.urls_per_site {per_site}"
         self._query_rule = f"limits.query_variations {variations}"

@@ -1,17 +1,20 @@
-"""Download handlers for http and https: how bytes come from the network.
+"""Download handlers for http, https and ftp: how bytes come from the network.
 
 `CurlDownloadHandler` (`curl`: libcurl, fast, needs the extra `fast`), `GuardedHTTP11DownloadHandler`
 (`guarded`: Scrapy's Twisted handler), both with an `AddressGuard` (`guard`) on the address that is
 connected to; a refusal is an `AddressRefusedError`. The curl handler is made of `CurlClient`,
 `CurlLoop` (libcurl on asyncio), `Transfer` (one easy handle), `DownloadWatch` (Scrapy's signals) and
 `ResponseHead`; `wire`, `tls`, `answer` and `curl_failures` translate between Scrapy and libcurl.
+`FtpDownloadHandler` (`ftp`, on libcurl too) is made of `FtpClient`, `FtpTransfer`, `ftp_target` (paths that are safe)
+and `ftp_answer` (replies as responses).
 """
 
 from importlib.util import find_spec
 
-__all__ = ["CURL_HANDLER", "TWISTED_HANDLER", "best_handler"]
+__all__ = ["CURL_HANDLER", "FTP_HANDLER", "TWISTED_HANDLER", "best_handler"]
 
 CURL_HANDLER = "ultracrawl.handlers.curl.CurlDownloadHandler"
+FTP_HANDLER = "ultracrawl.handlers.ftp.FtpDownloadHandler"
 TWISTED_HANDLER = "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler"
 
 

@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
 from ultracrawl.errors import MissingExtraError
-from ultracrawl.handlers.guard import guard_of
+from ultracrawl.handlers.guard import access_of, guard_of
 from ultracrawl.handlers.watch import DownloadWatch
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from ultracrawl.extensions.outgoing import Send
     from ultracrawl.handlers.guard import AddressGuard
 
 
@@ -42,15 +43,20 @@ class CurlDownloadHandler(BaseDownloadHandler):
         except ImportError as error:
             raise NotConfigured(str(MissingExtraError("CurlDownloadHandler", "fast"))) from error
         self._client = CurlClient(crawler.settings, guard, DownloadWatch(crawler))
+        self._send: Send = self._client.fetch
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the handler of a crawler with the guard of its source."""
-        return cls(crawler, guard_of(crawler))
+        """Build the handler of a crawler with the guard of its source and what it shows to servers."""
+        handler = cls(crawler, guard_of(crawler))
+        access = access_of(crawler)
+        if access is not None:
+            handler._send = access.around(handler._send)
+        return handler
 
     async def download_request(self, request: Request) -> Response:
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
-        return await self._client.fetch(request)
+        return await self._send(request)
 
     async def close(self) -> None:
         """Stop what runs and close all connections; called once when the crawl ends."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pycurl
 from scrapy.exceptions import DownloadFailedError
 
+from ultracrawl.extensions.ntlm import LANE
 from ultracrawl.handlers.answer import response_of
 from ultracrawl.handlers.curl_failures import failure, lost_data
 from ultracrawl.handlers.curl_loop import CurlLoop
@@ -38,11 +39,18 @@ _ALWAYS: tuple[Option, ...] = (
     (pycurl.HEADEROPT, pycurl.HEADER_SEPARATE),
 )
 
+_VERSIONS = {
+    "1.0": pycurl.CURL_HTTP_VERSION_1_0,
+    "1.1": pycurl.CURL_HTTP_VERSION_1_1,
+    "2": pycurl.CURL_HTTP_VERSION_2TLS,
+}
+
 
 class CurlClient:
     """Sends requests and returns responses.
 
-    Reads Scrapy's DOWNLOAD_* settings; ULTRACRAWL_HTTP2 (off by default) lets servers choose HTTP/2 over TLS.
+    Reads Scrapy's DOWNLOAD_* settings, and ULTRACRAWL_HTTP_VERSION: `1.0`, `1.1`, or `2`, which lets servers choose
+    HTTP/2 over TLS, as ULTRACRAWL_HTTP2 does.
     """
 
     def __init__(self, settings: BaseSettings, guard: AddressGuard | None, watch: DownloadWatch) -> None:
@@ -53,11 +61,14 @@ class CurlClient:
         self._warnsize = settings.getint("DOWNLOAD_WARNSIZE")
         self._strict = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         http2 = settings.getbool("ULTRACRAWL_HTTP2")
-        version = pycurl.CURL_HTTP_VERSION_2TLS if http2 else pycurl.CURL_HTTP_VERSION_1_1
-        self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, version), *tls_options(settings)]
+        version = "2" if http2 else settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
+        if version not in _VERSIONS:
+            raise ValueError(f"ULTRACRAWL_HTTP_VERSION is {version!r}; write one of {', '.join(_VERSIONS)}")
+        self._options = [*_ALWAYS, (pycurl.HTTP_VERSION, _VERSIONS[version]), *tls_options(settings)]
         self._options += bind_options(settings.get("DOWNLOAD_BIND_ADDRESS"))
         concurrent = settings.getint("CONCURRENT_REQUESTS")
         self._loop = CurlLoop(asyncio.get_running_loop(), connections=max(64, 2 * concurrent))
+        self._lanes: dict[str, CurlLoop] = {}
         self._spare: list[Transfer] = []
 
     async def fetch(self, request: Request) -> Response:
@@ -65,7 +76,7 @@ class CurlClient:
         transfer = self._spare.pop() if self._spare else Transfer(self._options, self._guard)
         try:
             self._prepare(transfer, request)
-            code, text = await self._loop.run(transfer.curl)
+            code, text = await self._loop_for(request).run(transfer.curl)
             return self._conclude(transfer, request, code, text)
         finally:
             transfer.release()
@@ -74,9 +85,20 @@ class CurlClient:
     def close(self) -> None:
         """Stop what runs, close all connections and free all handles."""
         self._loop.close()
+        for lane in self._lanes.values():
+            lane.close()
         for transfer in self._spare:
             transfer.close()
         self._spare.clear()
+
+    def _loop_for(self, request: Request) -> CurlLoop:
+        """Return the loop whose connections a request may take: one of its own for a lane."""
+        name = request.meta.get(LANE)
+        if name is None:
+            return self._loop
+        if name not in self._lanes:
+            self._lanes[name] = CurlLoop(asyncio.get_running_loop(), connections=1)
+        return self._lanes[name]
 
     def _prepare(self, transfer: Transfer, request: Request) -> None:
         meta = request.meta

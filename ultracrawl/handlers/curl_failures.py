@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pycurl
 from scrapy.exceptions import (
@@ -14,10 +14,34 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.extensions.failures import AddressRefusedError
+from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
 
 if TYPE_CHECKING:
-    from ultracrawl.handlers.transfer import Transfer
+    from ultracrawl.model import Decision
+
+
+class Transferred(Protocol):
+    """What a transfer that failed says of itself."""
+
+    too_large: str
+    refusal: Decision | None
+
+    @property
+    def answered(self) -> bool:
+        """Whether an answer began."""
+
+    @property
+    def turned_away(self) -> bool:
+        """Whether a proxy refused."""
+
+    @property
+    def login_refused(self) -> bool:
+        """Whether a proxy refused user and password."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether a connection was allowed."""
+
 
 _KINDS: dict[int, type[Exception]] = {
     pycurl.E_COULDNT_RESOLVE_HOST: CannotResolveHostError,
@@ -30,12 +54,12 @@ _BROKEN_OFF = frozenset(
 )
 
 
-def lost_data(transfer: Transfer, code: int) -> bool:
+def lost_data(transfer: Transferred, code: int) -> bool:
     """Return whether an answer began and its body broke off, or its framing is wrong."""
     return code in _BROKEN_OFF and transfer.answered
 
 
-def failure(transfer: Transfer, code: int, text: str) -> Exception:
+def failure(transfer: Transferred, code: int, text: str) -> Exception:
     """Return the exception for a transfer that failed."""
     if transfer.too_large:
         return DownloadCancelledError(f"the body is larger than DOWNLOAD_MAXSIZE: {transfer.too_large}")
@@ -43,7 +67,7 @@ def failure(transfer: Transfer, code: int, text: str) -> Exception:
         return AddressRefusedError(transfer.refusal)
     words = text or f"libcurl error {code}"
     if transfer.turned_away:
-        return DownloadFailedError(words)
+        return ProxyLoginError(words) if transfer.login_refused else DownloadFailedError(words)
     if lost_data(transfer, code):
         return ResponseDataLossError(words)
     return _KINDS.get(code, DownloadFailedError)(words)

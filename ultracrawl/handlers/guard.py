@@ -1,4 +1,4 @@
-"""The address guard as the handlers see it: anything that answers for an IP address."""
+"""What a crawl's source has to say about each request: which addresses it may go to, and what it shows there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ultracrawl.extensions import CrawlSession
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from ultracrawl.extensions.access_desk import AccessDesk
     from ultracrawl.model import Decision
 
 
@@ -25,5 +26,13 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
     """Return the guard of a crawl's source; None for a spider that is not made from a definition."""
     try:
         return CrawlSession.of(crawler).rules.addresses
+    except NotConfigured:
+        return None
+
+
+def access_of(crawler: Crawler) -> AccessDesk | None:
+    """Return what a crawl's source shows to servers; None for a spider that is not made from a definition."""
+    try:
+        return CrawlSession.of(crawler).access
     except NotConfigured:
         return None

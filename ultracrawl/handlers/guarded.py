@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import logging
+from collections.abc import Callable, Hashable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, TunnelError
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    TunnelError,
+    _TunnelingTCP4ClientEndpoint,
+)
 from scrapy.exceptions import DownloadFailedError
 from twisted.internet import defer
 from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
-from ultracrawl.extensions.failures import AddressRefusedError
-from ultracrawl.handlers.guard import AddressGuard, guard_of
+from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
+from ultracrawl.extensions.ntlm import LANE
+from ultracrawl.handlers.certifying import CertifyingPolicy
+from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -25,6 +32,11 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IStreamClientEndpoint
     from twisted.web._newclient import HTTP11ClientProtocol
 
+    from ultracrawl.extensions.access_desk import AccessDesk
+    from ultracrawl.extensions.outgoing import Send
+
+logger = logging.getLogger(__name__)
+
 
 class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     """Downloads with Twisted; a connection is opened only to an address that the source's guard accepts.
@@ -32,24 +44,64 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     Without a guard it is Scrapy's handler. DOWNLOAD_TIMEOUT holds without DownloadTimeoutMiddleware as well.
     """
 
-    def __init__(self, crawler: Crawler, guard: AddressGuard | None = None) -> None:
+    def __init__(
+        self, crawler: Crawler, guard: AddressGuard | None = None, access: AccessDesk | None = None
+    ) -> None:
         super().__init__(crawler)
+        self._lanes: dict[str, GuardedHTTP11DownloadHandler] = {}
+        self._new_lane: Callable[[], GuardedHTTP11DownloadHandler] = lambda: type(self)(
+            crawler, guard, access
+        )
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._send: Send = self._fetch
+        version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
+        if version != "1.1":
+            logger.warning("http.version %s needs the extra `fast`; requests are made with HTTP/1.1", version)
         if guard is not None:
-            self._pool = _guarded_pool(self._pool, guard)
+            self._pool = _guarded_pool(self._pool, guard, access.proxies if access else frozenset())
+        if access is not None:
+            self._send = access.around(self._fetch)
+            if access.certificates:
+                policy: Any = CertifyingPolicy(crawler, self._contextFactory, access.certificates)
+                self._contextFactory = policy
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the handler of a crawler with the guard of its source."""
-        return cls(crawler, guard_of(crawler))
+        """Build the handler of a crawler with the guard of its source and what it shows to servers."""
+        return cls(crawler, guard_of(crawler), access_of(crawler))
 
     async def download_request(self, request: Request) -> Response:
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        return await self._send(request)
+
+    async def close(self) -> None:
+        """Close all connections; called once when the crawl ends."""
+        for lane in self._lanes.values():
+            await lane.close()
+        await super().close()
+
+    def _lane(self, request: Request) -> GuardedHTTP11DownloadHandler:
+        """Return the handler whose connections a request may take: one with a single connection for a lane."""
+        name = request.meta.get(LANE)
+        if name is None:
+            return self
+        if name not in self._lanes:
+            self._lanes[name] = self._new_lane()
+            self._lanes[name]._pool.maxPersistentPerHost = 1
+        return self._lanes[name]
+
+    async def _fetch(self, request: Request) -> Response:
+        return await self._lane(request)._download(request)
+
+    async def _download(self, request: Request) -> Response:
         if self._timeout:
             request.meta.setdefault("download_timeout", self._timeout)
         try:
             return await super().download_request(request)
-        except (TunnelError, ConnectError) as error:  # Scrapy lets these through as they are
+        except TunnelError as error:  # Scrapy lets these two through as they are
+            refused = "'status': 407" in str(error)
+            raise (ProxyLoginError if refused else DownloadFailedError)(str(error)) from error
+        except ConnectError as error:
             raise DownloadFailedError(str(error)) from error
 
 
@@ -94,6 +146,8 @@ class _GuardedPool(HTTPConnectionPool):
     """A connection pool whose new connections go through a guarded reactor."""
 
     guarded: GuardedReactor
+    proxies: frozenset[tuple[str, int]]
+    """Host and port of the proxies that the definition names; their addresses need no other permission."""
 
     def getConnection(  # noqa: N802 - Twisted's name
         self, key: Hashable, endpoint: IStreamClientEndpoint
@@ -102,17 +156,32 @@ class _GuardedPool(HTTPConnectionPool):
         inner = getattr(endpoint, "_wrappedEndpoint", endpoint)
         if not hasattr(inner, "_reactor"):
             return defer.fail(TypeError(f"the address guard does not know endpoints like {endpoint!r}"))
-        inner._reactor = self.guarded
+        if not self._leads_to_proxy(key, inner):
+            inner._reactor = self.guarded
         return super().getConnection(key, endpoint)
 
+    def _leads_to_proxy(self, key: Hashable, endpoint: Any) -> bool:
+        if isinstance(endpoint, _TunnelingTCP4ClientEndpoint):
+            return (_text(endpoint._host), endpoint._port) in self.proxies
+        if isinstance(key, tuple) and len(key) > 2 and key[0] == b"http-proxy":  # Scrapy's mark
+            return (_text(key[1]), key[2]) in self.proxies
+        return False
 
-def _guarded_pool(pool: HTTPConnectionPool, guard: AddressGuard) -> _GuardedPool:
+
+def _text(host: str | bytes) -> str:
+    return host.decode() if isinstance(host, bytes) else host
+
+
+def _guarded_pool(
+    pool: HTTPConnectionPool, guard: AddressGuard, proxies: frozenset[tuple[str, int]]
+) -> _GuardedPool:
     from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
 
     guarded = _GuardedPool(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted's is untyped
     guarded.maxPersistentPerHost = pool.maxPersistentPerHost
     guarded._factory = pool._factory
     guarded.guarded = GuardedReactor(reactor, guard)
+    guarded.proxies = proxies
     return guarded
 
 

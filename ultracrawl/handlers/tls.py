@@ -12,6 +12,8 @@ import pycurl
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from ultracrawl.access.certificate import ClientCertificate
+
 Option = tuple[int, int | str]
 
 _LEAST = {
@@ -47,6 +49,12 @@ def tls_options(settings: BaseSettings) -> list[Option]:
     options += [(pycurl.SSL_VERIFYPEER, int(verified)), (pycurl.SSL_VERIFYHOST, 2 * verified)]
     options += [(pycurl.PROXY_SSL_VERIFYPEER, int(verified)), (pycurl.PROXY_SSL_VERIFYHOST, 2 * verified)]
     return [*options, *_trust()] if verified else options
+
+
+def certificate_options(certificate: ClientCertificate) -> list[Option]:
+    """Return the options that show a client certificate to the server (never to a proxy)."""
+    options: list[Option] = [(pycurl.SSLCERT, certificate.certificate), (pycurl.SSLKEY, certificate.key)]
+    return [*options, (pycurl.KEYPASSWD, certificate.password)] if certificate.password else options
 
 
 def _trust() -> Iterator[Option]:

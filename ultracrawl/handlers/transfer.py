@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.extensions.proxy_desk import TRUSTED
+from ultracrawl.extensions.site_headers import CERTIFICATE
 from ultracrawl.handlers.head import ResponseHead
+from ultracrawl.handlers.tls import certificate_options
 from ultracrawl.handlers.wire import (
     bind_options,
     checked_method,
@@ -18,6 +21,7 @@ from ultracrawl.handlers.wire import (
     proxy_url,
     target_url,
 )
+from ultracrawl.model import StatusCode
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -54,6 +58,7 @@ class Transfer:
         self._plain = False
         self._limits = Limits(-1, 0)
         self._request: Request | None = None
+        self._wants_tunnel = False
         self._tunnelling = False
         self._watch: DownloadWatch | None = None
         self._sockets: list[socket.socket] = []
@@ -76,6 +81,11 @@ class Transfer:
         self._request = request
         self._watch = watch
         meta = request.meta
+        certificate = meta.get(CERTIFICATE)
+        if certificate is not None:
+            self._plain = False
+            for option, value in certificate_options(certificate):
+                self.curl.setopt(option, value)
         if request.method != "GET" or request.body or meta.get("proxy") or meta.get("bindaddress"):
             self._plain = False
             self._set_method(request)
@@ -99,6 +109,11 @@ class Transfer:
         return self._tunnelling and self.head.status > 0
 
     @property
+    def login_refused(self) -> bool:
+        """Whether a proxy wants another user and password."""
+        return self.head.status == StatusCode.PROXY_LOGIN
+
+    @property
     def connected(self) -> bool:
         """Whether the guard let a connection be opened for the request."""
         return bool(self._sockets)
@@ -116,6 +131,7 @@ class Transfer:
         self.stopped = None
         self._request = None
         self._watch = None
+        self._wants_tunnel = False
         self._tunnelling = False
 
     def close(self) -> None:
@@ -129,8 +145,7 @@ class Transfer:
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
-        if self._guard is not None:
-            self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_connect)
+        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_connect)
         self._limits = Limits(-1, 0)
         self._plain = True
 
@@ -148,15 +163,17 @@ class Transfer:
         if proxy:
             self.curl.setopt(pycurl.PROXY, proxy)
             self.curl.setopt(pycurl.PROXYHEADER, proxy_lines(request))
-            self._tunnelling = request.url.startswith("https:") and proxy.startswith("http")
+            self._wants_tunnel = request.url.startswith("https:") and proxy.startswith("http")
 
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         """Open the socket for a connection, or refuse; called with the very address that is connected to."""
-        assert self._guard is not None
-        decision = self._guard.check(address.addr[0])
-        if not decision.accept:
+        assert self._request is not None
+        decision = None if self._guard is None else self._guard.check(address.addr[0])
+        if decision is not None and not decision.accept and TRUSTED not in self._request.meta:
             self.refusal = decision
             return int(pycurl.SOCKET_BAD)
+        # A connection that is kept has its tunnel already.
+        self._tunnelling = self._wants_tunnel
         opened = socket.socket(address.family, address.socktype, address.protocol)
         self._sockets.append(opened)  # libcurl works on a duplicate; ours is closed with the transfer
         return opened

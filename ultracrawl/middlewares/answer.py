@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import Refusal
+from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.early_stop import EarlyStop
 from ultracrawl.extensions.headers import header_of, values_of
@@ -39,6 +40,9 @@ class AnswerMiddleware:
         visit.latency = float(request.meta.get("download_latency", 0.0))
         self._note(visit, response)
         is_page = 200 <= response.status < 300 and visit.sitemap is None
+        visit.listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
+        visit.feed = is_page and self._session.feeds.takes(visit, response)
+        is_page = is_page and not visit.listing and not visit.feed
         return self._accept(visit, response) if is_page else response
 
     def _note(self, visit: Visit, response: Response) -> None:
@@ -47,7 +51,7 @@ class AnswerMiddleware:
         visit.etag = header_of(response, "ETag")
         visit.last_modified = header_of(response, "Last-Modified")
         self._session.report.fetched += visit.sitemap is None
-        self._session.report.bytes += len(response.body)
+        self._session.limits.read(len(response.body))
 
     def _wish(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:

@@ -37,7 +37,7 @@ class ConditionalMiddleware:
     def process_request(self, request: Request) -> None:
         """Add the validators of what is known."""
         visit = visit_of(request)
-        if visit is not None and not visit.rescan:
+        if visit is not None and not visit.rescan and request.method == "GET":
             for name, value in conditional_headers(visit.record).items():
                 request.headers[name] = value
 

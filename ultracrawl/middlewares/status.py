@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions import CrawlSession, visit_of
+from ultracrawl.extensions.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
 from ultracrawl.recrawl import outcome_of_status
 
@@ -43,7 +44,9 @@ class StatusMiddleware:
         if response.status == 304 and visit.sitemap is not None:
             return response
         reason = status_text(response.status)
-        if response.status >= _FIRST_ERROR:
+        if reply := header_of(response, "X-Ftp-Reply") if visit.url.startswith("ftp:") else "":
+            self._session.failing.reply(visit, reply)
+        elif response.status >= _FIRST_ERROR:
             passes = response.status in PASSING_STATUS
             self._session.failing.status(visit, response.status, reason, passes=passes)
         elif (outcome := outcome_of_status(response.status)) is not UrlOutcome.REDIRECTED:

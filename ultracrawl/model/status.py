@@ -12,6 +12,7 @@ class StatusCode(IntEnum):
     OK = 200
     NOT_MODIFIED = 304
     NOT_FOUND = 404
+    PROXY_LOGIN = 407
     GONE = 410
     READ_TIMEOUT = 902
     CONVERSION_FAILED = 903

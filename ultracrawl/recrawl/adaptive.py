@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heappush, heappushpop
-from math import ceil, exp
+from math import ceil, exp, inf
 from typing import NamedTuple
 
 from ultracrawl.recrawl.scores import KnownPage, Scorer
@@ -137,4 +137,5 @@ class AdaptiveRule:
         if self.aim is Aim.SCORE or not page.last_fetched:
             return parts.total
         interval = max(page.history.interval(self.scorer.cycle), self.scorer.cycle / self.minors)
-        return (self.scorer.weights.change_history + parts.worth) * gain(interval, waited)
+        certain = self.scorer.uses_sitemaps and page.is_outdated
+        return (self.scorer.weights.change_history + parts.worth) * gain(interval, inf if certain else waited)

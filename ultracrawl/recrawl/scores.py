@@ -52,6 +52,13 @@ class KnownPage(NamedTuple):
     priority: float | None = None
     """By its sitemap, from 0 to 1."""
     history: ChangeHistory = ChangeHistory()
+    told: float = 0.0
+    """When it changed last by its sitemap, seconds since the epoch; 0 if that does not say."""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a sitemap says that it changed since it was fetched."""
+        return 0 < self.last_fetched < self.told
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +130,11 @@ class Scorer:
             weights.is_landing_page * is_landing_page(page.url) if weights.is_landing_page else 0.0,
             weights.is_mime_markup if page.markup else 0.0,
             weights.change_history * change_value(page.history.interval(self.cycle), self.cycle),
-            weights.sitemap * self._frequency(page.changefreq) if self.uses_sitemaps else 0.0,
+            weights.sitemap * self._by_sitemap(page) if self.uses_sitemaps else 0.0,
         )
 
-    def _frequency(self, changefreq: str) -> float:
-        return self.frequencies.get(changefreq, self.frequencies["default"])
+    def _by_sitemap(self, page: KnownPage) -> float:
+        """Return 1 for a page of which a sitemap says that it changed, else what its `changefreq` is worth (190)."""
+        if page.is_outdated:
+            return 1.0
+        return self.frequencies.get(page.changefreq, self.frequencies["default"])

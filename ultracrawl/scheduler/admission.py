@@ -26,6 +26,7 @@ OTHER_SCHEME = "URL scheme"
 LENGTH_RULE = "URL too long"
 TOO_LONG = "30054 excessively long URL"
 MALFORMED = "30030 malformed URL"
+OUTSIDE = "30027 URL outside the boundary"
 
 
 class SeenUrls:
@@ -55,13 +56,18 @@ class SeenUrls:
             self._young = {}
         self._young[key] = depth
 
+    def drop(self, key: int) -> None:
+        """Forget a key."""
+        self._young.pop(key, None)
+        self._old.pop(key, None)
+
 
 class Admission:
     """Decides which links of a page become queue entries, and which keys the page links to.
 
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
-    before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule and page of
+    before the boundary is asked, for rules that look at addresses. `screened` is told URL, rule, page and message of
     each link that is turned away for the first time; links met lately cost it nothing. `closed` is a rule that turns
     away whatever is not known yet.
     """
@@ -75,7 +81,7 @@ class Admission:
         rejected_by: Counter[str],
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
-        screened: Callable[[str, str, str], None] | None = None,
+        screened: Callable[[str, str, str, str], None] | None = None,
         closed: str = "",
         level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
@@ -91,6 +97,7 @@ class Admission:
         self._screened = screened
         self._closed = closed
         self._closed_always = closed
+        self._rules_hold = True
         self.traps: TrapGuard | None = None
         """Counts new URLs of sites that may be endless."""
         self._level_of = level_of
@@ -151,10 +158,10 @@ class Admission:
         if decision.accept or decision.rule == OTHER_SCHEME:
             return
         self._rejected_by[decision.rule] += 1
+        message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
         if self._screened is not None:
-            self._screened(href, decision.rule, base)
+            self._screened(href, decision.rule, base, message)
         if logger.isEnabledFor(logging.INFO):
-            message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
             logger.info("%s: %.200r in %s", message, href, base)
 
     def _admit(self, urls: Iterable[str], parent: str, depth: int) -> tuple[list[QueueEntry], array[int]]:
@@ -170,6 +177,8 @@ class Admission:
                 inside.append(key)
                 if seen > depth:
                     self._shorter_route(key, depth)
+            elif not self._rules_hold:
+                unmet[key] = url
         return (self._unmet(unmet, parent, depth, inside) if unmet else []), inside
 
     def _shorter_route(self, key: int, depth: int) -> None:
@@ -204,14 +213,19 @@ class Admission:
         self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
-        rule = self._boundary.rejects(url, depth, parent=parent) or self._closed or self._trap(url)
+        rejects = (
+            self._boundary.rejects(url, depth, parent=parent)
+            if self._rules_hold
+            else (self._boundary.rejects_anyway(url, depth, parent))
+        )
+        rule = rejects or self._closed or self._trap(url)
         if rule is None:
             return True
         self._rejected_by[rule] += 1
         if self._screened is not None:
-            self._screened(url, rule, parent)
+            self._screened(url, rule, parent, OUTSIDE)
         if logger.isEnabledFor(logging.INFO):
-            logger.info("30027 URL outside the boundary: %s (%s)", url, rule)
+            logger.info("%s: %s (%s)", OUTSIDE, url, rule)
         if rule not in (FOCUSED, REFRESH_ONLY) and not self._boundary.depends_on_route(rule):
             self.seen.put(key, REJECTED)
         return False
@@ -231,6 +245,20 @@ class Admission:
             yield
         finally:
             self._closed = self._closed_always
+
+    @contextmanager
+    def without_rules(self) -> Iterator[None]:
+        """Let URLs in, meanwhile, whatever the rules about domains, ports, paths and URIs say."""
+        self._rules_hold = False
+        try:
+            yield
+        finally:
+            self._rules_hold = True
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take note that URLs are not known any more."""
+        for key in keys:
+            self.seen.drop(key)
 
     def note(self, key: int) -> None:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 
 from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
 from ultracrawl.extensions.run_limits import REFRESH_ONLY
-from ultracrawl.frontier.limits import TrapGuard
+from ultracrawl.frontier.limits import PATHS, TrapGuard
 from ultracrawl.model import UrlRecord
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.detours import Detours
@@ -45,7 +46,7 @@ class Intake:
             session.report.rejected_by,
             session.rewriter,
             session.hosts.look_up,
-            session.logs.screened.add if session.logs.screened is not None else None,
+            session.logs.turned_away,
             "" if rules.follows_links else INDEX_ONLY,
             rules.levels.of,
         )
@@ -71,7 +72,8 @@ class Intake:
         sizes: dict[str, int] = {}
         if limits.urls_per_site and state.counts().known >= limits.urls_per_site // 2:  # else none is near it
             sizes = {site: size.fetched + size.new for site, size in state.revisits.site_sizes().items()}
-        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes)
+        queries = state.revisits.path_sizes(PATHS // 2) if limits.query_variations else {}
+        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes, queries)
 
     def _keep_to_limits(self) -> None:
         self.admission.close(self._closed or (REFRESH_ONLY if self._session.limits.refresh_only else ""))
@@ -150,6 +152,21 @@ class Intake:
         self.detours.note(visit.link_hops, (entry.key for entry in entries), inside)
         self.take(entries)
         return len(entries)
+
+    def feed(self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool) -> dict[str, tuple[int, bool]]:
+        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
+        located = self.admission.located(hrefs, visit.url)
+        with self.admission.without_rules() if ignore_rules else nullcontext():
+            entries, inside = self.admission.admit_located(located.values(), visit.url, visit.depth + 1)
+        self.detours.note(0, (entry.key for entry in entries), inside)
+        self.take(entries)
+        new, kept = {entry.key for entry in entries}, set(inside)
+        keys = ((href, url_key(url)) for href, url in located.items())
+        return {href: (key, key in new) for href, key in keys if key in kept}
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take note that URLs left the document table."""
+        self.admission.forget(keys)
 
     def take(self, entries: Iterable[QueueEntry]) -> None:
         """Place entries that admission let in."""

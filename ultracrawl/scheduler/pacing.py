@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions import CrawlSession, Visit
-from ultracrawl.frontier import Frontier
+from ultracrawl.frontier import Frontier, Mirrors
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import compile_rota
 from ultracrawl.state import QueueEntry, StoredSite
@@ -49,6 +49,8 @@ class Pacing:
     def __init__(self, session: CrawlSession, frontier: Frontier[QueueEntry]) -> None:
         self._session = session
         self._frontier = frontier
+        self.mirrors = Mirrors(session.source.sites.aliases)
+        """Which copy of a site is asked, once the site itself was given up."""
         self._changed: set[str] = set()
         self._errors: dict[str, tuple[str, float]] = {}
         """Text and time of errors that are not stored yet."""
@@ -59,6 +61,8 @@ class Pacing:
         session.before_flush.append(self.store)
         now, wall = time.monotonic(), session.clock()
         for row in session.state.sites.waiting_at(wall):
+            if row.stand_in:
+                self.mirrors.recall(row.site, row.stand_in)
             if row.given_up == session.run.number:
                 self._frontier.given_up.add(row.site)
             else:
@@ -86,15 +90,16 @@ class Pacing:
 
     def claim(self, site: str, now: float) -> float:
         """Take a turn of a site for a request that the frontier does not hand out."""
+        site = self.mirrors.queue_of(site)
         at = self._frontier.claim(site, now)
         self.asked(site)
         return at
 
     def ended(self, visit: Visit) -> None:
         """Learn from the end of a visit, or of an attempt; a site that fails too often is given up."""
-        if not visit.asked:
-            return
         site = visit.entry.site
+        if not visit.asked or visit.stand_in != self.mirrors.stand_in(site):
+            return
         self._changed.add(site)
         if visit.status:
             well = visit.status < 500 and visit.status != 429
@@ -108,6 +113,8 @@ class Pacing:
         self._errors[site] = (error, self._session.clock())
         if not self._frontier.failed(site) or site in self._frontier.given_up:
             return
+        if self.switch(site, error):
+            return
         withdrawn = self._frontier.give_up(site)
         for entry in withdrawn:
             if not entry.seq:  # it stands in no store
@@ -117,6 +124,17 @@ class Pacing:
             "%s is given up for this run after %d network errors, the last: %s", site, limit, error
         )
         self._put(site, at_once=False)
+
+    def switch(self, site: str, error: str) -> bool:
+        """Ask the next copy of a site from now on, which begins without errors; False if there is none left."""
+        before = self.mirrors.stand_in(site) or site
+        copy = self.mirrors.switch(site)
+        if not copy:
+            return False
+        logger.warning("%s is given up for this run (%s); its copy %s stands in for it", before, error, copy)
+        self._frontier.renew(site)
+        self._put(site, at_once=True)
+        return True
 
     def robots_known(self, site: str, rules: RobotsRules) -> None:
         """Let a site go on at the pace that its robots.txt asks for."""
@@ -158,6 +176,7 @@ class Pacing:
             row = replace(
                 row, next_at=next_at, why=why, own_delay=clock.own, errors=clock.errors, slowed=clock.slowed
             )
+        row = replace(row, stand_in=self.mirrors.stand_in(name))
         error, at = self._errors.pop(name, (row.last_error, row.error_at))
         given_up = self._session.run.number if name in self._frontier.given_up else 0
         sites.put(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)

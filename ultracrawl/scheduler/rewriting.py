@@ -14,6 +14,8 @@ logger = logging.getLogger(__name__)
 REMEMBERED = 50_000
 """Links whose refusal is remembered, so that each is counted and logged once; all are forgotten together."""
 
+REFUSED = "link refused by the rewriter"
+
 
 class LinkRewriting:
     """Gives the access URL of each link, and in `shown` the display URL where that is another one (Ultra Search 10).
@@ -26,7 +28,7 @@ class LinkRewriting:
         policy: UrlPolicy,
         rewriter: UrlRewriter,
         rejected_by: Counter[str],
-        screened: Callable[[str, str, str], None] | None = None,
+        screened: Callable[[str, str, str, str], None] | None = None,
     ) -> None:
         self._canonical = policy.canonical
         self._form = policy.without_rewriting
@@ -59,6 +61,6 @@ class LinkRewriting:
         self._refused.add(url)
         self._rejected_by[rule] += 1
         if self._screened is not None:
-            self._screened(url, rule, base)
+            self._screened(url, rule, base, REFUSED)
         level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO
         logger.log(level, "%s: %s: %s", rule, url, reason)

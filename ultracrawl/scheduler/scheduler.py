@@ -43,6 +43,7 @@ REFILL = 2000
 """Entries of one site that are turned away at once."""
 LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
 CONGESTION_WAIT = 0.1
+FORM = "application/x-www-form-urlencoded"
 
 
 class UltracrawlScheduler(BaseScheduler):
@@ -66,6 +67,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._alarm = Alarm(self._wake)
         self._addresses = AddressDesk(session.hosts, self._frontier, self._alarm.set)
         self._headers = dict(session.rules.headers)
+        self._payloads = session.rules.payloads
         self._timeout = limits.timeout
         self._grouping = session.rules.grouping
 
@@ -85,6 +87,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._pacing.claim
+        session.robots.asked_at = self._pacing.mirrors.url
         self._pacing.begin()
         self._intake = Intake(session, self._enqueue, self._enqueue_stored)
         self.admission = self._intake.admission
@@ -100,6 +103,7 @@ class UltracrawlScheduler(BaseScheduler):
         )
         self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
+        session.feeds.begin(self._intake)
         return None
 
     def close(self, reason: str) -> Deferred[None]:
@@ -179,7 +183,9 @@ class UltracrawlScheduler(BaseScheduler):
         """Let a site go on by the rules that came, and at the pace that they ask for."""
         if self._alarm.closed or task.cancelled():
             return
-        self._pacing.robots_known(entry.site, task.result())
+        rules = task.result()
+        if not (rules.unavailable and self._pacing.switch(entry.site, rules.unavailable)):
+            self._pacing.robots_known(entry.site, rules)
         self._frontier.resume(entry.site)
         self._alarm.set(0.0)
 
@@ -230,11 +236,15 @@ class UltracrawlScheduler(BaseScheduler):
         visit = self._retries.pop(entry.key, None) or self._intake.visit(entry)
         if entry.seq:
             self._session.visits[entry.key] = visit
+        visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
+        payload = None if visit.sitemap else self._payloads.of(entry.url)
         return Request(
-            entry.url,
+            self._pacing.mirrors.url(entry.url),
+            method="GET" if payload is None else "POST",
+            body=payload,
             callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
             errback=self._spider.failed,  # type: ignore[attr-defined]
-            headers=self._headers,
+            headers=self._headers if payload is None else {"Content-Type": FORM, **self._headers},
             meta={
                 META_KEY: visit,
                 "download_slot": entry.site,

@@ -67,6 +67,8 @@ replaced: dict[str, tuple[str, ...]] = {
         "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
         "scrapy.downloadermiddlewares.stats.DownloaderStats",
+        # It takes proxies of the environment, which a definition does not show.
+        "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware",
     ),
     "SPIDER_MIDDLEWARES": (
         "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",

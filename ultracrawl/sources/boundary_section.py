@@ -64,8 +64,8 @@ Networks = Annotated[
     tuple[Network, ...], BeforeValidator(_listed, json_schema_input_type=Network | list[Network])
 ]
 Schemes = Annotated[
-    tuple[Literal["http", "https"], ...],
-    BeforeValidator(_listed, json_schema_input_type=str | list[Literal["http", "https"]]),
+    tuple[Literal["http", "https", "ftp"], ...],
+    BeforeValidator(_listed, json_schema_input_type=str | list[Literal["http", "https", "ftp"]]),
 ]
 
 
@@ -183,7 +183,7 @@ class BoundarySection(Section):
     schemes: Schemes = Field(
         default=("http", "https"),
         min_length=1,
-        description="URL schemes that are crawled.",
+        description="URL schemes that are crawled: `http`, `https`, `ftp`.",
         examples=[["https"]],
     )
     exclude_extensions: Extensions = Field(

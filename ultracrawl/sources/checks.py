@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ultracrawl.attributes import DEFAULT_ATTRIBUTES, DEFAULT_MAPPING, SearchAttribute
 from ultracrawl.attributes.making import template_names
 from ultracrawl.errors import UserError
+from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compile import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.yaml_tree import Data, Path
-
-
-class Doubt(NamedTuple):
-    """A mistake, or with `fatal` False an advice, at a place below the source (or the file)."""
-
-    path: Path
-    problem: str
-    instead: str
-    fatal: bool = True
+from ultracrawl.urls.payloads import Payloads
 
 
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
@@ -33,6 +26,9 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from doubts
     yield from check_sitemap_urls(source)
     yield from check_duplicates(source)
+    yield from check_access(source)
+    yield from check_feed_urls(source)
+    yield from check_payloads(source)
     if not doubts:
         yield from _check_boundary(source)
 
@@ -98,7 +94,7 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
 
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
-    if not source.start_urls and source.spider_class is None:
+    if not source.beginnings and source.spider_class is None:
         problem = "the source has no start URL, so it would crawl nothing"
         yield Doubt(("start_urls",), problem, "write for example `start_urls: [https://www.example.com/]`")
     policy = compile_url_policy(source)
@@ -129,6 +125,32 @@ def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:
         elif policy.canonical(url) is None:
             instead = "write for example `https://www.example.com/sitemap.xml`"
             yield Doubt(place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead)
+
+
+def check_payloads(source: DataSource) -> Iterator[Doubt]:
+    """Yield bodies for what is no URL of http or https."""
+    policy = compile_url_policy(source).without_rewriting
+    for name in source.post_payload:
+        try:
+            Payloads({name: ""}, policy)
+        except ValueError:
+            instead = "write for example `https://www.example.com/search`, or `prefix:https://www.example.com/list/`"
+            yield Doubt(
+                ("post_payload", name), f"{shown(name)} is no URL that a body can be sent to", instead
+            )
+
+
+def check_feed_urls(source: DataSource) -> Iterator[Doubt]:
+    """Yield feeds of the definition that cannot be fetched."""
+    policy = compile_url_policy(source)
+    for number, url in enumerate(source.feeds.urls):
+        place: Path = ("feeds", "urls", number)
+        if "@" in url.partition("://")[2].partition("/")[0]:
+            instead = "remove them from the URL; they would be shown in logs and reports"
+            yield Doubt(place, f"the feed of {shown(_host(url))} holds a user name or password", instead)
+        elif policy.canonical(url) is None:
+            instead = "write for example `https://www.example.com/feed.xml`"
+            yield Doubt(place, f"the feed {shown(url)} is not an absolute URL that can be crawled", instead)
 
 
 def _host(url: str) -> str:

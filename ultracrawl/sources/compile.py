@@ -36,11 +36,14 @@ from ultracrawl.model import StatusCode
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources import extraction
+from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
+from ultracrawl.urls.payloads import Payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class CompiledSource:
     """Which wishes of pages about the index are obeyed."""
     failures: FailurePolicy
     """What errors mean."""
+    ftp_failures: FailurePolicy
+    """What errors of FTP servers mean, by their replies."""
     pace: Pace
     """How gently sites are treated."""
     levels: LevelRules
@@ -79,8 +84,12 @@ class CompiledSource:
     """Most link steps from a seed; None is no limit."""
     headers: Mapping[str, str]
     """Headers of every request."""
+    payloads: Payloads
+    """Which URLs are asked by POST, and with what."""
     focus: FocusPolicy | None
     """Which languages are kept; None is all."""
+    feeds_ignore_rules: bool
+    """Whether pages that a feed names are inside whatever the rules say."""
     follows_links: bool
     """Whether links lead to URLs that are not known yet."""
     scope: str
@@ -126,17 +135,17 @@ def compile_source(
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         failures=FailurePolicy(rules_of(source.errors.http)),
+        ftp_failures=FailurePolicy(rules_of(source.errors.ftp)),
         pace=compile_pace(source),
         levels=compile_levels(source, seeds, policy, addresses),
         grouping=compile_grouping(source),
         fingerprints=compile_fingerprints(source),
         limits=source.limits,
         depth_limit=source.depth,
-        headers={
-            "User-Agent": source.user_agent,
-            "Accept": _accept((*source.types, *source.follow_only_types)),
-        },
+        headers=compile_headers(source),
+        payloads=Payloads(source.post_payload, policy.without_rewriting),
         focus=compile_focus(source),
+        feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
         follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
         recipe=_recipe(source),
@@ -212,6 +221,17 @@ def compile_acceptance(source: DataSource) -> Acceptance:
     )
 
 
+def compile_headers(source: DataSource) -> dict[str, str]:
+    """Return the headers of every request; nothing in them is secret."""
+    headers = {
+        "User-Agent": source.user_agent,
+        "Accept": _accept((*source.types, *source.follow_only_types)),
+    }
+    if not source.http.compression or source.http.version == "1.0":
+        headers["Accept-Encoding"] = "identity"
+    return headers | {name.title(): value for name, value in source.headers.items()}
+
+
 def compile_focus(source: DataSource) -> FocusPolicy | None:
     """Return which languages a source keeps, None if it keeps all."""
     focused = source.focused
@@ -248,7 +268,7 @@ def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy
 
 
 def _canonical(source: DataSource, policy: UrlPolicy) -> Iterator[str]:
-    for url in source.start_urls:
+    for url in source.beginnings:
         canonical = policy.canonical(url)
         if canonical is not None:
             yield canonical
@@ -298,9 +318,11 @@ def _scope(source: DataSource) -> str:
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
     }
     hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
-    parts = [section, urls, hosts, source.depth, source.limits.url_length]
+    parts: list[object] = [section, urls, hosts, source.depth, source.limits.url_length]
     if source.sites.aliases:
         parts.append(dict(source.sites.aliases))
+    if source.feeds.on:
+        parts.append([source.feeds.discover, source.feeds.follow_links, source.feeds.ignore_rules])
     text = json.dumps(parts, sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
 
@@ -326,6 +348,7 @@ _NO_RECIPE = {
     "settings",
     "log",
     "storage",
+    *AccessOptions.model_fields,
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
 
@@ -338,7 +361,17 @@ _NO_RECIPE_CONVERSION = {"workers", "timeout", "memory"}
 """The same among the options about conversion."""
 
 
+_NO_RECIPE_FTP = {"passive", "email", "accounts"}
+"""The same among the options about FTP."""
+
+
 def _recipe(source: DataSource) -> str:
-    parts = {"robots": _NO_RECIPE_ROBOTS, "conversion": _NO_RECIPE_CONVERSION}
+    parts = {
+        "robots": _NO_RECIPE_ROBOTS,
+        "conversion": _NO_RECIPE_CONVERSION,
+        "ftp": _NO_RECIPE_FTP,
+        "javascript": {"delay", "timeout", "pages", "browser"},
+        "feeds": set(FeedsSection.model_fields) - {"index"},
+    }
     text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
     return sha256(text.encode()).hexdigest()[:32]

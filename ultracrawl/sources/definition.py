@@ -11,14 +11,18 @@ from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_va
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.converters import GROUPS
+from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.conversion_section import ConversionSection
 from ultracrawl.sources.duplicates_section import DuplicatesSection
 from ultracrawl.sources.extract_section import ExtractRules
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
+from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.filters_section import FiltersSection
 from ultracrawl.sources.focused_section import FocusedSection
+from ultracrawl.sources.ftp_section import FtpSection
 from ultracrawl.sources.header_rules import HeaderExpressions
+from ultracrawl.sources.javascript_section import JavascriptSection
 from ultracrawl.sources.links_section import LinksSection
 from ultracrawl.sources.lists_section import ListedValues
 from ultracrawl.sources.politeness_section import PolitenessSection
@@ -63,7 +67,7 @@ def _lower_text(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
-class SourceOptions(Section):
+class SourceOptions(AccessOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
     boundary: BoundarySection = Field(
@@ -178,6 +182,28 @@ class SourceOptions(Section):
         description="What errors mean for a URL and its document.",
         examples=[{"http": {"5xx": "DELETE:10"}}],
     )
+    feeds: FeedsSection = Field(
+        default=FeedsSection(),
+        description="Which RSS and Atom feeds are read, and what becomes of what they name.",
+        examples=[{"urls": ["https://news.example.com/feed.xml"], "follow_links": False}],
+    )
+    javascript: JavascriptSection = Field(
+        default=JavascriptSection(),
+        description="Which pages are opened in a browser, so that their scripts run.",
+        examples=[{"use": True, "urls": ["https://www.example.com/app/"], "keep_html": True}],
+    )
+    post_payload: Mapping[str, str] = Field(
+        default={},
+        repr=False,
+        description="Bodies sent by POST, as form fields unless a header says otherwise: by URL, or by `prefix:` and "
+        "the beginning of URLs. An exact URL wins, then the longest beginning.",
+        examples=[{"prefix:https://www.example.com/catalogue/": "view=full"}],
+    )
+    ftp: FtpSection = Field(
+        default=FtpSection(),
+        description="How FTP servers are spoken to.",
+        examples=[{"passive": False}],
+    )
     deletion: DeletionSection = Field(
         default=DeletionSection(),
         description="How many documents may leave the index in one run.",
@@ -282,6 +308,11 @@ class DataSource(SourceEntry):
 
     name: SourceName = Field(description="The name of the source.", examples=["handbook"])
 
+    @property
+    def beginnings(self) -> tuple[str, ...]:
+        """Where crawling begins: the start URLs and the feeds."""
+        return (*self.start_urls, *self.feeds.urls)
+
     def __str__(self) -> str:
         return f"{self.name} ({self.type}, start URLs: {len(self.start_urls)})"
 
@@ -313,6 +344,11 @@ class DefinitionHead(Section):
     )
     logs: LogsSection = Field(
         default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
+    )
+    key_file: Path | None = Field(
+        default=None,
+        description="The key of encrypted passwords; `ultracrawl secret new-key` makes one.",
+        examples=["config/password.key"],
     )
     attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
         default={},
@@ -374,6 +410,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         cache=head.cache.model_copy(update=head.cache.below(base)),
         documents=head.documents.model_copy(update=head.documents.below(base)),
         logs=head.logs.model_copy(update=head.logs.below(base)),
+        key_file=base / head.key_file if head.key_file else None,
         attributes=head.attributes,
         lists=head.lists,
         base=base,

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ultracrawl.model import Finding
-from ultracrawl.sources.checks import Doubt
+from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.wording import explain
 from ultracrawl.sources.yaml_tree import Path, YamlTree
 

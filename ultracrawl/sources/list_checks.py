@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ultracrawl.attributes import SearchAttribute
 from ultracrawl.attributes.value_lists import ValueList
 from ultracrawl.attributes.values import convert
-from ultracrawl.sources.checks import Doubt
+from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
 
 

@@ -43,6 +43,11 @@ class RuleFiles:
         self._findings = findings
         self._read: dict[tuple[str, bool], tuple[Pattern, ...]] = {}
 
+    @property
+    def base(self) -> Path:
+        """The folder that relative names are taken from."""
+        return self._base
+
     def hosts(self, name: str) -> tuple[Pattern, ...]:
         """Return the host rules of a file."""
         return self._patterns(name, True, parse_domain_lines)
@@ -136,14 +141,14 @@ def _files(info: ValidationInfo, name: str) -> RuleFiles:
 
 
 def with_urls_of_files(
-    data: dict[str, object], names: Iterable[str], info: ValidationInfo
+    data: dict[str, object], names: Iterable[str], info: ValidationInfo, into: str = "start_urls"
 ) -> dict[str, object]:
-    """Return the options of a source with the start URLs of files behind its own."""
+    """Return options with the URLs of files behind those that the option `into` has itself."""
     found = [url for name in names for url in _files(info, name.strip()).urls(name.strip())]
-    own = data.get("start_urls") or []
+    own = data.get(into) or []
     if isinstance(own, str):
-        return {**data, "start_urls": "\n".join([own, *found])}
-    return {**data, "start_urls": [*own, *found]} if isinstance(own, list | tuple) else data
+        return {**data, into: "\n".join([own, *found])}
+    return {**data, into: [*own, *found]} if isinstance(own, list | tuple) else data
 
 
 def alias_text(info: ValidationInfo, name: str) -> str:

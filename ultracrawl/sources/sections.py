@@ -162,7 +162,7 @@ class LimitsSection(Section):
     query_variations: int | None = Field(
         default=20_000,
         ge=1,
-        description="Different queries of one path that are followed in a run; more come from calendars and filters.",
+        description="Different queries of one path that are kept known; more come from calendars and filters.",
         examples=[500],
     )
     url_length: int = Field(

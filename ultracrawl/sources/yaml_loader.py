@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources.checks import (
-    Doubt,
     check_attributes,
     check_search_attributes,
     check_source,
@@ -27,6 +26,7 @@ from ultracrawl.sources.definition import (
     SourceOptions,
     make_project,
 )
+from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.findings import FindingCollector
 from ultracrawl.sources.list_checks import check_value_lists
 from ultracrawl.sources.lists_section import value_lists

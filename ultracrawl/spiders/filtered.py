@@ -32,7 +32,8 @@ def filtered_documents(
         document = _document(session, visit, result.rd)
         page = Page(title=document.title, text=document.text, meta=document.attributes)
         twin = session.duplicates.find(visit, page, response.body)
-    if result.links and (twin is None or session.source.duplicates.follow_links):
+    searched = session.source.ftp.search_links or not visit.url.startswith("ftp:")
+    if result.links and searched and (twin is None or session.source.duplicates.follow_links):
         html = views.resource.content_type in HTML
         session.links.follow(visit, result.links, (views.resource.page.base if html else "") or response.url)
     if twin is not None:

@@ -10,6 +10,8 @@ from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
 from ultracrawl.content import AnswerHead
+from ultracrawl.content.feed import parse_feed
+from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
@@ -72,7 +74,7 @@ class SourceSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
         self.session = CrawlSession.of(self.crawler)
-        self.session.links.seed(self.source.start_urls)
+        self.session.links.seed(self.source.beginnings)
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
@@ -83,6 +85,10 @@ class SourceSpider(Spider):
         visit = visit_of(request) if request else None
         if visit is None or visit.done or response.status != 200:
             return ()  # an answer that is tried again comes here too, and is no page
+        if visit.listing:
+            return self._listed(visit, response)
+        if visit.feed:
+            return self._fed(visit, response)
         if self.session.keeper.store is not None:
             visit.answer = response
         filtering = self.session.filtering
@@ -90,7 +96,30 @@ class SourceSpider(Spider):
             filtering is None or filtering.robot.converts
         ):
             return self._converted(visit, response)
+        if self.session.rendering.takes(visit, response.body):
+            return self._rendered(visit, response)
         return self._read(visit, response)
+
+    def _listed(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Follow the entries of a directory, which is no document itself."""
+        entries = response.body.decode().splitlines()
+        self.session.links.follow(visit, entries, response.url)
+        self._not_indexed(visit, StatusCode.OK, f"directory with {len(entries)} entries")
+        return ()
+
+    def _fed(self, visit: Visit, response: Response) -> Iterator[Any]:
+        """Queue what a feed names; the feed itself becomes a document if the source says so."""
+        feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
+        number = self.session.feeds.take(visit, feed)
+        if feed.problem and not feed.entries:
+            self._not_indexed(visit, StatusCode.CONVERSION_FAILED, f"no feed: {feed.problem}")
+        elif not self.source.feeds.index:
+            told = f"feed with {len(feed.entries)} entries, {number} of them inside"
+            self._not_indexed(visit, StatusCode.OK, "; ".join(filter(None, [told, feed.problem])))
+        else:
+            visit.media_type = sniff_type(response.body)
+            page = Page(title=feed.title, text=feed.text)
+            yield self._complete({}, self._document(visit, response, page, {}))
 
     def _read(self, visit: Visit, response: Response) -> Iterator[Any]:
         try:
@@ -113,6 +142,19 @@ class SourceSpider(Spider):
             logger.exception("Processing %s failed", visit.url)
             self.session.visit_failed(visit, error)
 
+    async def _rendered(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
+        """Handle a page whose scripts are run; other answers are handled meanwhile."""
+        try:
+            page = self._static(visit, response)
+            if page is not None:
+                for item in self._page(
+                    visit, response, await self.session.rendering.page(visit, response, page)
+                ):
+                    yield item
+        except Exception as error:  # as for pages
+            logger.exception("Processing %s failed", visit.url)
+            self.session.visit_failed(visit, error)
+
     async def read_sitemap(self, response: Response) -> None:
         """Handle the answer for a sitemap."""
         visit = visit_of(response.request) if response.request else None
@@ -130,13 +172,18 @@ class SourceSpider(Spider):
         if self.session.filtering is not None:
             yield from filtered_documents(self.session, visit, response)
             return
+        page = self._static(visit, response)
+        if page is not None:
+            yield from self._page(visit, response, page)
+
+    def _static(self, visit: Visit, response: Response) -> Page | None:
+        """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
         head = _head_of(response)
         page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
             self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
-            return
-        yield from self._page(visit, response, page)
+        return page
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         session = self.session
@@ -147,7 +194,7 @@ class SourceSpider(Spider):
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         twin = None if reason else session.duplicates.find(visit, page, response.body)
-        if self._follows(page, twin):
+        if self._follows(visit, page, twin):
             session.links.follow(visit, self.links(response, page), page.base or response.url)
         if twin is not None:
             session.duplicates.refuse(visit, twin)
@@ -161,8 +208,11 @@ class SourceSpider(Spider):
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
 
-    def _follows(self, page: Page, twin: UrlRecord | None) -> bool:
+    def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self.source.duplicates.follow_links:
+            return False
+        searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
+        if not searched or not self.session.feeds.follows(visit):
             return False
         return page.robots.follow or not self.source.robots.meta
 

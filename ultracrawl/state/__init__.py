@@ -4,23 +4,26 @@
 URL), `RunMark` (a run), `StateCounts` (sizes), `QueueOutlook` with `OutlookUrl` (the queue for people who look at
 it), `QueueStart` (how the queue of a new run is made). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is
 one), `PendingStore` (documents that wait for an approval), `DetourStore` (hops of focused crawling), `FailureStore`
-(errors by URL and rule), `RevisitStore` (visits over time; `KnownUrl` and `UnseenUrl` are its answers), `SiteStore`
-(what is remembered of sites; `StoredSite` is one). The module `control` has the files by which a running crawl is seen
-and steered.
+(errors by URL and rule), `RevisitStore` (visits over time; `Advice` goes in, `KnownUrl` and `UnseenUrl` are its
+answers), `SiteStore` (what is remembered of sites; `StoredSite` is one), `AllowanceStore` (shares of new URLs
+in a minor cycle). The module `control` has the files by which a running crawl is seen and steered.
 """
 
+from ultracrawl.state.allowance_table import AllowanceStore
 from ultracrawl.state.cycle_start import QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.outlook import OutlookUrl, QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
-from ultracrawl.state.revisit_table import KnownUrl, RevisitStore, UnseenUrl
+from ultracrawl.state.revisit_table import Advice, KnownUrl, RevisitStore, UnseenUrl
 from ultracrawl.state.site_table import SiteStore, StoredSite
 from ultracrawl.state.sitemap_table import SitemapStore, StoredSitemap
 from ultracrawl.state.sqlite import SqliteState
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, StateStore
 
 __all__ = [
+    "Advice",
+    "AllowanceStore",
     "DetourStore",
     "FailureStore",
     "KnownUrl",

@@ -38,8 +38,8 @@ _CHOSEN = """
     INSERT INTO queue (site, level, rank, depth, seq, key)
     SELECT site, level_of(url), ?, depth, ?, key FROM url WHERE key=?"""
 _WAITING_IS_SEEN = """
-    INSERT INTO revisit (key, seen) SELECT key, ? FROM queue WHERE true
-    ON CONFLICT (key) DO UPDATE SET seen=excluded.seen"""
+    INSERT INTO revisit (id, seen) SELECT u.id, ? FROM queue q JOIN url u ON u.key=q.key WHERE true
+    ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
 
 
 @dataclass(frozen=True, slots=True)

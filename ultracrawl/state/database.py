@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -15,6 +14,10 @@ from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
 
 MEMORY = ":memory:"
 """The path of a store that is kept in memory."""
+
+
+CHECKPOINT_PAGES = 8000
+"""Pages of 4 KB in the write-ahead log (32 MB) from which on they are copied to their places, each once."""
 
 
 def lock_file(path: Path, source: str) -> IO[str]:
@@ -47,6 +50,7 @@ def connect(path: str, read_only: bool) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute("PRAGMA cache_size=-16384")
+        db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
         _migrate(db)
         if read_only:
             db.execute("PRAGMA query_only=1")
@@ -64,10 +68,22 @@ def _migrate(db: sqlite3.Connection) -> None:
         db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
 
 
-@contextlib.contextmanager
-def translated() -> Iterator[None]:
+class _Translation:
+    """Makes `StateError` of what SQLite raises in a block; no generator, because it stands around every query."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise StateError(f"the state store failed: {error}") from error
+
+
+_TRANSLATION = _Translation()
+
+
+def translated() -> _Translation:
     """Let errors of SQLite be `StateError`s."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StateError(f"the state store failed: {error}") from error
+    return _TRANSLATION

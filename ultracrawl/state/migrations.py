@@ -133,7 +133,82 @@ MIGRATIONS: tuple[str, ...] = (
         robots TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
-    # 9: documents with equal, or nearly equal, content, and those that take the place of one that leaves
+    # 9: rows in the order of discovery: what is fetched together lies together, and few pages are written
+    """
+    CREATE TABLE url_in_order (
+        id INTEGER PRIMARY KEY,
+        key INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        site TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        display_url TEXT NOT NULL DEFAULT '',
+        status INTEGER NOT NULL DEFAULT 0,
+        outcome TEXT NOT NULL DEFAULT 'QUEUED',
+        reason TEXT NOT NULL DEFAULT '',
+        etag TEXT NOT NULL DEFAULT '',
+        last_modified TEXT NOT NULL DEFAULT '',
+        checksum BLOB NOT NULL DEFAULT x'',
+        indexed INTEGER NOT NULL DEFAULT 0,
+        handed INTEGER NOT NULL DEFAULT 0,
+        first_seen REAL NOT NULL DEFAULT 0,
+        last_fetched REAL NOT NULL DEFAULT 0,
+        failures INTEGER NOT NULL DEFAULT 0,
+        leaving TEXT NOT NULL DEFAULT '',
+        links BLOB NOT NULL DEFAULT x''
+    );
+    INSERT INTO url_in_order (key, url, site, depth, display_url, status, outcome, reason, etag, last_modified,
+            checksum, indexed, handed, first_seen, last_fetched, failures, leaving, links)
+        SELECT key, url, site, depth, display_url, status, outcome, reason, etag, last_modified,
+            checksum, indexed, handed, first_seen, last_fetched, failures, leaving, links
+        FROM url ORDER BY first_seen, depth, url;
+    CREATE TABLE revisit_in_order (
+        id INTEGER PRIMARY KEY,
+        seen INTEGER NOT NULL DEFAULT 0,
+        first REAL NOT NULL DEFAULT 0,
+        last REAL NOT NULL DEFAULT 0,
+        checks INTEGER NOT NULL DEFAULT 0,
+        changes INTEGER NOT NULL DEFAULT 0,
+        quiet REAL NOT NULL DEFAULT 0,
+        modified REAL NOT NULL DEFAULT 0,
+        markup INTEGER NOT NULL DEFAULT 0,
+        changefreq TEXT NOT NULL DEFAULT '',
+        priority REAL
+    );
+    INSERT INTO revisit_in_order
+        SELECT u.id, r.seen, r.first, r.last, r.checks, r.changes, r.quiet, r.modified, r.markup, r.changefreq,
+            r.priority
+        FROM url_in_order u JOIN revisit r ON r.key=u.key ORDER BY u.id;
+    DROP TRIGGER url_gone;
+    DROP TABLE url;
+    DROP TABLE revisit;
+    ALTER TABLE url_in_order RENAME TO url;
+    ALTER TABLE revisit_in_order RENAME TO revisit;
+    CREATE UNIQUE INDEX url_key ON url (key);
+    CREATE INDEX url_handed ON url (key) WHERE handed = 1;
+    CREATE INDEX url_display ON url (display_url) WHERE display_url<>'';
+    CREATE INDEX url_leaving ON url (key) WHERE leaving<>'';
+    CREATE TRIGGER url_gone AFTER DELETE ON url BEGIN DELETE FROM revisit WHERE id=old.id; END;
+    """,
+    # 10: hosts that stand in for a site that was given up
+    "ALTER TABLE site ADD COLUMN stand_in TEXT NOT NULL DEFAULT '';",
+    # 11: what is left of the shares of new URLs in a minor cycle
+    "CREATE TABLE allowance (site TEXT PRIMARY KEY, remaining INTEGER NOT NULL) WITHOUT ROWID;",
+    # 12: when pages changed last by the word of sitemaps
+    "ALTER TABLE revisit ADD COLUMN told REAL NOT NULL DEFAULT 0;",
+    # 13: what feeds brought
+    """
+    CREATE TABLE feed_link (
+        feed INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        seen REAL NOT NULL,
+        date REAL NOT NULL,
+        place INTEGER NOT NULL,
+        expired INTEGER NOT NULL,
+        only INTEGER NOT NULL,
+        PRIMARY KEY (feed, key)
+    ) WITHOUT ROWID;
+    """,
+    # 14: documents with equal, or nearly equal, content, and those that take the place of one that leaves
     """
     ALTER TABLE url ADD COLUMN fingerprint BLOB NOT NULL DEFAULT x'';
     ALTER TABLE url ADD COLUMN preference INTEGER NOT NULL DEFAULT 1;

@@ -32,6 +32,16 @@ class UnseenUrl(NamedTuple):
     is_gone: bool
 
 
+class Advice(NamedTuple):
+    """What a sitemap says about a URL."""
+
+    key: int
+    changefreq: str = ""
+    priority: float | None = None
+    changed: float = 0.0
+    """When it changed last, seconds since the epoch; 0 if it does not say, or is not believed."""
+
+
 class RevisitStore(Protocol):
     """The part of a `StateStore` about visits over time. Writes become durable with its `flush`."""
 
@@ -57,19 +67,28 @@ class RevisitStore(Protocol):
     def links(self) -> Iterator[tuple[int, bytes]]:
         """Yield every page that has links: its key and their keys; sees what was flushed."""
 
-    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
-        """Note `changefreq` and priority of URLs (by key), as a sitemap gives them."""
+    def advise(self, advice: Iterable[Advice]) -> None:
+        """Note what a sitemap says about URLs."""
 
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known, sitemaps apart; sees what was flushed."""
+
+    def path_sizes(self, limit: int) -> dict[str, int]:
+        """Return how many URLs with a query are known of each path (the URL up to the `?`); sees what was flushed.
+
+        At most `limit` paths, those with most URLs.
+        """
 
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
         """Yield all known URLs, sitemaps apart, or those of some keys; sees what was flushed."""
 
 
-_UNKNOWN = "INSERT OR IGNORE INTO revisit (key) SELECT key FROM url WHERE key=?"
-_SAW = "UPDATE revisit SET seen=? WHERE key=? AND seen<>?"
-_OBSERVE = """
+_ID = "(SELECT id FROM url WHERE key={})"
+_UNKNOWN = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
+_SAW = """
+    INSERT INTO revisit (id, seen) SELECT id, ? FROM url WHERE key=?
+    ON CONFLICT (id) DO UPDATE SET seen=excluded.seen WHERE seen<>excluded.seen"""
+_OBSERVE = f"""
     UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND :changed),
     quiet=quiet+CASE WHEN first>0
         THEN max(0, min(:at-last,
@@ -77,14 +96,14 @@ _OBSERVE = """
         ELSE 0 END,
     first=CASE WHEN first>0 THEN first ELSE :at END, last=:at,
     modified=coalesce(:modified, modified), markup=coalesce(:markup, markup)
-    WHERE key=:key"""
+    WHERE id={_ID.format(":key")}"""  # noqa: S608 - constant texts
 _FIRST_MET = """
-    SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.key=u.key
+    SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
     AND u.key NOT IN (SELECT key FROM sitemap)"""
 _UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
-    u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.key=u.key
+    u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
     WHERE r.seen<=? AND u.leaving='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
     AND u.key NOT IN (SELECT key FROM pending) ORDER BY u.url"""
 
@@ -92,13 +111,20 @@ _UNSEEN = """
 _SIZES = """
     SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
     WHERE key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
+_PATH_SIZES = """
+    SELECT substr(url, 1, instr(url, '?') - 1) AS path, count(*) FROM url WHERE instr(url, '?')
+    GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
 _PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
-    r.priority, coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0), coalesce(r.changes, 0),
-    coalesce(r.quiet, 0), coalesce(r.modified, 0)
-    FROM url u LEFT JOIN revisit r ON r.key=u.key WHERE u.key NOT IN (SELECT key FROM sitemap)"""
+    r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0),
+    coalesce(r.changes, 0), coalesce(r.quiet, 0), coalesce(r.modified, 0)
+    FROM url u LEFT JOIN revisit r ON r.id=u.id WHERE u.key NOT IN (SELECT key FROM sitemap)"""
 _SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
-_ADVISE = "UPDATE revisit SET changefreq=?, priority=? WHERE key=?"
+_HISTORY = """
+    SELECT r.first, r.last, r.checks, r.changes, r.quiet, r.modified
+    FROM url u JOIN revisit r ON r.id=u.id WHERE u.key=?"""
+_ADVISE = f"""
+    UPDATE revisit SET changefreq=?, priority=?, told=? WHERE id={_ID.format("?")}"""  # noqa: S608 - constant texts
 
 
 class RevisitTable:
@@ -109,7 +135,7 @@ class RevisitTable:
         self._read = read
         self._saw: set[int] = set()
         self._observed: list[Observation] = []
-        self._advice: dict[int, tuple[str, float | None]] = {}
+        self._advice: dict[int, Advice] = {}
         self.cycle = 0
 
     @property
@@ -135,8 +161,7 @@ class RevisitTable:
 
     def history(self, key: int) -> ChangeHistory:
         """Return what the visits to a page say together."""
-        query = "SELECT first, last, checks, changes, quiet, modified FROM revisit WHERE key=?"
-        return next((ChangeHistory(*row) for row in self._read(query, key)), ChangeHistory())
+        return next((ChangeHistory(*row) for row in self._read(_HISTORY, key)), ChangeHistory())
 
     def unseen(self, cycles: int) -> list[UnseenUrl]:
         """Return the known URLs that were last seen at least so many cycles ago."""
@@ -147,29 +172,43 @@ class RevisitTable:
         """Yield every page that has links, with them."""
         yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
 
-    def advise(self, advice: Iterable[tuple[int, str, float | None]]) -> None:
+    def advise(self, advice: Iterable[Advice]) -> None:
         """Note what a sitemap says about URLs."""
-        self._advice.update((key, (changefreq, priority)) for key, changefreq, priority in advice)
+        self._advice.update((one.key, one) for one in advice)
 
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known."""
         return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_SIZES)}
 
+    def path_sizes(self, limit: int) -> dict[str, int]:
+        """Return how many URLs with a query are known of each path."""
+        return dict(self._read(_PATH_SIZES, limit))
+
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
         """Yield all known URLs, or those of some keys."""
         some = (_PAGES, ()) if keys is None else (_SOME_PAGES, (json.dumps(keys),))
         rows = self._db.execute(*some)
-        for key, url, site, depth, fetched, markup, changefreq, priority, *history in rows:
+        for key, url, site, depth, fetched, markup, changefreq, priority, told, *history in rows:
             yield KnownPage(
-                key, url, site, depth, fetched, bool(markup), changefreq, priority, ChangeHistory(*history)
+                key,
+                url,
+                site,
+                depth,
+                fetched,
+                bool(markup),
+                changefreq,
+                priority,
+                ChangeHistory(*history),
+                told,
             )
 
     def write(self) -> None:
         """Write what waits; called inside a transaction of the store, when the URLs are in its table."""
         run = self._db.executemany
-        run(_UNKNOWN, [(key,) for key in self._saw.union(self._advice, (one.key for one in self._observed))])
-        run(_ADVISE, [(changefreq, priority, key) for key, (changefreq, priority) in self._advice.items()])
-        run(_SAW, [(self.cycle, key, self.cycle) for key in self._saw])
+        told = {*self._advice, *(one.key for one in self._observed)}
+        run(_UNKNOWN, [(key,) for key in told - self._saw])
+        run(_SAW, [(self.cycle, key) for key in self._saw])
+        run(_ADVISE, [(one.changefreq, one.priority, one.changed, one.key) for one in self._advice.values()])
         run(
             _OBSERVE,
             [

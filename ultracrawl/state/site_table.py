@@ -34,6 +34,8 @@ class StoredSite:
     """The run in which the site was given up, 0 for none."""
     robots: str = ""
     """What its robots.txt is like, in a few words; empty if it is not known."""
+    stand_in: str = ""
+    """The copy of the site that is asked instead in this run, since the site itself was given up."""
 
 
 class SiteStore(Protocol):
@@ -52,8 +54,8 @@ class SiteStore(Protocol):
         """Return how many URLs of a site wait, by level."""
 
 
-_COLUMNS = "site, next_at, why, own_delay, errors, slowed, last_error, error_at, given_up, robots"
-_PUT = f"INSERT OR REPLACE INTO site ({_COLUMNS}) VALUES (?{',?' * 9})"  # noqa: S608 - constant column names
+_COLUMNS = "site, next_at, why, own_delay, errors, slowed, last_error, error_at, given_up, robots, stand_in"
+_PUT = f"INSERT OR REPLACE INTO site ({_COLUMNS}) VALUES (?{',?' * 10})"  # noqa: S608 - constant column names
 
 
 class SiteTable:
@@ -92,7 +94,7 @@ class SiteTable:
 
     def waiting_at(self, now: float) -> list[StoredSite]:
         """Return the sites that are not as free as an unknown one; sees what was flushed."""
-        which = "next_at>? OR errors>0 OR own_delay IS NOT NULL OR given_up<>0"
+        which = "next_at>? OR errors>0 OR own_delay IS NOT NULL OR given_up<>0 OR stand_in<>''"
         rows = self._read(f"SELECT {_COLUMNS} FROM site WHERE {which}", now)  # noqa: S608 - constant texts
         return [StoredSite(*row) for row in rows]
 
@@ -111,12 +113,14 @@ class SiteTable:
 
     def begin_run(self, started: float) -> None:
         """Let sites that were given up begin afresh (FAST 5.1 C17), and forget those of long ago."""
-        self._db.execute("UPDATE site SET given_up=0, errors=0, slowed=0 WHERE given_up<>0")
+        self._db.execute(
+            "UPDATE site SET given_up=0, errors=0, slowed=0, stand_in='' WHERE given_up<>0 OR stand_in<>''"
+        )
         self._db.execute("DELETE FROM site WHERE next_at<?", (started - KEPT,))
 
 
 def _values(row: StoredSite) -> tuple[object, ...]:
     return (
         row.site, row.next_at, row.why, row.own_delay, row.errors, row.slowed, row.last_error, row.error_at,
-        row.given_up, row.robots,
+        row.given_up, row.robots, row.stand_in,
     )  # fmt: skip

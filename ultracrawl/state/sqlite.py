@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state.allowance_table import AllowanceTable
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.failure_table import FailureTable
+from ultracrawl.state.feed_table import FeedTable
 from ultracrawl.state.near_table import NearTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
@@ -36,6 +38,10 @@ _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
 _ENTRY = (
     "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank, q.level "
     "FROM queue q JOIN url u ON u.key=q.key"
+)
+_QUEUED = (
+    f"SELECT {_ENTRY} WHERE q.site=? AND q.level>=? AND q.level<? "
+    "ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
 )
 
 
@@ -81,6 +87,8 @@ class SqliteState:
         self.failures = FailureTable(self._db, self._all)
         self.revisits = RevisitTable(self._db, self._all)
         self.sites = SiteTable(self._db, self._all, self.flush)
+        self.allowances = AllowanceTable(self._db, self._all)
+        self.feeds = FeedTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
         self.near = NearTable(self._db, self._all)
         self.successors = PendingTable(self._db, self._all, "successor")
@@ -93,6 +101,8 @@ class SqliteState:
             self.revisits,
             self.sites,
             self.near,
+            self.allowances,
+            self.feeds,
         )
 
     # ---- runs
@@ -124,6 +134,7 @@ class SqliteState:
             self.sitemaps.begin_run(run.number - 1)
             self.sites.begin_run(started)
             self.near.begin_run()
+            self.allowances.begin_run()
             fill_queue(self._db, place, start)
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
         self._seq = self._last_seq()
@@ -242,7 +253,14 @@ class SqliteState:
         with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            for part in (self.sitemaps, self.pending, self.successors, self.detours, self.failures):
+            for part in (
+                self.sitemaps,
+                self.pending,
+                self.successors,
+                self.detours,
+                self.failures,
+                self.feeds,
+            ):
                 part.forget_dropped()
 
     def dequeue_removed(self) -> None:
@@ -279,10 +297,8 @@ class SqliteState:
         """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
         if site in self._touched:
             self.flush()
-        levels = levels or range(sys.maxsize)
-        which = "q.site=? AND q.level>=? AND q.level<? ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
-        rows = self._all(f"SELECT {_ENTRY} WHERE {which}", site, levels.start, levels.stop, limit)
-        return [QueueEntry(*row) for row in rows]
+        first, end = (levels.start, levels.stop) if levels else (0, sys.maxsize)
+        return [QueueEntry(*row) for row in self._all(_QUEUED, site, first, end, limit)]
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
@@ -380,13 +396,14 @@ class SqliteState:
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        known, indexed = self._one("SELECT count(*), coalesce(sum(indexed), 0) FROM url")
+        sums = "count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0)"
+        known, indexed, documents = self._one(f"SELECT {sums} FROM url")  # noqa: S608 - constant texts
         (queued,) = self._one("SELECT count(*) FROM queue")
         (pending,) = self._one("SELECT count(*) FROM pending")
         rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
         outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
         (leaving,) = self._one("SELECT count(*) FROM url WHERE leaving<>''")
-        return StateCounts(known, queued, indexed, outcomes, pending, leaving)
+        return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
 
     def close(self) -> None:
         """Flush and release."""

@@ -8,9 +8,11 @@ from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CyclePlace, RefreshMode
+from ultracrawl.state.allowance_table import AllowanceStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.failure_table import FailureStore
+from ultracrawl.state.feed_table import FeedStore
 from ultracrawl.state.near_table import NearStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
@@ -98,6 +100,14 @@ class StateStore(Protocol):
     @property
     def sites(self) -> SiteStore:
         """What is remembered of each site."""
+
+    @property
+    def allowances(self) -> AllowanceStore:
+        """How many new URLs of each site an adaptive cycle may still fetch."""
+
+    @property
+    def feeds(self) -> FeedStore:
+        """What feeds brought."""
 
     @property
     def outlook(self) -> QueueOutlook:
@@ -216,5 +226,7 @@ class StateCounts:
     outcomes: dict[UrlOutcome, int]
     pending: int = 0
     """Documents that wait for an approval."""
+    documents: int = 0
+    """Documents in the index, or handed over to it."""
     leaving: int = 0
     """Documents that are to leave the index and are still in it."""

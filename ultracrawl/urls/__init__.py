@@ -11,9 +11,9 @@ that a source may have removed).
 from ultracrawl.urls.canonical import DEFAULT_POLICY, Canonical, UrlPolicy, unify
 from ultracrawl.urls.key import url_key
 from ultracrawl.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
-from ultracrawl.urls.parts import UrlParts, display_url, host_of, path_of, port_of, site_of, split
+from ultracrawl.urls.parts import UrlParts, display_url, host_of, on_site, path_of, port_of, site_of, split
 from ultracrawl.urls.recursion import repeats
-from ultracrawl.urls.registrable import registrable_domain
+from ultracrawl.urls.registrable import registrable_domain, widest_own_domain
 
 __all__ = [
     "DEFAULT_POLICY",
@@ -24,6 +24,7 @@ __all__ = [
     "UrlPolicy",
     "display_url",
     "host_of",
+    "on_site",
     "path_of",
     "port_of",
     "registrable_domain",
@@ -32,4 +33,5 @@ __all__ = [
     "split",
     "unify",
     "url_key",
+    "widest_own_domain",
 ]

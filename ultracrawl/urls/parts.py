@@ -61,6 +61,12 @@ def site_of(url: str) -> str:
     return url[start:end] if end >= 0 and start > 2 else _authority(url)[0]
 
 
+def on_site(url: str, site: str) -> str:
+    """Return a canonical URL with another site."""
+    start = url.find("://") + 3
+    return url[:start] + site + url[start + len(site_of(url)) :]
+
+
 def host_of(url: str) -> str:
     """Return the host of a canonical URL, without its port."""
     return _host_and_port(site_of(url))[0]

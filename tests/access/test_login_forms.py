@@ -1,0 +1,126 @@
+"""Login forms: which form of a page, its fields, where it may be sent, and how a lost session shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ultracrawl.access.login import Form, Login, login_form
+from ultracrawl.sources.logins_section import LoginEntry
+
+URL = "https://login.example.com/session/start?x=1"
+
+
+@pytest.mark.parametrize(
+    ("markup", "action", "method", "fields"),
+    [
+        pytest.param(
+            '<form action="/q"><input name=q></form>'
+            '<form method=post action=new><input type=hidden name=t value="a&amp;b">'
+            "<input name=user value=guest><input type=PassWord name=pw></form>",
+            "https://login.example.com/session/new",
+            "POST",
+            (("t", "a&b"), ("user", "guest")),
+            id="fast_222-the-form-with-a-password",
+        ),
+        pytest.param("<form><input type=password name=p></form>", URL, "GET", (), id="no-action-no-method"),
+        pytest.param(
+            '<base href="https://other.example/b/"><form action=x method=POST><input type=password name=p></form>',
+            "https://other.example/b/x",
+            "POST",
+            (),
+            id="base",
+        ),
+        pytest.param(
+            "<form method=post><input type=password name=p><input type=checkbox name=keep value=1 checked>"
+            "<input type=checkbox name=no value=1><select name=lang><option value=de>D<option value=en selected>E"
+            "</select><textarea name=t>x</textarea><input type=submit name=go value=Go>"
+            "<input name=off value=1 disabled><input value=nameless></form>",
+            URL,
+            "POST",
+            (("keep", "1"), ("lang", "en"), ("t", "x")),
+            id="what-a-browser-sends-but-empty-fields",
+        ),
+    ],
+)
+def test_the_form_of_a_page(
+    markup: str, action: str, method: str, fields: tuple[tuple[str, str], ...]
+) -> None:
+    assert login_form(markup.encode(), URL) == Form(action, method, fields)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\0\0", b"<p>no form</p>", b"<form><input name=user></form>", b"<" * 10_000, b"\xff\xfe"]
+)
+def test_pages_without_a_login_form(body: bytes) -> None:
+    assert login_form(body, URL) is None
+
+
+def test_fast_224_given_values_win_and_come_last_in_their_order() -> None:
+    form = Form("", "POST", (("pw", ""), ("csrf", "t"), ("user", "guest")))
+    filled = form.filled([("user", "robot"), ("pw", "x"), ("extra", "1")])
+    assert filled == [("csrf", "t"), ("user", "robot"), ("pw", "x"), ("extra", "1")]
+
+
+LOGIN = Login(
+    "m",
+    frozenset({"members.example.com"}),
+    (("pw", "hidden-secret"),),
+    page="https://login.example.com/session?next=/",
+    action="https://login.example.com/new",
+)
+
+
+@pytest.mark.parametrize(
+    ("action", "allowed"),
+    [
+        pytest.param("https://login.example.com/anything", True, id="same-site"),
+        pytest.param("https://evil.example/session", False, id="P4-another-host"),
+        pytest.param("http://login.example.com/session", False, id="P4-scheme-downgrade"),
+        pytest.param("https://login.example.com:8443/session", False, id="P4-another-port"),
+        pytest.param("", False, id="no-url"),
+    ],
+)
+def test_where_a_form_may_be_sent(action: str, allowed: bool) -> None:
+    assert LOGIN.may_receive(action) is allowed
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "lost"),
+    [
+        pytest.param(302, "https://login.example.com/session?next=/a", True, id="the-page"),
+        pytest.param(303, "https://login.example.com/new", True, id="the-action"),
+        pytest.param(302, "/elsewhere", False, id="another-page"),
+        pytest.param(200, "https://login.example.com/session", False, id="no-redirect"),
+        pytest.param(302, "", False, id="nowhere"),
+        pytest.param(302, "http://[bad", False, id="no-url"),
+    ],
+)
+def test_how_a_lost_session_shows(status: int, location: str, lost: bool) -> None:
+    assert LOGIN.leads_to_form(status, location, "https://members.example.com/a") is lost
+
+
+def test_p4_a_login_does_not_show_its_values() -> None:
+    assert "hidden-secret" not in repr(LOGIN)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        pytest.param({}, "Field required|missing", id="nothing"),
+        pytest.param({"fields": {"a": "b"}}, "neither `action` nor a `page`", id="fast_221-nowhere"),
+        pytest.param(
+            {"fields": {"a": "b"}, "page": URL, "autofill": False},
+            "neither `action` nor",
+            id="fast_222-not-filled",
+        ),
+        pytest.param({"fields": {"a": "b"}, "page": "login"}, "not an absolute URL", id="relative"),
+        pytest.param(
+            {"fields": {"a": "b"}, "page": URL, "sites": ["http://x/"]}, "not the name of a host", id="site"
+        ),
+    ],
+)
+def test_entries_that_cannot_work(entry: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        LoginEntry.model_validate(entry)

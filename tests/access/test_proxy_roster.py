@@ -1,0 +1,83 @@
+"""Which proxy has its turn, how many requests it has at a time, and how long a failing one is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from ultracrawl.access.proxies import Proxy, ProxyRoster
+from ultracrawl.sources.proxy_section import ProxyServer
+
+
+def roster(*limits: int | None, rest: float = 60) -> ProxyRoster:
+    names = "abcdef"
+    return ProxyRoster(
+        [Proxy(name, f"http://{name}:1", "", n) for name, n in zip(names, limits, strict=False)], rest
+    )
+
+
+def taken(proxies: ProxyRoster, now: float = 0, without: str = "") -> str:
+    proxy = proxies.take(now, set(without))
+    return proxy.name if proxy else ""
+
+
+def test_fast_25_proxies_are_used_in_turn() -> None:
+    proxies = roster(None, None, None)
+    assert "".join(taken(proxies) for _ in range(7)) == "abcabca"
+
+
+def test_fast_26_a_full_proxy_is_passed_over_until_a_place_is_given_back() -> None:
+    proxies = roster(1, 2)
+    chosen = [proxies.take(0) for _ in range(3)]
+    assert [one.name for one in chosen if one] == ["a", "b", "b"]
+    assert taken(proxies) == ""
+    assert chosen[0] is not None
+    proxies.give_back(chosen[0])
+    assert taken(proxies) == "a"
+
+
+@pytest.mark.parametrize(("now", "expected"), [(30, "bbb"), (61, "bab"), (0, "bbb")])
+def test_a_failing_proxy_rests_while_another_works(now: float, expected: str) -> None:
+    proxies = roster(None, None)
+    first = proxies.take(0)
+    assert first is not None
+    assert proxies.failed(first, 0)
+    assert not proxies.failed(first, 0), "once is news"
+    assert "".join(taken(proxies, now) for _ in range(3)) == expected
+
+
+def test_a_single_proxy_is_tried_whatever_happened() -> None:
+    proxies = roster(None)
+    first = proxies.take(0)
+    assert first is not None
+    proxies.failed(first, 0)
+    assert taken(proxies, 1) == "a"
+
+
+def test_a_proxy_that_worked_needs_no_rest() -> None:
+    proxies = roster(None, None)
+    first = proxies.take(0)
+    assert first is not None
+    proxies.failed(first, 0)
+    proxies.worked(first)
+    assert taken(proxies, 1) + taken(proxies, 1) == "ba"
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        pytest.param("proxy.example.com:3128", "http://proxy.example.com:3128", id="fast_25-no-scheme"),
+        pytest.param("proxy.example.com", "http://proxy.example.com:80", id="fast_25-no-port"),
+        pytest.param("https://proxy.example.com/", "https://proxy.example.com:443", id="tls"),
+        pytest.param("http://[::1]:8080", "http://[::1]:8080", id="ipv6"),
+    ],
+)
+def test_addresses_of_proxies(written: str, address: str) -> None:
+    assert ProxyServer(url=written).url == address
+
+
+@pytest.mark.parametrize(
+    "written", ["http://u:p@proxy:3128", "socks5://proxy:1", "http://proxy:3128/path", ""]
+)
+def test_what_is_no_address_of_a_proxy(written: str) -> None:
+    with pytest.raises(ValueError, match="this is not the address of a proxy"):
+        ProxyServer(url=written)

@@ -1,0 +1,99 @@
+"""Secrets in definitions: read from where they say, never shown, advised against where they stand in clear."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import SecretStr
+
+from ultracrawl.errors import UserError
+from ultracrawl.sources import DataSource, load_project, require
+from ultracrawl.sources.compile import compile_source
+from ultracrawl.sources.secrets import SecretReader
+
+HIDDEN = "Tr0ub4dor"
+ENTRY = {"url": "https://a.example/staff/", "user": "robot", "password": HIDDEN}
+
+
+def loaded(folder: Path, entry: Any) -> Any:
+    source = {"start_urls": ["https://a.example/"], "authentication": {"staff": entry}}
+    file = folder / "ultracrawl.yaml"
+    file.write_text(yaml.safe_dump({"sources": {"a": source}}))
+    return load_project(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        pytest.param({"password": 31337}, "the secret is not a text", id="number"),
+        pytest.param({"password": [HIDDEN]}, "the secret is not a text", id="list"),
+        pytest.param({"password": ""}, "the secret is empty", id="empty"),
+        pytest.param({"password": None}, "the secret is not a text", id="null"),
+        pytest.param({"pasword": "x"}, "unknown option `pasword`", id="misspelt"),
+        pytest.param({"url": f"https://u:{HIDDEN}@a.example/"}, "holds a user name or password", id="in-url"),
+        pytest.param({"url": "staff"}, "not an absolute URL", id="no-url"),
+        pytest.param({"url": None}, "neither `url` nor `realm`", id="nowhere"),
+        pytest.param({"scheme": "kerberos"}, "`kerberos` is not a known value", id="scheme"),
+        pytest.param({"user": "a:b", "scheme": "basic"}, "holds a colon", id="colon"),
+        pytest.param({"user": ""}, "is empty", id="no-user"),
+    ],
+)
+def test_mistakes_name_the_option_and_never_the_secret(tmp_path: Path, change: Any, problem: str) -> None:
+    findings = [one for one in loaded(tmp_path, {**ENTRY, **change}).findings if one.fatal]
+    assert any(problem in finding.problem for finding in findings), findings
+    assert HIDDEN not in repr(findings)
+    assert "31337" not in repr(findings)
+
+
+@pytest.mark.parametrize(
+    ("password", "advised"),
+    [
+        (HIDDEN, True),
+        ("${", True),
+        ("${A B}", True),
+        ("${STAFF}", False),
+        ("file:x", False),
+        ("{aes}A", False),
+    ],
+)
+def test_a_secret_in_clear_is_advised_against(tmp_path: Path, password: str, advised: bool) -> None:
+    findings = loaded(tmp_path, {**ENTRY, "password": password}).findings
+    assert [finding.fatal for finding in findings] == ([False] if advised else [])
+    assert all(finding.key == "sources.a.authentication.staff.password" for finding in findings)
+    assert all(finding.line for finding in findings)
+
+
+def test_p4_no_form_of_a_source_shows_its_secrets(tmp_path: Path) -> None:
+    project = require(loaded(tmp_path, ENTRY))
+    source = project.sources["a"]
+    shown = [repr(source), str(source), source.model_dump_json(), repr(source.model_dump()), repr(project)]
+    shown += [repr(source.authentication), repr(compile_source(source, project))]
+    assert not [text for text in shown if HIDDEN in text]
+
+
+def test_access_changes_neither_scope_nor_recipe() -> None:
+    plain = DataSource(name="a", start_urls=("https://a.example/",))
+    other = DataSource.model_validate(
+        {"name": "a", "start_urls": ["https://a.example/"], "authentication": {"staff": ENTRY}}
+    )
+    before, after = compile_source(plain), compile_source(other)
+    assert (before.scope, before.recipe) == (after.scope, after.recipe)
+
+
+def test_where_secrets_are_read_from(tmp_path: Path) -> None:
+    (tmp_path / "pw").write_text(HIDDEN + "\r\n")
+    source = require(loaded(tmp_path, {**ENTRY, "password": "file:pw"})).sources["a"]
+    reader = SecretReader({"STAFF": "of the environment", "EMPTY": ""})
+    assert reader.read(source.authentication["staff"].password, "x") == HIDDEN
+    assert reader.read(SecretStr("${STAFF}"), "x") == "of the environment"
+    assert reader.read(SecretStr("as it is"), "x") == "as it is"
+
+
+@pytest.mark.parametrize("text", ["${NONE}", "${EMPTY}", "file:/no/such/file", "file:/", "{aes}" + HIDDEN])
+def test_what_cannot_be_read_names_its_place(text: str) -> None:
+    with pytest.raises(UserError, match=r"^authentication\.staff\.password: ") as caught:
+        SecretReader({"EMPTY": ""}).read(SecretStr(text), "authentication.staff.password")
+    assert HIDDEN not in str(caught.value)

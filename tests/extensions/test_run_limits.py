@@ -1,0 +1,119 @@
+"""Limits of a run: looked at with each answer, in time, and told once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from ultracrawl.extensions.run_limits import LOOK_EVERY, RunLimits
+from ultracrawl.extensions.session import CrawlSession
+from ultracrawl.extensions.visit import Visit
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.sources.sections import LimitsSection
+from ultracrawl.state import QueueEntry
+
+RUN_LOG = "ultracrawl.extensions.run_limits"
+
+
+class Bench:
+    """Run limits over a session that has what they ask for."""
+
+    def __init__(self, stored: int = 0, **options: object) -> None:
+        self.report = RunReport("s", "1", "")
+        self.finished: list[Callable[[Visit], None]] = []
+        self.free = 50.0
+        counts = SimpleNamespace(documents=stored)
+        session = SimpleNamespace(
+            source=SimpleNamespace(name="s", limits=LimitsSection.model_validate(options)),
+            project=SimpleNamespace(state=SimpleNamespace(path=Path("/"))),
+            report=self.report,
+            recorder=SimpleNamespace(on_finish=self.finished),
+            state=SimpleNamespace(counts=lambda: counts),
+        )
+        self.limits = RunLimits(cast(CrawlSession, session))
+        self.limits.free = lambda _: self.free
+        self.told = 0
+        self.limits.on_change.append(self._tell)
+        self.limits.open()
+
+    def _tell(self) -> None:
+        self.told += 1
+
+    def ends(self, outcome: UrlOutcome) -> None:
+        self.report.outcomes[outcome] += 1
+        visit = Visit(QueueEntry(1, "http://h/", "h", 0, 1), UrlRecord("http://h/", "s"), outcome=outcome)
+        for callback in self.finished:
+            callback(visit)
+
+    def second(self) -> None:
+        for _ in range(LOOK_EVERY):
+            self.limits.tick()
+
+
+def test_bytes_end_a_run_with_the_answer_that_passes_them() -> None:
+    bench = Bench(bytes=100)
+    bench.limits.read(99)
+    assert bench.limits.reached == ""
+    bench.limits.read(1)
+    assert (bench.limits.reached, bench.report.ended_by, bench.told) == (
+        "limits.bytes 100",
+        "limits.bytes 100",
+        1,
+    )
+    bench.limits.read(1)
+    assert (bench.report.bytes, bench.told) == (101, 1)
+
+
+def test_the_time_ends_a_run_within_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(seconds=60)
+    began = time.monotonic()
+    bench.limits.tick()
+    assert bench.limits.reached == ""
+    monkeypatch.setattr(time, "monotonic", lambda: began + 60.1)
+    bench.limits.tick()
+    assert (bench.limits.reached, bench.told) == ("limits.seconds 60", 1)
+
+
+def test_fast_173_the_document_that_reaches_the_number_is_the_last_new_one() -> None:
+    bench = Bench(stored=3, documents=5, documents_slack=0)
+    for outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.GONE):
+        bench.ends(outcome)
+    assert not bench.limits.refresh_only
+    bench.ends(UrlOutcome.NEW)
+    assert (bench.limits.refresh_only, bench.told, bench.report.refresh_only) == (True, 1, True)
+
+
+def test_fast_171_to_174_each_change_of_the_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    bench = Bench(stored=4, documents=5, documents_slack=0, disk_free=10, disk_free_slack=2)
+    with caplog.at_level(logging.WARNING, RUN_LOG):
+        bench.free = 9.0
+        for _ in range(3):
+            bench.second()
+        bench.ends(UrlOutcome.NEW)
+        bench.ends(UrlOutcome.NEW)
+        bench.free = 20.0
+        bench.second()
+        bench.second()
+    assert [record.getMessage() for record in caplog.records] == [
+        "s: only known URLs from now on (limits.disk_free 10)",
+        "s: only known URLs from now on (limits.documents 5, limits.disk_free 10)",
+        "s: only known URLs from now on (limits.documents 5)",
+    ]
+    assert bench.told == 1, "nothing changed for those who ask"
+
+
+def test_fast_172_new_urls_are_let_in_again_within_a_second(caplog: pytest.LogCaptureFixture) -> None:
+    bench = Bench(disk_free=10, disk_free_slack=2)
+    with caplog.at_level(logging.WARNING, RUN_LOG):
+        for free, refresh_only in ((9.0, True), (11.5, True), (12.5, False)):
+            bench.free = free
+            bench.second()
+            assert bench.limits.refresh_only is refresh_only
+    assert [record.getMessage() for record in caplog.records][1:] == ["s: new URLs again"]
+    assert bench.told == 2

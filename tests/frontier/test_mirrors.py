@@ -1,0 +1,60 @@
+"""Which copy of a host is asked: pure policy."""
+
+from __future__ import annotations
+
+import pytest
+
+from ultracrawl.boundary.aliases import AliasPolicy
+from ultracrawl.frontier import Frontier, Mirrors, Pace, Waiting
+from ultracrawl.frontier.backoff import BackOff
+from ultracrawl.urls import UrlPolicy
+
+ALIASES = {"two.example": "one.example", "three.example": "one.example", "b": "a"}
+
+
+def test_fast_10_copies_stand_in_one_after_the_other_in_their_order() -> None:
+    mirrors = Mirrors(ALIASES)
+    url = "https://one.example:8443/x?u=one.example"
+    assert (mirrors.url(url), mirrors.stand_in("one.example:8443")) == (url, "")
+    assert mirrors.switch("one.example:8443") == "two.example:8443"
+    assert mirrors.url(url) == "https://two.example:8443/x?u=one.example"
+    assert mirrors.url("https://one.example/x") == "https://one.example/x", "ports are sites of their own"
+    assert mirrors.switch("one.example:8443") == "three.example:8443"
+    assert mirrors.switch("one.example:8443") == ""
+    assert mirrors.stand_in("one.example:8443") == "three.example:8443"
+    assert mirrors.switch("other.example") == ""
+
+
+@pytest.mark.parametrize(
+    ("site", "queue"), [("two.example:80", "one.example:80"), ("one.example", "one.example"), ("x", "x")]
+)
+def test_a_copy_shares_the_queue_of_its_main_host(site: str, queue: str) -> None:
+    assert Mirrors(ALIASES).queue_of(site) == queue
+
+
+def test_what_the_definition_no_longer_names_is_forgotten() -> None:
+    mirrors = Mirrors(ALIASES)
+    mirrors.recall("a", "c")
+    assert mirrors.stand_in("a") == ""
+    mirrors.recall("a", "b")
+    assert mirrors.url("http://a/a") == "http://b/a"
+
+
+def test_a_host_that_is_part_of_its_scheme_is_replaced_in_its_place() -> None:
+    policy = AliasPolicy.around(UrlPolicy(), {"h": "main", "t": "x"})
+    assert policy.canonical("http://h:81/h") == "http://main:81/h"
+    assert policy.canonical("http://t/t") == "http://x/t"
+
+
+def test_a_renewed_site_begins_without_errors() -> None:
+    class Entry(Waiting):
+        site = "a"
+
+    frontier: Frontier[Entry] = Frontier(Pace(1.0, 1, backoff=BackOff(limit=2)))
+    frontier.add(Entry())
+    assert [frontier.failed("a"), frontier.failed("a")] == [False, True]
+    frontier.set_delay("a", 50.0)
+    frontier.hold("a", 1000.0)
+    frontier.renew("a")
+    assert (frontier.delay_of("a"), frontier.failed("a")) == (1.0, False)
+    assert frontier.pop(10.0) is not None

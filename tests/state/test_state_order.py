@@ -1,0 +1,80 @@
+"""Rows of the document table lie in the order of discovery, in new files and in those brought up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.recrawl import ChangeHistory
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.urls import url_key
+
+ORDERED = next(number for number, step in enumerate(MIGRATIONS) if "url_in_order" in step)
+"""The step that puts the rows in order."""
+
+
+def columns(db: sqlite3.Connection) -> dict[str, set[str]]:
+    tables = db.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
+    return {table: {row[1] for row in db.execute(f"PRAGMA table_info({table})")} for (table,) in tables}
+
+
+def test_no_step_loses_a_column_of_the_document_table() -> None:
+    db = sqlite3.connect(":memory:")
+    known: set[str] = set()
+    for step in MIGRATIONS:
+        db.executescript(step)
+        assert columns(db)["url"] >= known, step
+        known = columns(db)["url"]
+    db.close()
+
+
+def test_an_older_file_keeps_rows_histories_and_queue(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    db = sqlite3.connect(file)
+    for step in MIGRATIONS[:ORDERED]:
+        db.executescript(step)
+    for key, seen in ((7, 2.0), (-9, 1.0), (3, 3.0)):
+        db.execute(
+            "INSERT INTO url (key, url, site, depth, outcome, etag, first_seen, links, leaving) "
+            "VALUES (?, ?, 'h', 1, 'NEW', 'e', ?, x'01', 'orphan')",
+            (key, f"http://h/{key}", seen),
+        )
+        db.execute("INSERT INTO revisit (key, seen, first, last) VALUES (?, 4, 5.0, ?)", (key, 5.0 + seen))
+    db.execute("INSERT INTO queue (site, depth, seq, key) VALUES ('h', 1, 1, -9)")
+    db.execute("INSERT INTO run (number, started, scope, cycle) VALUES (4, 1.0, '', 4)")
+    db.execute(f"PRAGMA user_version={ORDERED}")
+    db.commit()
+    db.close()
+    state = SqliteState(file, "s")
+    assert state.begin_run(2.0, "")[1] is True
+    assert [one.key for one in state.queued("h", 9)] == [-9]
+    record = state.get(7)
+    assert record is not None
+    assert (record.url, record.etag, record.links, record.leaving) == ("http://h/7", "e", b"\1", "orphan")
+    assert state.revisits.history(3) == ChangeHistory(5.0, 8.0)
+    state.drop([3])
+    assert state.revisits.history(3) == ChangeHistory()
+    state.close()
+    db = sqlite3.connect(file)
+    assert db.execute("SELECT key FROM url ORDER BY id").fetchall() == [(-9,), (7,)]
+    assert db.execute("SELECT id FROM revisit").fetchall() == db.execute("SELECT id FROM url").fetchall()
+    db.close()
+
+
+def test_what_is_found_together_lies_together(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    state = SqliteState(file, "s")
+    state.begin_run(1.0, "")
+    urls = [f"http://h/{number}" for number in range(50)]
+    for number, url in enumerate(urls):
+        entry = QueueEntry(url_key(url), url, "h", 1, number + 1)
+        state.discover(entry, 1.0)
+        if number % 7 == 0:
+            state.finish(entry, UrlRecord(url, "s", outcome=UrlOutcome.NEW))
+            state.flush()
+    state.close()
+    db = sqlite3.connect(file)
+    assert [url for (url,) in db.execute("SELECT url FROM url ORDER BY id")] == urls
+    db.close()

@@ -1,0 +1,25 @@
+"""Access to protected sites, as rules: which secret belongs to which URL, and what is said to a server that asks.
+
+`UrlPrefix` (a scheme, host, port and path, and what lies below), `Credential` and `CredentialBook` (which user and
+password are for a URL), `challenges_in` (what a server asks for), `DigestSession` (answers of RFC 7616),
+`basic_answer`, `PasswordCipher` (encrypted passwords). Nothing here speaks to a server.
+"""
+
+from ultracrawl.access.basic import basic_answer
+from ultracrawl.access.challenge import Challenge, challenges_in
+from ultracrawl.access.cipher import PasswordCipher
+from ultracrawl.access.credentials import Credential, CredentialBook, Scheme
+from ultracrawl.access.digest import DigestSession
+from ultracrawl.access.prefix import UrlPrefix
+
+__all__ = [
+    "Challenge",
+    "Credential",
+    "CredentialBook",
+    "DigestSession",
+    "PasswordCipher",
+    "Scheme",
+    "UrlPrefix",
+    "basic_answer",
+    "challenges_in",
+]

@@ -1,0 +1,75 @@
+"""`ultracrawl secret`: passwords for definitions, encrypted with a key in a file of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from getpass import getpass
+from pathlib import Path
+
+import click
+
+from ultracrawl.access.cipher import PasswordCipher, new_key
+from ultracrawl.errors import UserError, WorkError
+
+
+@click.group("secret")
+def command() -> None:
+    """Encrypt passwords, so that a definition can be shown to others.
+
+    \b
+    Example:
+      ultracrawl secret new-key config/password.key
+      ultracrawl secret encrypt --key config/password.key
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("new-key")
+@click.argument("file", type=click.Path(path_type=Path))
+def make_key(file: Path) -> None:
+    """Write a new key into FILE, which only you may read then; name it as `key_file` in the project file.
+
+    \b
+    Example:
+      ultracrawl secret new-key config/password.key
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    try:
+        opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UserError(f"{file} is there already; passwords encrypted with it need it as it is") from None
+    except OSError as error:
+        raise WorkError(f"{file} cannot be written: {error.strerror}") from None
+    with os.fdopen(opened, "w") as out:
+        out.write(new_key() + "\n")
+    click.echo(f"The key is in {file}; write `key_file: {file}` at the top of the project file.")
+
+
+@command.command("encrypt")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="The file with the key.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read the password from the standard input.")
+def encrypt(key: Path, from_stdin: bool) -> None:
+    """Ask for a password, and print it as it may stand in a definition.
+
+    \b
+    Example:
+      ultracrawl secret encrypt --key config/password.key
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    try:
+        cipher = PasswordCipher.of_text(key.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise UserError(f"{key} cannot be read as a key file") from None
+    password = _from_stdin() if from_stdin else _asked()
+    if not password:
+        raise UserError("the password is empty")
+    click.echo(cipher.encrypt(password))
+
+
+def _from_stdin() -> str:
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _asked() -> str:
+    password = getpass("Password: ")
+    if getpass("Once more: ") != password:
+        raise UserError("the two are not the same")
+    return password

@@ -1,0 +1,100 @@
+"""What FTP servers say, as responses with the status that a web server would have sent."""
+
+from __future__ import annotations
+
+import email.utils
+from mimetypes import MimeTypes
+from typing import TYPE_CHECKING
+
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+
+from ultracrawl.content.ftp_listing import FTP_LISTING
+from ultracrawl.converters.extensions import type_of_name
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+REPLY = "X-Ftp-Reply"
+"""The header with the reply of a server that refused: three digits and a text."""
+
+_TYPES = MimeTypes()
+_MORE = {
+    "7z": "application/x-7z-compressed",
+    "deb": "application/vnd.debian.binary-package",
+    "dmg": "application/x-apple-diskimage",
+    "gz": "application/gzip",
+    "img": "application/x-raw-disk-image",
+    "iso": "application/x-iso9660-image",
+    "jar": "application/java-archive",
+    "md5": "text/plain",
+    "rar": "application/x-rar-compressed",
+    "rpm": "application/x-rpm",
+    "sha256": "text/plain",
+    "tgz": "application/gzip",
+    "xz": "application/x-xz",
+    "zst": "application/zstd",
+}
+"""Files that FTP servers are full of and that the table of Python does not know."""
+_PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
+_STATUSES = {
+    "421": 503,
+    "450": 503,
+    "530": 401,
+    "532": 401,
+    "550": 404,
+    "551": 404,
+    "553": 404,
+}
+"""Status by reply (RFC 959 4.2); others of 4xx pass (503), others of 5xx are refusals (403)."""
+
+
+def media_type_of(url: str) -> str:
+    """Return the media type that the name of a file stands for, or empty."""
+    name = url.rpartition("/")[2].partition("?")[0].lower()
+    known = type_of_name(name) or _MORE.get(name.rpartition(".")[2] if "." in name else "", "")
+    if known:
+        return known
+    found, packed = _TYPES.guess_type(name)
+    return _PACKED.get(packed, "application/octet-stream") if packed else found or ""
+
+
+def file_headers(url: str, modified: int = -1, size: int = -1) -> dict[str, str]:
+    """Return the headers for a file with its date (seconds since the epoch) and size; -1 for what is not known."""
+    headers = {"Content-Type": media_type_of(url)}
+    if modified >= 0:
+        headers["Last-Modified"] = email.utils.formatdate(modified, usegmt=True)
+        headers["ETag"] = f'"{modified}-{max(size, 0)}"'
+    return {name: value for name, value in headers.items() if value}
+
+
+def file_response(
+    request: Request, headers: dict[str, str], body: bytes, flags: list[str] | None = None
+) -> Response:
+    """Return the response with the bytes of a file."""
+    named = Headers(headers)
+    kind = responsetypes.from_args(headers=named, url=request.url, body=body)
+    return kind(request.url, status=200, headers=named, body=body, flags=flags)
+
+
+def unchanged_response(request: Request, headers: dict[str, str]) -> Response:
+    """Return the response for a file that is as it was."""
+    return Response(request.url, status=304, headers=headers)
+
+
+def listing_response(request: Request, urls: list[str]) -> Response:
+    """Return the response with the entries of a directory."""
+    body = "\n".join(urls).encode()
+    return Response(request.url, status=200, headers={"Content-Type": FTP_LISTING}, body=body)
+
+
+def directory_response(request: Request) -> Response:
+    """Return the response for a URL that turned out to be a directory: it has its slash to be added."""
+    return Response(request.url, status=301, headers={"Location": request.url + "/"})
+
+
+def refusal_response(request: Request, reply: str) -> Response:
+    """Return the response for a reply that refuses; `reply` begins with three digits."""
+    code = reply[:3]
+    status = _STATUSES.get(code, 503 if code < "500" else 403)
+    return Response(request.url, status=status, headers={REPLY: reply})

@@ -1,0 +1,158 @@
+"""FTP requests over libcurl: files, directories, and files that are as they were."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pycurl
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
+
+from ultracrawl.content.ftp_listing import entry_urls, parse_list, parse_mlsd
+from ultracrawl.handlers.curl_failures import failure
+from ultracrawl.handlers.curl_loop import CurlLoop
+from ultracrawl.handlers.ftp_answer import (
+    directory_response,
+    file_headers,
+    file_response,
+    listing_response,
+    refusal_response,
+    unchanged_response,
+)
+from ultracrawl.handlers.ftp_target import ftp_target
+from ultracrawl.handlers.ftp_transfer import FtpOrder, FtpTransfer
+from ultracrawl.handlers.transfer import Limits
+from ultracrawl.urls import site_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from ultracrawl.handlers.guard import AddressGuard
+    from ultracrawl.handlers.watch import DownloadWatch
+    from ultracrawl.sources.compile_ftp import FtpAccess
+
+LARGEST_LISTING = 16 << 20
+"""Bytes of a listing; a longer one is an error."""
+_MISSING = "550"
+_UNKNOWN_COMMAND = frozenset({"500", "501", "502", "504"})
+
+
+class FtpClient:
+    """Sends requests for `ftp:` URLs and returns responses; only reads, never writes, removes or renames."""
+
+    def __init__(
+        self, settings: BaseSettings, access: FtpAccess, guard: AddressGuard | None, watch: DownloadWatch
+    ) -> None:
+        self._access = access
+        self._guard = guard
+        self._watch = watch
+        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
+        self._loop = CurlLoop(asyncio.get_running_loop(), connections=settings.getint("CONCURRENT_REQUESTS"))
+        self._spare: list[FtpTransfer] = []
+        self._servers: dict[str, set[str]] = {}
+        self._without_mlsd: set[str] = set()
+
+    async def fetch(self, request: Request) -> Response:
+        """Return the response of a request; raises Scrapy's download exceptions or `AddressRefusedError`."""
+        order = FtpOrder(ftp_target(request.url), self._access.login(request.url), self._access.passive)
+        transfer = self._spare.pop() if self._spare else FtpTransfer(self._guard, self._servers)
+        try:
+            if order.url.endswith("/"):
+                return await self._list(transfer, request, order)
+            return await self._file(transfer, request, order)
+        finally:
+            transfer.release()
+            self._spare.append(transfer)
+
+    def close(self) -> None:
+        """Stop what runs, close all connections and free all handles."""
+        self._loop.close()
+        for transfer in self._spare:
+            transfer.close()
+        self._spare.clear()
+
+    # ---- files
+
+    async def _file(self, transfer: FtpTransfer, request: Request, order: FtpOrder) -> Response:
+        stopped = self._watch.headers(request, _as_received(file_headers(request.url)), None)
+        if stopped is not None and not stopped.fail:  # its name says that nobody wants it
+            return file_response(request, file_headers(request.url), b"", ["download_stopped"])
+        tag = request.headers.get(b"If-None-Match")
+        if tag is not None:
+            reply = await self._run(transfer, request, _facts(order))
+            headers = file_headers(request.url, transfer.modified, transfer.length)
+            if not reply and headers.get("ETag", "").encode() == tag:
+                return unchanged_response(request, headers)
+        reply = await self._run(transfer, request, order)
+        if reply.startswith(_MISSING):
+            return await self._missing(transfer, request, order, reply)
+        if reply:
+            return refusal_response(request, reply)
+        flags = ["download_stopped"] if transfer.stopped is not None else None
+        size = transfer.length if transfer.length >= 0 else transfer.size
+        return file_response(
+            request, file_headers(request.url, transfer.modified, size), transfer.body, flags
+        )
+
+    async def _missing(
+        self, transfer: FtpTransfer, request: Request, order: FtpOrder, reply: str
+    ) -> Response:
+        """Tell a file that is not there from a directory whose URL lacks its slash."""
+        directory = FtpOrder(order.url + "/", order.login, order.passive, only_facts=True)
+        if await self._run(transfer, request, directory):
+            return refusal_response(request, reply)
+        return directory_response(request)
+
+    # ---- directories
+
+    async def _list(self, transfer: FtpTransfer, request: Request, order: FtpOrder) -> Response:
+        site = site_of(request.url)
+        if site not in self._without_mlsd:
+            machine = FtpOrder(order.url, order.login, order.passive, machine=True)
+            reply = await self._run(transfer, request, machine, LARGEST_LISTING)
+            if not reply:
+                return listing_response(request, entry_urls(request.url, parse_mlsd(transfer.body)))
+            if reply[:3] not in _UNKNOWN_COMMAND:
+                return refusal_response(request, reply)
+            self._without_mlsd.add(site)
+        reply = await self._run(transfer, request, order, LARGEST_LISTING)
+        if reply:
+            return refusal_response(request, reply)
+        return listing_response(request, entry_urls(request.url, parse_list(transfer.body)))
+
+    # ---- one order
+
+    async def _run(self, transfer: FtpTransfer, request: Request, order: FtpOrder, largest: int = 0) -> str:
+        """Carry out an order; returns the reply that refuses it, empty if all went well; raises what went wrong."""
+        meta = request.meta
+        seconds = float(meta.get("download_timeout") or self._timeout)
+        limits = Limits(seconds, largest or int(meta.get("download_maxsize", self._maxsize)))
+        watch = None if largest or not self._watch.wanted else self._watch
+        try:
+            transfer.prepare(order, limits, request, watch)
+        except pycurl.error as error:
+            raise DownloadFailedError(f"the request cannot be sent: {error}") from error
+        code, text = await self._loop.run(transfer.curl)
+        meta["download_latency"] = transfer.curl.getinfo(pycurl.STARTTRANSFER_TIME)
+        return self._reply(transfer, code, text)
+
+    @staticmethod
+    def _reply(transfer: FtpTransfer, code: int, text: str) -> str:
+        if not code or transfer.stopped is not None:
+            return ""
+        if code == pycurl.E_FILESIZE_EXCEEDED:
+            raise DownloadCancelledError("the file is larger than DOWNLOAD_MAXSIZE")
+        if transfer.reply and code != pycurl.E_OPERATION_TIMEDOUT and not transfer.too_large:
+            return transfer.reply
+        raise failure(transfer, code, text)
+
+
+def _facts(order: FtpOrder) -> FtpOrder:
+    return FtpOrder(order.url, order.login, order.passive, only_facts=True)
+
+
+def _as_received(headers: dict[str, str]) -> dict[bytes, list[bytes]]:
+    return {name.encode(): [value.encode()] for name, value in headers.items()}

@@ -1,0 +1,90 @@
+"""Secrets in a definition: where they are to be read, and how."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, SecretStr, ValidationInfo
+
+from ultracrawl.access.cipher import MARK, PasswordCipher
+from ultracrawl.errors import UserError
+from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.rule_files import RuleFiles
+
+FILE = "file:"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+INSTEAD = (
+    "write `${NAME}` for an environment variable, `file:PATH`, or what `ultracrawl secret encrypt` prints"
+)
+
+
+def _secret(value: object, info: ValidationInfo) -> object:
+    """Check a secret without ever showing it; the file of a relative `file:` is taken from the definition's folder."""
+    if isinstance(value, SecretStr):
+        return value
+    if not isinstance(value, str):
+        raise mistake("the secret is not a text", f"{INSTEAD}; put a number in quotes")
+    if not value:
+        raise mistake("the secret is empty", INSTEAD)
+    if value.startswith(FILE) and isinstance(info.context, RuleFiles):
+        return FILE + str(info.context.base / value.removeprefix(FILE).strip())
+    return value
+
+
+Secret = Annotated[SecretStr, BeforeValidator(_secret, json_schema_input_type=str)]
+"""A password or the like; its text is never shown, written or compared."""
+
+
+def stands_in_clear(secret: SecretStr) -> bool:
+    """Whether the definition itself holds the secret, readable by whoever can read the definition."""
+    text = secret.get_secret_value()
+    return not (text.startswith((FILE, MARK)) or _VARIABLE.fullmatch(text))
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReader:
+    """Reads secrets when a crawl begins; `key_file` is for encrypted ones."""
+
+    environment: Mapping[str, str]
+    key_file: Path | None = None
+
+    def read(self, secret: SecretStr, place: str) -> str:
+        """Return a secret. Raises `UserError`, which names the option (`place`) and never the value."""
+        text = secret.get_secret_value()
+        variable = _VARIABLE.fullmatch(text)
+        if variable is not None:
+            return self._of_environment(variable[1], place)
+        if text.startswith(FILE):
+            return self._of_file(Path(text.removeprefix(FILE)), place)
+        if text.startswith(MARK):
+            return self._decrypted(text, place)
+        return text
+
+    def _of_environment(self, name: str, place: str) -> str:
+        if not self.environment.get(name):
+            raise UserError(f"{place}: the environment variable {name} is not set")
+        return self.environment[name]
+
+    @staticmethod
+    def _of_file(path: Path, place: str) -> str:
+        try:
+            text = path.read_text("utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+            raise UserError(f"{place}: {path} cannot be read: {reason}") from None
+        if not text:
+            raise UserError(f"{place}: {path} is empty")
+        return text
+
+    def _decrypted(self, text: str, place: str) -> str:
+        if self.key_file is None:
+            raise UserError(f"{place}: the password is encrypted, and `key_file` of the project names no key")
+        key = self._of_file(self.key_file, "key_file")
+        try:
+            return PasswordCipher.of_text(key).decrypt(text)
+        except UserError as error:
+            raise UserError(f"{place}: {error}") from None
