@@ -49,6 +49,32 @@ def test_mistakes_name_the_option_and_never_the_secret(tmp_path: Path, change: A
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        'password: "HIDDEN',
+        "password: HIDDEN: x",
+        "password: [HIDDEN",
+        "password: &HIDDEN",
+        "password: *HIDDEN",
+        "password: !HIDDEN x",
+        "password: %HIDDEN",
+        'password: "HIDDEN\\q"',
+        "password: HIDDEN\n        password: HIDDEN",
+        "- HIDDEN",
+    ],
+)
+def test_p4_broken_yaml_does_not_show_a_secret(tmp_path: Path, line: str) -> None:
+    text = (
+        "sources:\n  a:\n    start_urls: [https://a.example/]\n    authentication:\n      s:\n"
+        f"        user: u\n        url: https://a.example/\n        {line.replace('HIDDEN', HIDDEN)}\n"
+    )
+    (tmp_path / "ultracrawl.yaml").write_text(text)
+    findings = load_project(tmp_path / "ultracrawl.yaml").findings
+    assert findings
+    assert HIDDEN not in repr(findings)
+
+
+@pytest.mark.parametrize(
     ("password", "advised"),
     [
         (HIDDEN, True),

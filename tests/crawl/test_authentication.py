@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,37 @@ def test_after_the_first_challenge_auto_sends_basic_at_once(
     )
     assert crawl(workspace)["outcomes"] == {"NEW": 7}
     assert len([path for path in site.paths() if path.startswith("/staff/")]) == 7
+
+
+def test_the_answers_of_a_nonce_keep_their_order(
+    site: Site, url: str, workspace: Workspace, settings: Any
+) -> None:
+    pages = [f"/staff/{number}" for number in range(24)]
+    site.page("/", title="Home", links=pages)
+    counts: dict[str, list[int]] = {}
+    busy_until: dict[str, float] = {}
+    challenged = itertools.count()
+
+    def answer(request: Request) -> Reply:
+        given = dict(re.findall(r'(\w+)="?([^",]+)', request.header("Authorization") or ""))
+        if not given:
+            challenge = f'Digest realm="Staff", nonce="n{next(challenged)}", qop="auth"'
+            return Reply(401, (("WWW-Authenticate", challenge),))
+        nonce = given["nonce"]
+        counts.setdefault(nonce, []).append(int(given["nc"], 16))
+        overlaps = request.time < busy_until.get(nonce, 0)
+        busy_until[nonce] = request.time + 0.05
+        return Reply(
+            500 if overlaps else 200, (("Content-Type", "text/html"),), b"<title>P</title>", delay=0.05
+        )
+
+    for page in pages:
+        site.dynamic(page, answer)
+    entry = {**STAFF, "url": f"{url}/staff/", "scheme": "digest"}
+    workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+    assert crawl(workspace)["outcomes"] == {"NEW": 25}
+    assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in counts.values())
+    assert len(counts) <= 8, "one nonce for each request at a time"
 
 
 def test_auto_takes_basic_where_nothing_else_is_offered(workspace: Workspace, settings: Any) -> None:

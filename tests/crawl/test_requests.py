@@ -208,6 +208,17 @@ def test_the_version_of_http(
         assert workspace.search(spoken.replace("/", " ").replace(".", " ")) == ["/page"]
 
 
+@pytest.mark.parametrize("version", ["1.0", "2"])
+def test_without_curl_another_version_is_warned_of(
+    site: Site, url: str, workspace: Workspace, version: str
+) -> None:
+    site.page("/", title="Home")
+    workspace.define(f"{url}/", http={"version": version}, settings=by("twisted"))
+    workspace.crawl()
+    (log,) = workspace.directory.glob("var/log/i1ds*.log")
+    assert log.read_text().count(f"http.version {version} needs the extra `fast`") == 1
+
+
 # ---- client certificates
 
 

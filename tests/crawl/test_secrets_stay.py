@@ -174,6 +174,8 @@ def test_every_secret_did_its_work(crawled: Crawled) -> None:
     ended = {one.path: one.status for one in crawled.home.requests}
     paths = {f"/{part}/{to}/{status}": status for part in PARTS for to in TARGETS for status in STATUSES}
     assert {path: ended.get(path) for path in paths} == paths
+    assert "/enter HTTP/1.1" in crawled.proxy, "fast_25: log-ins go through the proxy as well"
+    assert "/robots.txt HTTP/1.1" in crawled.proxy
     assert (
         "basic " + base64.b64encode(f"robot:{SECRETS['proxy']}".encode()).decode().lower()
         in crawled.proxy.lower()

@@ -47,11 +47,16 @@ class _Account:
         self.refusals = 0
         self.basic: set[str] = set()
         """The sites that asked for Basic."""
-        self.digests: dict[str, DigestSession] = {}
-        """The latest nonce of each site."""
+        self.digests: dict[str, list[DigestSession]] = {}
+        """The nonces of each site that no request is using: servers may insist on the order of their counts."""
         self.ntlm: dict[str, NtlmConnections] = {}
         """The connections to each site that asked for NTLM."""
         self.one_at_a_time = asyncio.Lock()
+
+    def free_digest(self, site: str) -> DigestSession | None:
+        """Take a nonce that no request is using."""
+        free = self.digests.get(site)
+        return free.pop() if free else None
 
     @property
     def given_up(self) -> bool:
@@ -78,14 +83,14 @@ class Authenticator:
         if not accounts:
             return await send(request)
         first = accounts[0]
-        early = self._unasked(first, request)
+        session = first.free_digest(site_of(request.url))
+        early = self._unasked(first, request) if session is None else _by_digest(first, session)
         if early is None:
             return await self._when_asked(request, send, accounts, await send(request))
-        by_digest = site_of(request.url) in first.digests
-        response = await self._try(first, early, request, send, certain=not by_digest)
+        response = await self._try(first, early, request, send, certain=session is None)
         if response is None:
             return await send(request)
-        return await self._when_asked(request, send, accounts, response) if by_digest else response
+        return await self._when_asked(request, send, accounts, response) if session else response
 
     def _accounts_for(self, request: Request) -> list[_Account]:
         if _HEADER in request.headers:
@@ -104,10 +109,7 @@ class Authenticator:
         credential, site = account.credential, site_of(request.url)
         if credential.unasked or site in account.basic:
             return _with(basic_answer(credential.user, credential.password))
-        if site in account.ntlm:
-            return account.ntlm[site].fetch
-        known = account.digests.get(site)
-        return _with(_digest(known, request)) if known else None
+        return account.ntlm[site].fetch if site in account.ntlm else None
 
     async def _when_asked(
         self, request: Request, send: Send, accounts: list[_Account], response: Response
@@ -132,9 +134,7 @@ class Authenticator:
         if challenge.scheme == Scheme.BASIC:
             account.basic |= set() if credential.realm else {site}
             return _with(basic_answer(credential.user, credential.password))
-        session = DigestSession(challenge, credential.user, credential.password)
-        account.digests[site] = session
-        return _with(_digest(session, request))
+        return _by_digest(account, DigestSession(challenge, credential.user, credential.password))
 
     async def _try(
         self, account: _Account, way: _Way, request: Request, send: Send, *, certain: bool = True
@@ -176,8 +176,17 @@ def _with(answer: str) -> _Way:
     return lambda request, send: send_with(request, send, {_HEADER: answer})
 
 
-def _digest(session: DigestSession, request: Request) -> str:
-    return session.answer(request.method, path_of(request.url), request.body)
+def _by_digest(account: _Account, session: DigestSession) -> _Way:
+    """Return the way to send a request with the next answer of a nonce, which is free again once that is accepted."""
+
+    async def way(request: Request, send: Send) -> Response:
+        answer = session.answer(request.method, path_of(request.url), request.body)
+        response = await send_with(request, send, {_HEADER: answer})
+        if response.status != _UNAUTHORISED:
+            account.digests.setdefault(site_of(request.url), []).append(session)
+        return response
+
+    return way
 
 
 def _stale(response: Response) -> bool:

@@ -88,7 +88,7 @@ class LoginSession:
         if not self._lost(response) or self._failure is not None or self._useless >= USELESS:
             return response
         async with self._lock:
-            if self._count == count:
+            if self._count == count and self._failure is None:
                 logger.info("The session of login %s is lost", self._login.name)
                 await self._log_in(send)
         self._raise_if_needed()

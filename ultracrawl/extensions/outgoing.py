@@ -17,7 +17,9 @@ async def send_with(
     request: Request, send: Send, headers: Mapping[str, str], meta: Mapping[str, object] | None = None
 ) -> Response:
     """Send a copy of a request with more headers; secrets in them are not kept with the request itself."""
-    copy = request.replace(headers={**request.headers, **headers}, meta={**request.meta, **(meta or {})})
+    copy = request.replace()
+    copy.headers.update(headers)
+    copy.meta.update(meta or {})
     try:
         return await send(copy)
     finally:

@@ -55,8 +55,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._send: Send = self._fetch
         version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
-        if version != "1.1":
-            logger.warning("http.version %s needs the extra `fast`; requests are made with HTTP/1.1", version)
+        self._unspoken = "" if version == "1.1" else version
         if guard is not None:
             self._pool = _guarded_pool(self._pool, guard, access.proxies if access else frozenset())
         if access is not None:
@@ -91,6 +90,9 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         return self._lanes[name]
 
     async def _fetch(self, request: Request) -> Response:
+        if self._unspoken:  # now, and not at the start, when no log of the run is open
+            logger.warning("http.version %s needs the extra `fast`; HTTP/1.1 is spoken", self._unspoken)
+            self._unspoken = ""
         return await self._lane(request)._download(request)
 
     async def _download(self, request: Request) -> Response:

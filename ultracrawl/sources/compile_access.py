@@ -128,7 +128,8 @@ def _check_pair(pair: ClientCertificate, place: str) -> None:
 
 def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
     """Return the sites of canonical start URLs, each once."""
-    return tuple(dict.fromkeys(UrlPrefix.parse(seed).site for seed in seeds))
+    web = (seed for seed in seeds if seed.startswith(("http://", "https://")))
+    return tuple(dict.fromkeys(UrlPrefix.parse(seed).site for seed in web))
 
 
 def unread_credentials(source: DataSource, seeds: Iterable[str]) -> CredentialBook:

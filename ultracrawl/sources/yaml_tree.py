@@ -225,8 +225,11 @@ class _Reader:
 
     def _check_tag(self, node: yaml.Node, path: Path) -> None:
         if node.tag not in _TAGS:
+            # `!secret` without quotes is a tag, too: it is not shown.
+            shown = "behind `!`" if node.tag.startswith("!") else f"`{node.tag}`"
+            problem = f"the tag {shown} has no meaning here"
             self._find(
-                node, path, f"the tag `{node.tag}` has no meaning here", "write the value without a tag"
+                node, path, problem, "write the value without a tag, or in quotes if it begins with `!`"
             )
 
     def _find(self, node: yaml.Node, path: Path, problem: str, instead: str) -> None:
