@@ -50,7 +50,7 @@ def test_documents_are_found_by_default_and_their_links_followed(
     site.file("/c.odt", files.odt("needle third"), "application/octet-stream")
     site.file("/d.epub", files.epub("needle fourth"), "application/epub+zip")
     site.page("/from-pdf", text="reached")
-    site.page("/from-docx", text="reached")
+    site.page("/from-docx", text="reached as well")
     workspace.define(f"{url}/")
     run = workspace.crawl().run
     assert workspace.search("needle") == unordered("/a.pdf", "/b.docx", "/c.odt", "/d.epub")

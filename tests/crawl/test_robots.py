@@ -15,7 +15,7 @@ def test_first_requests_at_once_all_wait_for_robots_txt(
     private = [f"{url}/private/{number}" for number in range(30)]
     open_pages = [f"{url}/open/{number}" for number in range(30)]
     for page in private + open_pages:
-        site.page(page.removeprefix(url), title="x", text="words")
+        site.page(page.removeprefix(url), title="x", text=f"words of {page}")
     site.robots("User-agent: *\nDisallow: /private\n")
     starts = [page for pair in zip(private, open_pages, strict=True) for page in pair]
     workspace.define(start_urls=starts, politeness={"delay": 0, "concurrency": concurrency})

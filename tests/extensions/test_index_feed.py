@@ -27,7 +27,9 @@ def test_index_every_bounds_how_long_documents_wait(
     report = RunReport("s", "1", "")
     state = SqliteState(":memory:", "s")
     cache = DocumentCache(tmp_path, 1 << 20)
-    feed = IndexFeed("s", cache, InlineIndexer(MemoryIndex({})), state, report, every, lambda: now[0])
+    feed = IndexFeed(
+        "s", cache, InlineIndexer(MemoryIndex({})), state, report, every=every, clock=lambda: now[0]
+    )
     indexed = []
     feed.add(1, IndexDocument("s", "http://h/1", "T", "text"))
     for at, key in [(159.9, 0), (160.0, 2), (221.0, 0)]:

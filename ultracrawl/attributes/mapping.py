@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ultracrawl.attributes.making import MadeValue, with_made
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.attributes.values import convert
 from ultracrawl.content import first_words
@@ -55,7 +56,7 @@ class AttributeMap:
 
     `mapping` leads from document attributes (case does not matter) to names in `schema`; it wins over
     `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a
-    search attribute that the schema lacks.
+    search attribute that the schema lacks. `made` gives documents attributes beside those that they have.
     """
 
     def __init__(
@@ -64,20 +65,23 @@ class AttributeMap:
         schema: Mapping[str, SearchAttribute],
         description_fallback: bool = False,
         default_language: str = "",
+        made: Sequence[MadeValue] = (),
     ) -> None:
         own = {name.lower(): target for name, target in mapping.items()}
         self._targets = {name: schema[target] for name, target in {**DEFAULT_MAPPING, **own}.items()}
         self._schema = schema
         self._description_fallback = description_fallback
         self._default_language = default_language
+        self._made = tuple(made)
 
     def map(self, document: Document) -> MappedAttributes:
         """Return the search attributes of a document: the page's own first, then mapped ones."""
         mapped = MappedAttributes()
         for name, text in self._basics(document):
             mapped.add(name.lower(), self._schema[name], [text])
+        attributes = with_made(document, self._made) if self._made else document.attributes
         for name, attribute in self._targets.items():
-            mapped.add(name, attribute, document.attributes.get(name, ()))
+            mapped.add(name, attribute, attributes.get(name, ()))
         if self._description_fallback and not mapped.values.get("Description"):
             mapped.add("text", self._schema["Description"], [first_words(document.text)])
         return mapped

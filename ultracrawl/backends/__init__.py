@@ -4,12 +4,16 @@ from ultracrawl.backends.open import (
     Indexer,
     index_config,
     open_cache,
+    open_documents,
     open_index,
     open_indexer,
+    open_lists,
     open_state,
     robot_file,
     state_exists,
     state_file,
+    stored_documents_exist,
+    value_lists,
 )
 from ultracrawl.backends.searching import Searcher
 
@@ -18,10 +22,14 @@ __all__ = [
     "Searcher",
     "index_config",
     "open_cache",
+    "open_documents",
     "open_index",
     "open_indexer",
+    "open_lists",
     "open_state",
     "robot_file",
     "state_exists",
     "state_file",
+    "stored_documents_exist",
+    "value_lists",
 ]

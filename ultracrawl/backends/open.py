@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ultracrawl.attributes.value_lists import ValueList
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.inline import InlineIndexer
 from ultracrawl.index.open import IndexConfig
 from ultracrawl.index.open import open_index as open_engine
 from ultracrawl.index.process import IndexProcess
-from ultracrawl.sources import Project
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.lists_section import value_lists as listed_values
 from ultracrawl.state import SqliteState
+from ultracrawl.state.document_store import BlockStore, DocumentStore, FileStore
+from ultracrawl.state.list_store import ListStore
 
 Indexer = IndexProcess | InlineIndexer
 
@@ -55,6 +59,39 @@ def index_config(project: Project) -> IndexConfig:
 def open_index(project: Project) -> IndexEngine:
     """Open the index of a project, for searching or for work on it."""
     return open_engine(index_config(project))
+
+
+def _documents_path(project: Project, source: DataSource) -> Path:
+    return project.documents.path / source.name
+
+
+def open_documents(project: Project, source: DataSource) -> DocumentStore:
+    """Open the stored answers of one source. Raises `StateError`."""
+    store = FileStore if source.storage.form == "files" else BlockStore
+    return store(_documents_path(project, source))
+
+
+def stored_documents_exist(project: Project, source: DataSource) -> bool:
+    """Whether a source keeps documents, and was crawled since it does."""
+    return source.storage.keep and _documents_path(project, source).exists()
+
+
+def open_lists(project: Project) -> ListStore:
+    """Open the lists of values that were loaded in bulk."""
+    return ListStore(project.state.path)
+
+
+def value_lists(project: Project) -> dict[str, ValueList]:
+    """Return all lists of values by search attribute.
+
+    Where the definition and a loaded file list the same attribute, the values of the definition come first, and
+    win over equal ones that were loaded.
+    """
+    own, loaded = listed_values(project.lists), open_lists(project).read()
+    both = {
+        name: one.with_values(loaded[name].values) if name in loaded else one for name, one in own.items()
+    }
+    return {**loaded, **both}
 
 
 def open_indexer(project: Project) -> Indexer:

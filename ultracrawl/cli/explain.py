@@ -30,6 +30,8 @@ class Explanation:
     record: UrlRecord | None
     display_url: str = ""
     """The URL that would be shown, if the link were new."""
+    duplicates: tuple[UrlRecord, ...] = ()
+    """Other URLs with the same content, the one in the index first."""
 
     @property
     def accept(self) -> bool:
@@ -49,6 +51,7 @@ class Explanation:
                 for one in self.decisions
             ],
             "record": self.record.as_json() if self.record else None,
+            "duplicates": [{"url": one.url, "indexed": one.indexed} for one in self.duplicates],
         }
 
 
@@ -86,13 +89,16 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
             found = _found(rules, rewriter, url)
         if not found.access_url:
             return Explanation(url, "", source.name, tuple(found.decisions), None)
-        record, site = _known(project, source, found.access_url)
+        known = _known(project, source, found.access_url)
+        record = known.record
         depth = record.depth if record else 0
         seed = found.access_url in rules.seeds
         decisions = rules.boundary.decisions(found.access_url, depth, seed=seed)
-        later = later_stages(source, rules, found.access_url, record, site, dns=dns)
+        later = later_stages(source, rules, found.access_url, record, known.site, dns=dns)
         stages = (*found.decisions, *decisions, *later)
-        return Explanation(url, found.access_url, source.name, stages, record, found.display_url)
+        return Explanation(
+            url, found.access_url, source.name, stages, record, found.display_url, known.duplicates
+        )
     finally:
         hosts.close()
 
@@ -117,13 +123,23 @@ def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Fo
     return _Found([*decisions, result.decision], result.access_url, result.display_url)
 
 
-def _known(project: Project, source: DataSource, url: str) -> tuple[UrlRecord | None, StoredSite | None]:
-    """Return what the state knows of a URL and of its site."""
+class _Known(NamedTuple):
+    """What the state knows of a URL, of its site, and of other URLs with the same content."""
+
+    record: UrlRecord | None = None
+    site: StoredSite | None = None
+    duplicates: tuple[UrlRecord, ...] = ()
+
+
+def _known(project: Project, source: DataSource, url: str) -> _Known:
     if not state_exists(project, source.name):
-        return None, None
+        return _Known()
     state = open_state(project, source.name, read_only=True)
     try:
-        return state.get(url_key(url)), state.sites.get(site_of(url))
+        record = state.get(url_key(url))
+        twins = state.same_content(record.fingerprint) if record else []
+        others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
+        return _Known(record, state.sites.get(site_of(url)), tuple(others))
     finally:
         state.close()
 
@@ -155,3 +171,5 @@ def _print(explanation: Explanation) -> None:
         click.echo(f"  in the index: {kept}")
         if record.leaving:
             click.echo(f"  is to leave the index: {record.leaving}")
+    for one in explanation.duplicates:
+        click.echo(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")

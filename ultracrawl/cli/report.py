@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.model import RunReport, StatusCode, status_text
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome, status_text
 
 REJECTED_SHOWN = 8
 NO_ERRORS = (
     StatusCode.NOT_CRAWLED,
     StatusCode.CRAWLED,
     StatusCode.BLACKLISTED,
+    StatusCode.DUPLICATE_DETECTED,
+    StatusCode.DUPLICATE_IGNORED,
     StatusCode.META_REDIRECT,
     StatusCode.HTTP_REDIRECT,
 )
+_MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 
 def print_report(report: RunReport) -> None:
@@ -47,6 +50,18 @@ def print_report(report: RunReport) -> None:
         click.echo(f"  Problem: {problem}", err=True)
     if report.reached_nothing:
         click.echo("  Problem: no page could be fetched; look at `ultracrawl urls` for the reasons", err=True)
+
+
+def print_remade(report: RunReport) -> None:
+    """Print what became of the documents of one source that were made again from what is stored."""
+    click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
+    made = sum(number for outcome, number in report.outcomes.items() if outcome in _MADE)
+    click.echo(f"  {made:>9,}  {'MADE':<14} made again and handed to the index")
+    for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
+        if outcome not in _MADE:
+            click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
+    for problem in report.problems:
+        click.echo(f"  Problem: {problem}", err=True)
 
 
 def _print_errors(report: RunReport) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from ultracrawl.backends import Searcher
+from ultracrawl.attributes.value_lists import ValueList
+from ultracrawl.backends import Searcher, value_lists
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, SearchResult
@@ -49,6 +51,9 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
 @click.option(
     "--facet", multiple=True, metavar="ATTR", help="Count the values of this attribute; repeatable."
 )
+@click.option(
+    "--language", metavar="CODE", default="", help="Show listed values by their names in this language."
+)
 @click.option("--limit", type=click.IntRange(0, 1000), default=10, show_default=True, help="Hits to show.")
 @click.option("--offset", type=click.IntRange(0), default=0, show_default=True, help="Hits to skip.")
 @json_option
@@ -62,6 +67,7 @@ def command(
     like: str,
     sort: str,
     facet: tuple[str, ...],
+    language: str,
     limit: int,
     offset: int,
     as_json: bool,
@@ -75,7 +81,9 @@ def command(
       ultracrawl search backup --where 'LastModifiedDate>=2024' --sort -LastModifiedDate --json
       ultracrawl search --group handbooks --facet Author --like https://www.example.com/travel.html
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    with Searcher(open_project(config)) as searcher:
+    project = open_project(config)
+    names = _Names(value_lists(project) if language else {}, language)
+    with Searcher(project) as searcher:
         started = time.perf_counter()
         result = searcher.search(
             query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,
@@ -83,19 +91,21 @@ def command(
         )  # fmt: skip
     took = (time.perf_counter() - started) * 1000
     if as_json:
-        print_json(_json(query, result, took))
+        print_json(_json(query, result, took, names))
     else:
-        _print(query or like, result, offset, took)
+        _print(query or like, result, offset, took, names)
 
 
-def _json(query: str, result: SearchResult, took: float) -> dict[str, object]:
+def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:
     return {
         "query": query,
         "total": result.total,
         "took_ms": round(took, 1),
-        "hits": [_hit_json(hit) for hit in result.hits],
+        "hits": [_hit_json(hit) | names.of_hit(hit) for hit in result.hits],
         "facets": {
-            name: [{"value": one.value, "count": one.count} for one in values]
+            name: [
+                {"value": one.value, "count": one.count, **names.of_facet(name, one.value)} for one in values
+            ]
             for name, values in result.facets.items()
         },
         "suggestion": result.suggestion,
@@ -114,7 +124,36 @@ def _hit_json(hit: Hit) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print(query: str, result: SearchResult, offset: int, took: float) -> None:
+class _Names:
+    """What values of listed attributes are called in the language that was asked for; nothing if none was."""
+
+    def __init__(self, lists: Mapping[str, ValueList], language: str) -> None:
+        self._lists = lists
+        self._language = language
+
+    def of(self, attribute: str, value: object) -> str | None:
+        """Return the display name of a value, None if its attribute has no list."""
+        known = self._lists.get(attribute)
+        return None if known is None else known.display_name(value, self._language)
+
+    def of_hit(self, hit: Hit) -> dict[str, object]:
+        """Return the display names of a hit in the shape of `search --json`."""
+        if not self._language:
+            return {}
+        named = {
+            name: [self.of(name, value) for value in values]
+            for name, values in hit.attributes.items()
+            if name in self._lists
+        }
+        return {"display_names": named}
+
+    def of_facet(self, attribute: str, value: str | float) -> dict[str, object]:
+        """Return the display name of a counted value in the shape of `search --json`."""
+        name = self.of(attribute, value)
+        return {} if name is None else {"display_name": name}
+
+
+def _print(query: str, result: SearchResult, offset: int, took: float, names: _Names) -> None:
     console = Console(highlight=False, soft_wrap=True)
     if not result.total:
         better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
@@ -125,7 +164,8 @@ def _print(query: str, result: SearchResult, offset: int, took: float) -> None:
         console.print(Text(f"    {hit.url}", style="green"))
         console.print(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():
-        counts = ", ".join(f"{_shown(one.value)} ({one.count:,})" for one in values) or "no values"
+        shown = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)
+        counts = ", ".join(shown) or "no values"
         console.print(Text(f"{name}: ", style="bold").append(counts))
     console.print(Text(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", style="dim"))
 

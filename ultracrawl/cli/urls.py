@@ -6,7 +6,8 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state import StateStore
 
 
 @click.command("urls")
@@ -34,8 +35,15 @@ def command(config: str | None, source: str, outcome: str | None, as_json: bool)
         state = open_state(project, definition.name, read_only=True)
         for record in state.records(wanted):
             if as_json:
-                print_json(record.as_json())
+                print_json({**record.as_json(), "duplicate_of": _holder(state, record)})
             else:
                 reason = f"  ({record.reason})" if record.reason else ""
                 click.echo(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
         state.close()
+
+
+def _holder(state: StateStore, record: UrlRecord) -> str | None:
+    """Return the URL that stands in the index for a duplicate; None for other URLs and duplicates beyond the list."""
+    if record.outcome is not UrlOutcome.DUPLICATE or not record.fingerprint:
+        return None
+    return next((one.url for one in state.same_content(record.fingerprint) if one.indexed), None)

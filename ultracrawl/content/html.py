@@ -12,6 +12,7 @@ from ultracrawl.content.charset import find_charset, is_utf8
 from ultracrawl.content.harvest import Harvest
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.nesting import MAX_DEPTH, limit_nesting
+from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.walk import walk
 from ultracrawl.model.page import LinkKind, Page
 from ultracrawl.robots.directives import parse_directives
@@ -30,12 +31,13 @@ def parse_html(
     x_robots_tag: Sequence[str] = (),
     robots_name: str = "ultracrawl",
     default_charset: str = "",
+    picks: PagePicks | None = None,
 ) -> Page:
     """Read a page; broken HTML gives what a browser would make of it and never raises.
 
     `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
-    not declare one.
+    not declare one. `picks` are looked for in the same tree.
     """
     charset = find_charset(body, content_type, default_charset)
     body, cut = limit_nesting(_as_utf8(body, charset))
@@ -61,6 +63,7 @@ def parse_html(
         meta=found.meta,
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
+        picked=picks.values(url, tree, body) if picks is not None else {},
         truncated=f"elements nest deeper than {MAX_DEPTH} levels" if cut else "",
     )
 

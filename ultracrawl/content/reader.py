@@ -11,6 +11,7 @@ from ultracrawl.content.jsonld import jsonld_attributes
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.refresh import parse_refresh
+from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
@@ -57,6 +58,7 @@ class PageReader:
     default_charset: str = ""
     jsonld: bool = False
     """Read JSON-LD of pages, as attributes."""
+    picks: PagePicks | None = None
 
     def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
         """Return the page, or None if documents of this media type cannot be read."""
@@ -70,6 +72,7 @@ class PageReader:
                 x_robots_tag=head.x_robots_tag,
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
+                picks=self.picks,
             )
             if self.jsonld and (values := jsonld_attributes(body, page)):
                 page = replace(page, meta={**page.meta, **values})

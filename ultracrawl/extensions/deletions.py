@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.pending import approved, unpacked, without_document
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.state import StateStore
@@ -23,12 +24,19 @@ class Deletions:
     """Takes documents out of the index whose records say that they are to leave (`UrlRecord.leaving`).
 
     They were marked one by one, as their visits ended; here they leave together, so that a fault of the server
-    which takes many at once is noticed before it does harm.
+    which takes many at once is noticed before it does harm. Where a document with the same content waits
+    (`StateStore.successors`), it takes the place of the one that leaves, in the same breath.
     """
 
-    def __init__(self, state: StateStore, feed: IndexFeed) -> None:
+    def __init__(
+        self,
+        state: StateStore,
+        feed: IndexFeed,
+        on_succession: Callable[[UrlRecord, UrlRecord], None] | None = None,
+    ) -> None:
         self._state = state
         self._feed = feed
+        self._on_succession = on_succession
 
     def candidates(self) -> list[UrlRecord]:
         """Return the records whose documents are to leave."""
@@ -42,6 +50,7 @@ class Deletions:
         count for the guard.
         """
         leaving = self.candidates()
+        self._forget_idle()
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
@@ -65,7 +74,8 @@ class Deletions:
             if not self._replaced(record):
                 self._feed.delete(key, record.shown_url)
                 number += 1
-            self._state.amend(key, replace(record, leaving="", indexed=False, handed=False))
+            self._state.amend(key, without_document(record))
+            self._let_succeed(record)
         return number
 
     def discard(self, leaving: Iterable[UrlRecord]) -> int:
@@ -73,10 +83,50 @@ class Deletions:
         kept = list(leaving)
         for record in kept:
             self._state.amend(url_key(record.url), replace(record, leaving=""))
+        self._forget_idle()
         return len(kept)
 
+    # ---- successors
+
+    def _twins(self, record: UrlRecord) -> list[UrlRecord]:
+        same = self._state.same_content(record.fingerprint)
+        return [one for one in same if one.url != record.url]
+
+    def _let_succeed(self, left: UrlRecord) -> None:
+        """Hand over the document that waited for the place of one that left, unless another has it already."""
+        twins = self._twins(left)
+        taken = any(one.held for one in twins)
+        for one in twins:
+            key = url_key(one.url)
+            data = self._state.successors.get(key)
+            document = unpacked(data) if data else None
+            if document is None:
+                continue
+            self._state.successors.discard(key)
+            if not taken:
+                taken = True
+                self._feed.add(key, document)
+                successor = approved(one)
+                self._state.amend(key, successor)
+                if self._on_succession is not None:
+                    self._on_succession(one, successor)
+                logger.info("%s takes the place of %s", one.url, left.url)
+
+    def _has_successor(self, record: UrlRecord) -> bool:
+        return any(
+            (one.searchable and not one.leaving) or self._state.successors.get(url_key(one.url))
+            for one in self._twins(record)
+        )
+
+    def _forget_idle(self) -> None:
+        """Let go of documents whose place is not vacated any more."""
+        for key in self._state.successors.keys():  # noqa: SIM118 - not a mapping
+            record = self._state.get(key)
+            if record is None or not any(one.leaving for one in self._twins(record)):
+                self._state.successors.discard(key)
+
     def _suspicious(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
-        """Return those that count: not the pages that moved, each to a document of its own."""
+        """Return those that count: not pages that moved, each to a document of its own, nor what has a successor."""
         moved: set[int] = set()
         counted = []
         for record in leaving:
@@ -85,7 +135,7 @@ class Deletions:
                 continue
             if target and target not in moved:
                 moved.add(target)
-            else:
+            elif not self._has_successor(record):
                 counted.append(record)
         return counted
 

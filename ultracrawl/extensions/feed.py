@@ -24,8 +24,9 @@ class IndexFeed:
     """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
 
     A segment of the cache goes to the index process when it is full, when the process is idle and enough waits, when
-    its first change is `every` seconds old, or when `drain` is called. Its records are marked indexed, and the
-    segment is removed, only after its commit.
+    its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra Search 6) not before it
+    is full or that old, and crawling stops meanwhile. Its records are marked indexed, and the segment is removed, only
+    after its commit.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class IndexFeed:
         indexer: Indexer,
         state: StateStore,
         report: RunReport,
+        *,
         every: float | None = None,
+        two_phases: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
@@ -44,6 +47,7 @@ class IndexFeed:
         self._state = state
         self._report = report
         self._every = every
+        self._two_phases = two_phases
         self._clock = clock
         self._since = 0.0
         """When the first of the changes came that wait in the cache."""
@@ -74,8 +78,8 @@ class IndexFeed:
 
     @property
     def congested(self) -> bool:
-        """Whether crawling has to wait for the index: more than the cache may hold is waiting for it."""
-        return self._indexer.busy > 2
+        """Whether crawling has to wait for the index: more than the cache may hold is waiting, or phases alternate."""
+        return self._indexer.busy > (0 if self._two_phases else 2)
 
     @property
     def busy(self) -> bool:
@@ -90,7 +94,8 @@ class IndexFeed:
         """Hand over what is due and take note of commits; called a few times a second."""
         self.collect()
         size = self._cache.size
-        if size >= self._cache.limit or (size >= EAGER_SIZE and not self._indexer.busy) or self._overdue:
+        eager = not self._two_phases and size >= EAGER_SIZE and not self._indexer.busy
+        if size >= self._cache.limit or eager or self._overdue:
             self.drain()
 
     @property

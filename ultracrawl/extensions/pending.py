@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feed import IndexFeed
@@ -33,7 +34,7 @@ class PendingDocuments:
 
     def keep(self, key: int, document: IndexDocument) -> None:
         """Keep a document; it replaces an older version that waits."""
-        self._state.pending.put(key, zlib.compress(change_to_line(key, document), 1))
+        self._state.pending.put(key, packed(key, document))
 
     def approve(self, keys: Iterable[int] | None = None) -> int:
         """Hand documents over to the index, all that wait if no keys are given; returns how many."""
@@ -50,17 +51,23 @@ class PendingDocuments:
         record, document = self._state.get(key), self._document(key)
         if record is None or document is None:
             return False
+        self._replace_leaving(record)
         self._feed.add(key, document)
         self._state.pending.discard(key)
         self._state.amend(key, approved(record))
         return True
 
+    def _replace_leaving(self, record: UrlRecord) -> None:
+        """Take out documents that are to leave and have the content of this one: it is their successor."""
+        for twin in self._state.same_content(record.fingerprint):
+            if twin.leaving and twin.url != record.url:
+                key = url_key(twin.url)
+                self._feed.delete(key, twin.shown_url)
+                self._state.amend(key, without_document(twin))
+
     def _document(self, key: int) -> IndexDocument | None:
         data = self._state.pending.get(key)
-        if data is None:
-            return None
-        _, document = change_from_line(zlib.decompress(data))
-        return document if isinstance(document, IndexDocument) else None
+        return None if data is None else unpacked(data)
 
     def remove(self, keys: Iterable[int]) -> int:
         """Take URLs out for good, their documents with them; returns how many of these leave the index.
@@ -76,10 +83,27 @@ class PendingDocuments:
                 self._feed.delete(key, record.shown_url)
                 deleted += 1
             self._state.pending.discard(key)
+            self._state.successors.discard(key)
             self._state.amend(key, removed(record))
         self._feed.sync()
         self._state.dequeue_removed()
         return deleted
+
+
+def packed(key: int, document: IndexDocument) -> bytes:
+    """Return a document as the state store keeps it."""
+    return zlib.compress(change_to_line(key, document), 1)
+
+
+def unpacked(data: bytes) -> IndexDocument | None:
+    """Return a document that was packed; None for anything else."""
+    _, document = change_from_line(zlib.decompress(data))
+    return document if isinstance(document, IndexDocument) else None
+
+
+def without_document(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL whose document has left the index."""
+    return replace(record, leaving="", indexed=False, handed=False, fingerprint=b"")
 
 
 def approved(record: UrlRecord) -> UrlRecord:
@@ -119,6 +143,7 @@ def unread(record: UrlRecord) -> UrlRecord:
         last_modified="",
         checksum=b"",
         links=b"",
+        fingerprint=b"",
         indexed=False,
         handed=False,
         pending=False,

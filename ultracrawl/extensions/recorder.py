@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from ultracrawl.state import QueueEntry, StateStore
 HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 PENDING = UrlOutcome.PENDING
+COMPARED = HANDED | {PENDING, UrlOutcome.DUPLICATE}
+"""Outcomes of visits whose content others are compared with."""
 SITEMAP_LASTMOD = "sitemap lastmod"
 """The reason of pages that are not asked for, because a sitemap says that they have not changed."""
 EXPIRES = "it names the day on which it leaves the index"
@@ -62,7 +65,7 @@ class Recorder:
             self._state.pending.discard(visit.entry.key)
         if self._leaves_index(visit.record, outcome):
             cause = f"{outcome.value}: {record.reason}".rstrip(": ")
-            record = replace(record, indexed=visit.record.indexed, handed=visit.record.handed, leaving=cause)
+            record = _leaving(record, visit.record, cause)
         if not outcome.transient:
             self._state.failures.forget(visit.entry.key)
         if self.names is not None:
@@ -105,6 +108,13 @@ class Recorder:
         self._report.turn_away(rule)
         self._state.revisits.saw((entry.key,))
 
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Take note that the end of a visit of this run turned out to be another one."""
+        self._report.outcomes.subtract({before.outcome: 1})
+        self._report.status_codes.subtract({before.status_code: 1})
+        self._report.outcomes += Counter({after.outcome: 1})
+        self._report.status_codes += Counter({after.status_code: 1})
+
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
         stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED or outcome is PENDING
@@ -121,11 +131,11 @@ class Recorder:
             status_code=status,
             outcome=outcome,
             reason=reason,
-            last_fetched=self._clock(),
+            last_fetched=visit.record.last_fetched if visit.stored else self._clock(),
         )
         if outcome.transient:
             return replace(record, failures=known.failures + 1)
-        if unchanged:
+        if unchanged or status == StatusCode.DUPLICATE_IGNORED:
             return replace(
                 record,
                 failures=0,
@@ -137,10 +147,20 @@ class Recorder:
         record = replace(record, pending=outcome is PENDING, leaving="")
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
-            return replace(record, failures=gone, etag="", last_modified="", checksum=b"", links=b"")
+            return replace(
+                record, failures=gone, etag="", last_modified="", checksum=b"", links=b"", fingerprint=b""
+            )
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
-            return replace(record, failures=0, etag="", last_modified="", checksum=b"", links=visit.links)
+            return replace(
+                record,
+                failures=0,
+                etag="",
+                last_modified="",
+                checksum=b"",
+                links=visit.links,
+                fingerprint=b"",
+            )
         return replace(
             record,
             failures=0,
@@ -151,4 +171,21 @@ class Recorder:
             links=known.links if outcome is UrlOutcome.ROBOTS or visit.status == 304 else visit.links,
             handed=outcome in HANDED,
             indexed=known.indexed and outcome not in HANDED,
+            fingerprint=visit.fingerprint if outcome in COMPARED else b"",
+            preference=visit.preference,
         )
+
+
+def _leaving(record: UrlRecord, known: UrlRecord, cause: str) -> UrlRecord:
+    """Return the record of a document that is to leave, and is compared by what is in the index until then."""
+    marked = replace(
+        record,
+        indexed=known.indexed,
+        handed=known.handed,
+        leaving=cause,
+        fingerprint=known.fingerprint,
+        preference=known.preference,
+    )
+    # As a duplicate it is looked at again: what it repeats is noted only after it has left.
+    duplicate = record.outcome is UrlOutcome.DUPLICATE
+    return replace(marked, etag="", last_modified="") if duplicate else marked

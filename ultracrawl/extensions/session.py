@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
@@ -21,12 +19,12 @@ from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access_desk import AccessDesk
-from ultracrawl.extensions.adaptive import AdaptiveChooser, is_adaptive
+from ultracrawl.extensions.adaptive import AdaptiveChooser
 from ultracrawl.extensions.control import STOPPED, CrawlControl
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.crawl_logs import CrawlLogs
-from ultracrawl.extensions.deletions import Deletions
 from ultracrawl.extensions.display_urls import DisplayUrls
+from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.expiry import ExpiryDesk
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
@@ -36,6 +34,7 @@ from ultracrawl.extensions.filtering import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.ftp_access import ftp_access_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.keeper import Keeper
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.pending import PendingDocuments
@@ -44,15 +43,16 @@ from ultracrawl.extensions.redirects import RedirectFollower
 from ultracrawl.extensions.rendering import RenderingDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.robots_book import RobotsBook
-from ultracrawl.extensions.run_limits import REFRESH_ONLY, RunLimits
-from ultracrawl.extensions.scope import change_since, definition_mark, drop_outside, with_links_left
+from ultracrawl.extensions.run_end import end_run, finish_indexing, in_words
+from ultracrawl.extensions.run_limits import RunLimits
+from ultracrawl.extensions.run_start import begin_run
+from ultracrawl.extensions.scope import change_since, drop_outside
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
-from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.state import QueueStart, RunMark, StateStore
+from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
 from ultracrawl.urls import url_key
 
@@ -68,7 +68,6 @@ TICK = 0.1
 """Seconds between two looks at the cache and the index process."""
 FLUSH_EVERY = 3
 """Ticks between two flushes of cache and state."""
-INDEX_TIMEOUT = 3600.0
 
 
 class CrawlSession:
@@ -79,6 +78,9 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    opened = False
+    """Whether `open()` has come to its end."""
+    _failed = False
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
@@ -107,6 +109,8 @@ class CrawlSession:
         self.pending: PendingDocuments
         self.recorder: Recorder
         self.names: DisplayUrls
+        self.keeper = Keeper(self)
+        self.duplicates = Duplicates(self)
         self.run: RunMark
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
@@ -123,12 +127,10 @@ class CrawlSession:
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
-        self.opened = False
-        self._remade = False
+        self.remade = False
         """The definition makes other documents of the same pages than in the run before."""
         self.before_flush: list[Callable[[], None]] = []
         """Called before each flush, for what else is to become durable with it."""
-        self._failed = False
         self._ticks = 0
         self._ticking = create_looping_call(self._tick)
 
@@ -158,42 +160,45 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
-        mark = definition_mark(self.rules)
-        chooser = AdaptiveChooser(self.state, self.source, self.clock)
-        rule = self.source.refresh.rule
-        rule = rule.for_everything if self.force else rule
-        levels = self.rules.levels
-        start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
-        self.run, resumed = self.state.begin_run(now, mark, start)
-        if is_adaptive(self.run.mode):
-            self.chooser = chooser
-            if resumed:
-                chooser.resume()
+        self.run, resumed = begin_run(self, now)
         self.report = RunReport(
-            self.source.name, str(self.run.number), _iso(self.run.started), resumed=resumed
+            self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
         cache = open_cache(self.project, self.source.name)
         indexer = open_indexer(self.project)
-        every = self.project.index.every
-        self.feed = IndexFeed(self.source.name, cache, indexer, self.state, self.report, every)
+        self.feed = IndexFeed(
+            self.source.name,
+            cache,
+            indexer,
+            self.state,
+            self.report,
+            every=self.project.index.every,
+            two_phases=self.project.cache.phases == "two",
+        )
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
-        observer = VisitObserver(self.state, self.rules)
-        self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
+        if not self.replay:
+            observer = VisitObserver(self.state, self.rules)
+            self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
         self.names = self.recorder.names = DisplayUrls(
             self.state,
             self.feed,
             self._again,
             lent_by_redirects=not self.rewriter,
         )
+        self.duplicates.open()
+        self.recorder.on_finish.append(self.duplicates.ended)
+        self.keeper.open()
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        self.limits.open()
         self.expiry.open()
         if self.filtering is not None:
             self.filtering.start()
-        if self._open_rewriter():
+        if self.replay:
+            self.rescan, self.rewriter, self.remade = True, None, True
+        elif self._open_rewriter():
+            self.limits.open()
             self._follow_definition()
             if self.source.crawling_mode != "examine":
                 self.pending.approve()
@@ -219,7 +224,7 @@ class CrawlSession:
         """
         before = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
         change = change_since(before, self.rules, closed=self.limits.refresh_only)
-        self._remade = change.recipe
+        self.remade = change.recipe
         self.force = self.force or change.recipe
         self.rescan = self.force or change.scope
         if change.recipe and not self.report.resumed:
@@ -263,6 +268,11 @@ class CrawlSession:
         logger.error("%s", error)
 
     @property
+    def replay(self) -> bool:
+        """Whether documents are made again from what is stored; no run begins or ends."""
+        return self.crawler.settings.getbool("ULTRACRAWL_REINDEX")
+
+    @property
     def failed(self) -> bool:
         """Whether something happened that no further URL can get around."""
         return self._failed
@@ -287,7 +297,8 @@ class CrawlSession:
                 self.flush()
             self.feed.tick()
             self.control.tick()
-            self.limits.tick()
+            if not self.replay:
+                self.limits.tick()
         except WorkError as error:
             self.fail(str(error))
 
@@ -322,6 +333,12 @@ class CrawlSession:
         if visit is not None:
             self.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
 
+    def examines(self, visit: Visit) -> bool:
+        """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
+        if visit.stored and not visit.record.pending:
+            return False
+        return self.source.crawling_mode == "examine"
+
     def visit_of_item(self, item: Any) -> Visit | None:
         """Return the visit that an item came from, None if it has ended or there is none."""
         return self.visits.get(url_key(str(ItemAdapter(item).get("access_url", ""))))
@@ -340,8 +357,8 @@ class CrawlSession:
         await self.rendering.close()
         try:
             if not self._failed:
-                await self._finish_indexing()
-                self._end_run()
+                await finish_indexing(self)
+                end_run(self, self._started)
         except WorkError as error:
             self._failed = True
             self.note(error)
@@ -351,57 +368,14 @@ class CrawlSession:
             self.logs.close(reason)
         logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
 
-    def _delete(self) -> None:
-        """Let documents leave the index that are to, unless they are suspiciously many."""
-        self.feeds.expire()
-        section = self.source.deletion
-        guard = DeletionGuard(section.percent, section.always)
-        problem = Deletions(self.state, self.feed).apply(guard, by_definition=self._remade)
-        if problem:
-            self.report.problems.append(problem)
-            logger.warning(problem)
-
-    async def _finish_indexing(self) -> None:
-        self.flush()  # before it the store still counts as waiting what has just ended
-        if not self.report.interrupted and not self._unfinished:
-            self.expiry.sweep()
-        self._delete()
-        self.flush()
-        self.feed.drain()
-        deadline = time.monotonic() + INDEX_TIMEOUT
-        while self.feed.busy and time.monotonic() < deadline:
-            self.feed.collect()
-            await asyncio.sleep(0.02)
-        self.feed.collect()
-        self.flush()
-
-    def _end_run(self) -> None:
-        """Write the report; a run with URLs left in its queue stays open, so that the next start resumes it."""
-        self.report.seconds = time.monotonic() - self._started
-        now = self.clock()
-        self.report.finished = _iso(now)
-        finished = 0.0 if self._unfinished else now
-        if self.limits.refresh_only or self.report.rejected_by[REFRESH_ONLY]:
-            self.run = replace(self.run, scope=with_links_left(self.run.scope))
-        self.run = replace(self.run, finished=finished, report=json.dumps(self.report.as_json()))
-        self.state.end_run(self.run)
-
-    @property
-    def _unfinished(self) -> bool:
-        """Whether URLs wait that this run could still have asked for."""
-        return self.state.counts().queued > self.report.given_up.total()
-
     def _release(self) -> None:
         try:
+            self.keeper.close()
             self.state.close()
         except WorkError as error:
             self.note(error)
         finally:
             self.control.close()
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:

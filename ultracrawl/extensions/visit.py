@@ -10,6 +10,7 @@ from ultracrawl.state import QueueEntry
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.http import Response
 
     from ultracrawl.extensions.filtering import FilterViews
     from ultracrawl.extensions.sitemap_desk import SitemapTask
@@ -76,8 +77,16 @@ class Visit:
     """The answer is read as a feed."""
     filtered: FilterViews | None = None
     """What the filters of the source know of it, once they were asked."""
+    fingerprint: bytes = b""
+    """What its content is compared by with other pages; empty if it is not."""
+    preference: int = 1
+    """What the page says of its own URL by its canonical link."""
     sitemap: SitemapTask | None = None
     """Set if the URL is read as a sitemap and not as a page."""
+    answer: Response | None = None
+    """The answer, as long as it may be kept; only in sources that store documents."""
+    stored: bool = False
+    """Its answer comes from the store, and nothing is asked for."""
     outcome: UrlOutcome | None = None
     """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
 
@@ -127,6 +136,9 @@ class LinkQueue(Protocol):
 
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+
+    def amended(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
 
 
 def visit_of(request: Request) -> Visit | None:

@@ -65,7 +65,7 @@ class ConditionalMiddleware:
     def _not_modified(self, visit: Visit, refusal: str) -> None:
         if refusal and visit.record.held:
             self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
-        else:
+        elif not self._session.duplicates.stays(visit):
             self._session.recorder.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
 
     @staticmethod

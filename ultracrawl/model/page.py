@@ -78,5 +78,7 @@ class Page:
     """META names and properties in lower case, with all their values."""
     robots: RobotsDirectives = ALLOW_ALL
     links: tuple[Link, ...] = ()
+    picked: dict[str, list[str]] = field(default_factory=dict)
+    """What rules of the source took out of its tree, by the name of the document attribute."""
     truncated: str = ""
     """Which limit left a part of the page unread, in a few words, or empty."""

@@ -43,6 +43,10 @@ class UrlRecord:
     """Its document is kept by the store until it is approved; an older version may be in the index."""
     leaving: str = ""
     """Why its document is to leave the index, where it still is; empty if it is not."""
+    fingerprint: bytes = b""
+    """What its content is compared by; records with the same one are one document. Empty: it is compared with none."""
+    preference: int = 1
+    """What the page says of its own URL, see `duplicates.preference`."""
 
     @property
     def shown_url(self) -> str:
@@ -57,7 +61,12 @@ class UrlRecord:
     @property
     def held(self) -> bool:
         """Whether its document is in the index to stay, on the way there, or kept until it is approved."""
-        return (self.indexed or self.handed or self.pending) and not self.leaving
+        return (self.searchable or self.pending) and not self.leaving
+
+    @property
+    def searchable(self) -> bool:
+        """Whether its document is in the index, or on its way there."""
+        return self.indexed or self.handed
 
     def as_json(self) -> dict[str, Any]:
         """Return the record in the shape of `ultracrawl urls --json`."""

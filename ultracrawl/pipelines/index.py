@@ -13,10 +13,10 @@ from ultracrawl.recrawl import classify
 
 
 class IndexPipeline(DocumentPipeline):
-    """Hands documents over to the index and records NEW or MODIFIED, or 956 for a second one of a display URL.
+    """Hands documents over to the index and records NEW or MODIFIED.
 
     In the crawling mode `examine` documents are kept back instead, with status 952.
-
+    A second document of a display URL ends as 956, and one of equal content as 909.
     What comes out can be exported: its checksum is hexadecimal text, because JSON has no bytes.
     """
 
@@ -24,6 +24,7 @@ class IndexPipeline(DocumentPipeline):
         """Put one document into the cache and end its visit."""
         url = str(item.get("url") or visit.shown_url)
         self._check_unique(visit)
+        self._check_content(visit)
         document = IndexDocument(
             source=visit.record.source,
             url=url,
@@ -32,14 +33,22 @@ class IndexPipeline(DocumentPipeline):
             attributes=item.get("search_attributes", {}),
             secret_text=visit.hides_text,
         )
-        if self.session.source.crawling_mode == "examine":
-            self.session.pending.keep(visit.entry.key, document)
-            self.session.recorder.finish(visit, UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated)
-        else:
-            self.session.feed.add(visit.entry.key, document)
-            outcome = classify(visit.record, visit.checksum, force=True)
-            self.session.recorder.finish(visit, outcome, 200, visit.truncated)
+        self._hand_over(visit, document)
         item["checksum"] = visit.checksum.hex()
+
+    def _hand_over(self, visit: Visit, document: IndexDocument) -> None:
+        session = self.session
+        if session.examines(visit):
+            session.pending.keep(visit.entry.key, document)
+            session.duplicates.displace(visit)
+            session.recorder.finish(visit, UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated)
+            return
+        if session.duplicates.succeeds(visit, document):
+            return
+        session.feed.add(visit.entry.key, document)
+        session.duplicates.displace(visit)
+        outcome = classify(visit.record, visit.checksum, force=True)
+        session.recorder.finish(visit, outcome, 200, visit.truncated)
 
     def _check_unique(self, visit: Visit) -> None:
         """End a visit whose display URL belongs to another document of the source. Raises `DropItem`."""
@@ -48,3 +57,10 @@ class IndexPipeline(DocumentPipeline):
             reason = f"{visit.shown_url} is the display URL of {holder.url}"
             self.session.recorder.finish(visit, UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, reason)
             raise DropItem(reason)
+
+    def _check_content(self, visit: Visit) -> None:
+        """End a visit whose content another document has by now. Raises `DropItem`."""
+        twin = self.session.duplicates.find_again(visit)
+        if twin is not None:
+            self.session.duplicates.refuse(visit, twin)
+            raise DropItem(f"has the content of {twin.url}")

@@ -44,8 +44,12 @@ class CycleEnd:
         if sweep.remove or sweep.forget:
             remove_orphans(session.state, sweep, session.source.orphans.after)
             session.report.orphans += len(sweep.remove)
+            for one in sweep.remove:
+                record = session.state.get(one.key)
+                if record is not None:
+                    session.duplicates.left(record)
             logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))
         for one in sweep.ask:
             self._waking.ask(one.key)
-        if sweep.ask:
+        if sweep.ask or sweep.remove:
             self._wake(0.0)

@@ -29,7 +29,7 @@ from ultracrawl.scheduler.intake import Intake
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import host_of
+from ultracrawl.urls import host_of, url_key
 
 if TYPE_CHECKING:
     from typing import Self
@@ -339,6 +339,13 @@ class UltracrawlScheduler(BaseScheduler):
     def again(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
         self._intake.again(record)
+
+    def amended(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
+        key = url_key(record.url)
+        visit = self._session.visits.get(key) or self._retries.get(key)
+        if visit is not None and not visit.done:
+            visit.record = record
 
     def _enqueue(self, entry: QueueEntry) -> None:
         self._session.report.scheduled += 1

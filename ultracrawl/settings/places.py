@@ -15,7 +15,7 @@ ENVIRONMENT = "ULTRACRAWL_DATA"
 def placed(project: Project, folder: str | Path | None = None) -> Project:
     """Return the project with its data below `folder`, else below `$ULTRACRAWL_DATA`, else as it is.
 
-    Only the paths of index, state, cache and logs that are relative in the definitions move.
+    Only the paths of index, state, cache, documents and logs that are relative in the definitions move.
     """
     named = folder or os.environ.get(ENVIRONMENT)
     if not named:
@@ -27,6 +27,7 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
             ("index", project.index),
             ("state", project.state),
             ("cache", project.cache),
+            ("documents", project.documents),
             ("logs", project.logs),
         )
         if section.path.is_relative_to(project.base)

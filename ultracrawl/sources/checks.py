@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
+from ultracrawl.attributes import DEFAULT_ATTRIBUTES, DEFAULT_MAPPING, SearchAttribute
+from ultracrawl.attributes.making import template_names
 from ultracrawl.errors import UserError
 from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compile import compile_boundary, compile_url_policy
@@ -20,9 +21,11 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     """Yield what is doubtful about a source whose options are well formed."""
     yield from check_attributes(source, schema)
     yield from check_crawling_mode(source)
+    yield from check_extracted(source, schema)
     doubts = list(check_start_urls(source))
     yield from doubts
     yield from check_sitemap_urls(source)
+    yield from check_duplicates(source)
     yield from check_access(source)
     yield from check_feed_urls(source)
     yield from check_payloads(source)
@@ -79,6 +82,20 @@ NO_START = "the source has no start URL, so it would crawl nothing"
 """The problem of a source without a beginning."""
 
 
+def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+    """Yield document attributes that rules make and nothing uses."""
+    used = {name.lower() for name in (*source.attributes, *schema)} | DEFAULT_MAPPING.keys()
+    for rules in source.extract.values():
+        used.update(name for rule in rules if rule.template for name in template_names(rule.template))
+        used.update(rule.of for rule in rules)
+    for name in source.extract:
+        if name not in used:
+            problem = f"`{name}` is made, but neither mapped nor named like a search attribute"
+            guess = closest(name, schema)
+            instead = f"write `{guess}`" if guess else f"map it: `attributes: {{{name}: ...}}`"
+            yield Doubt(("extract", name), problem, instead)
+
+
 def check_start_urls(source: DataSource) -> Iterator[Doubt]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
     if not (source.beginnings or source.takes_links) and source.spider_class is None:
@@ -103,6 +120,13 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
                 "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
             )
             yield Doubt(("send_links_to", number), problem, instead)
+
+
+def check_duplicates(source: DataSource) -> Iterator[Doubt]:
+    """Yield options about duplicates that have no effect."""
+    if source.duplicates.near and not source.duplicates.detect:
+        problem = "`near` has no effect while `detect` is off"
+        yield Doubt(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:

@@ -30,10 +30,12 @@ from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
 from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.converters import CONVERTIBLE, missing
+from ultracrawl.duplicates import Fingerprints
 from ultracrawl.frontier import Grouping, LevelRules, Pace
 from ultracrawl.model import StatusCode
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources import extraction
 from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.compile_pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource, Project
@@ -78,6 +80,8 @@ class CompiledSource:
     """Onto which level of the queue a URL is put."""
     grouping: Grouping
     """Which hosts share their cookies."""
+    fingerprints: Fingerprints | None
+    """What of a page is compared with other pages; None if duplicates are indexed like all documents."""
     limits: LimitsSection
     depth_limit: int | None
     """Most link steps from a seed; None is no limit."""
@@ -116,7 +120,11 @@ def compile_source(
         addresses=compile_addresses(source, seeds),
         robots=compile_robots(source),
         attributes=AttributeMap(
-            source.attributes, schema, source.description_fallback, source.default_language
+            extraction.mapping(source.attributes, source.extract, schema),
+            schema,
+            source.description_fallback,
+            source.default_language,
+            extraction.made_values(source.extract),
         ),
         acceptance=compile_acceptance(source),
         reader=PageReader(
@@ -125,6 +133,7 @@ def compile_source(
             robots_name=source.robots.name,
             default_charset=source.default_charset,
             jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
+            picks=extraction.page_picks(source.extract),
         ),
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
@@ -133,6 +142,7 @@ def compile_source(
         pace=compile_pace(source),
         levels=compile_levels(source, seeds, policy, addresses),
         grouping=compile_grouping(source),
+        fingerprints=compile_fingerprints(source),
         limits=source.limits,
         depth_limit=source.depth,
         headers=compile_headers(source),
@@ -247,6 +257,14 @@ def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
     return refused
 
 
+def compile_fingerprints(source: DataSource) -> Fingerprints | None:
+    """Return how pages of a source are compared, None if they are not."""
+    section = source.duplicates
+    if not section.detect:
+        return None
+    return Fingerprints(section.by == "text", section.meta, section.cut_off, section.near, section.near_words)
+
+
 def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
     """Return which addresses may be connected to: public ones, own networks, seeds that are addresses."""
     networks = [str(network) for network in source.boundary.networks]
@@ -336,6 +354,7 @@ _NO_RECIPE = {
     "settings",
     "completion",
     "log",
+    "storage",
     *AccessOptions.model_fields,
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""

@@ -15,6 +15,8 @@ from ultracrawl.sources.access_options import AccessOptions
 from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.completion_section import CompletionSection
 from ultracrawl.sources.conversion_section import ConversionSection
+from ultracrawl.sources.duplicates_section import DuplicatesSection
+from ultracrawl.sources.extract_section import ExtractRules
 from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
 from ultracrawl.sources.feeds_section import FeedsSection
 from ultracrawl.sources.filters_section import FiltersSection
@@ -23,6 +25,7 @@ from ultracrawl.sources.ftp_section import FtpSection
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.javascript_section import JavascriptSection
 from ultracrawl.sources.links_section import LinksSection
+from ultracrawl.sources.lists_section import ListedValues
 from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.priority_section import PrioritySection
 from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
@@ -31,7 +34,8 @@ from ultracrawl.sources.section import Section
 from ultracrawl.sources.sections import LimitsSection, LogSection, RobotsSection
 from ultracrawl.sources.sitemaps_section import SitemapsSection
 from ultracrawl.sources.sites_section import SitesSection
-from ultracrawl.sources.storage import CacheSection, IndexSection, LogsSection, StateSection
+from ultracrawl.sources.storage import CacheSection, DocumentsSection, IndexSection, LogsSection, StateSection
+from ultracrawl.sources.storage_section import StorageOptions
 from ultracrawl.sources.urls_section import UrlsSection
 from ultracrawl.sources.values import (
     Charset,
@@ -226,6 +230,16 @@ class SourceOptions(AccessOptions):
         description="What happens when a run is over.",
         examples=[{"command": "/usr/local/bin/mail-report"}],
     )
+    duplicates: DuplicatesSection = Field(
+        default=DuplicatesSection(),
+        description="When pages are one document, and what becomes of their URLs.",
+        examples=[{"by": "body"}],
+    )
+    storage: StorageOptions = Field(
+        default=StorageOptions(),
+        description="Whether and how fetched documents are kept.",
+        examples=[{"keep": True}],
+    )
     log: LogSection = Field(
         default=LogSection(),
         description="Logs that are kept beside the document table.",
@@ -235,6 +249,11 @@ class SourceOptions(AccessOptions):
         default={},
         description="Document attributes (META names in any case) and the search attribute of each.",
         examples=[{"author": "Author", "dc.creator": "Author"}],
+    )
+    extract: ExtractRules = Field(
+        default={},
+        description="Document attributes made by rules: constants, templates, expressions, CSS selectors, XPath.",
+        examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}],
     )
     description_fallback: bool = Field(
         default=False,
@@ -334,6 +353,11 @@ class DefinitionHead(Section):
         description="The durable document cache, or its path alone.",
         examples=["var/cache"],
     )
+    documents: DocumentsSection = Field(
+        default=DocumentsSection(),
+        description="The documents that sources keep, or their path alone.",
+        examples=["var/documents"],
+    )
     logs: LogsSection = Field(
         default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
     )
@@ -346,6 +370,11 @@ class DefinitionHead(Section):
         default={},
         description="Search attributes beside the eight that always exist: name and type.",
         examples=[{"Product": "string", "Price": "number", "Published": "date"}],
+    )
+    lists: Mapping[AttributeName, ListedValues] = Field(
+        default={},
+        description="Lists of values: for a search attribute its values, with display names by language.",
+        examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}],
     )
 
 
@@ -395,9 +424,11 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         index=head.index.model_copy(update=head.index.below(base)),
         state=head.state.model_copy(update=head.state.below(base)),
         cache=head.cache.model_copy(update=head.cache.below(base)),
+        documents=head.documents.model_copy(update=head.documents.below(base)),
         logs=head.logs.model_copy(update=head.logs.below(base)),
         key_file=base / head.key_file if head.key_file else None,
         attributes=head.attributes,
+        lists=head.lists,
         base=base,
         sources=dict(sources),
     )

@@ -61,6 +61,16 @@ class StateSection(StorageSection):
     )
 
 
+class DocumentsSection(StorageSection):
+    """The documents that sources keep with their own `storage` section."""
+
+    path: Path = Field(
+        default=Path("var/documents"),
+        description="Folder with the documents of each source.",
+        examples=["var/documents"],
+    )
+
+
 class LogsSection(StorageSection):
     """Where the logs lie that the `log` section of each source describes."""
 
@@ -82,4 +92,9 @@ class CacheSection(StorageSection):
         default=20 << 20,
         description="When this much waits, it is handed over to the index.",
         examples=["20 MB"],
+    )
+    phases: Literal["one", "two"] = Field(
+        default="one",
+        description="`one`: crawl while the index is written; `two`: first the one, then the other, in turn.",
+        examples=["two"],
     )

@@ -29,6 +29,8 @@ from ultracrawl.sources.definition import (
 )
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.findings import FindingCollector
+from ultracrawl.sources.list_checks import check_value_lists
+from ultracrawl.sources.lists_section import value_lists
 from ultracrawl.sources.loaded import Loaded
 from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, read_location
 from ultracrawl.sources.merging import merged
@@ -229,6 +231,9 @@ class _Reading:
         """Validate all sources; returns None if there is a mistake anywhere."""
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
         sources = {name: self._read_source(name, entry, schema) for name, entry in self._entries.items()}
+        if self._first is not None:
+            doubts = check_value_lists(value_lists(head.lists).values(), schema)
+            self.findings.add_doubts(self._first, (), doubts)
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)

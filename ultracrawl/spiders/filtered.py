@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import Document, StatusCode, UrlOutcome
+from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.extensions import CrawlSession, Visit
-    from ultracrawl.model import Page
 
 TITLE = "title"
 TEXTS = ("full-text", "partial-text")
@@ -28,18 +27,27 @@ def filtered_documents(
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
     result = filtering.use(views, headers_of(response), response.body, converted)
-    if result.links and (session.source.ftp.search_links or not visit.url.startswith("ftp:")):
+    twin, document = None, None
+    if result.rd is not None:
+        document = _document(session, visit, result.rd)
+        page = Page(title=document.title, text=document.text, meta=document.attributes)
+        twin = session.duplicates.find(visit, page, response.body)
+    searched = session.source.ftp.search_links or not visit.url.startswith("ftp:")
+    if result.links and searched and (twin is None or session.source.duplicates.follow_links):
         html = views.resource.content_type in HTML
         base = (views.resource.page.base if html else "") or response.url
         new = session.links.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)
-    if result.rd is None:
+    if twin is not None:
+        session.duplicates.refuse(visit, twin)
+        return
+    if result.rd is None or document is None:
         reason = result.reason or "the generation filter denied it"
         session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
         return
     session.expiry.made(visit, result.rd)
-    yield _document(session, visit, result.rd)
+    yield document
 
 
 def headers_of(response: Response) -> dict[str, str]:

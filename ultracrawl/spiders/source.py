@@ -16,7 +16,7 @@ from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
 from ultracrawl.extensions.sitemap_reader import SitemapReader
-from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
+from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.filtered import filtered_documents
 
@@ -89,6 +89,8 @@ class SourceSpider(Spider):
             return self._listed(visit, response)
         if visit.feed:
             return self._fed(visit, response)
+        if self.session.keeper.store is not None:
+            visit.answer = response
         filtering = self.session.filtering
         if self.session.conversion.takes(visit.media_type) and (
             filtering is None or filtering.robot.converts
@@ -192,10 +194,13 @@ class SourceSpider(Spider):
         permissions = page_permissions(session, page, response)
         focus = session.focus
         off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
-        searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
-        if searched and session.feeds.follows(visit) and (page.robots.follow or not self.source.robots.meta):
-            self._follow(visit, list(self.links(response, page)), page.base or response.url)
         reason = permissions.refusal or self._followed_only(visit) or off_focus
+        twin = None if reason else session.duplicates.find(visit, page, response.body)
+        if self._follows(visit, page, twin):
+            self._follow(visit, response, page)
+        if twin is not None:
+            session.duplicates.refuse(visit, twin)
+            return
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return
@@ -205,10 +210,19 @@ class SourceSpider(Spider):
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
 
-    def _follow(self, visit: Visit, links: list[str], base: str) -> None:
+    def _follow(self, visit: Visit, response: Response, page: Page) -> None:
+        links, base = list(self.links(response, page)), page.base or response.url
         if self.session.outbox is not None:
             self.session.outbox.send(links, base)
         self.session.links.follow(visit, links, base)
+
+    def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
+        if twin is not None and not self.source.duplicates.follow_links:
+            return False
+        searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
+        if not searched or not self.session.feeds.follows(visit):
+            return False
+        return page.robots.follow or not self.source.robots.meta
 
     def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
         """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""
@@ -255,7 +269,7 @@ class SourceSpider(Spider):
             mimetype=visit.media_type,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
-            attributes={**page.meta, **self._facts(visit, response, page), **permissions},
+            attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
         )
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:

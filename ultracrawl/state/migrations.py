@@ -213,6 +213,19 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE expiry (key INTEGER PRIMARY KEY, at REAL NOT NULL);
     CREATE TRIGGER url_expired_gone AFTER DELETE ON url BEGIN DELETE FROM expiry WHERE key=old.key; END;
     """,
+    # 15: documents with equal, or nearly equal, content, and those that take the place of one that leaves
+    """
+    ALTER TABLE url ADD COLUMN fingerprint BLOB NOT NULL DEFAULT x'';
+    ALTER TABLE url ADD COLUMN preference INTEGER NOT NULL DEFAULT 1;
+    CREATE INDEX url_fingerprint ON url (fingerprint) WHERE fingerprint<>x'';
+    CREATE TABLE near (
+        block INTEGER NOT NULL,
+        fingerprint BLOB NOT NULL,
+        simhash INTEGER NOT NULL,
+        PRIMARY KEY (block, fingerprint)
+    ) WITHOUT ROWID;
+    CREATE TABLE successor (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

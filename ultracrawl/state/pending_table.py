@@ -1,4 +1,4 @@
-"""Documents that were crawled and wait for an approval, kept in the store of their source."""
+"""Documents that were crawled and wait, for an approval or to take a place, kept in the store of their source."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class PendingStore(Protocol):
-    """The part of a `StateStore` that keeps documents back. Writes become durable with its `flush`.
+    """A part of a `StateStore` that keeps documents back. Writes become durable with its `flush`.
 
     What a document looks like is the business of those who put it in. `UrlRecord.pending` is True for exactly the
-    URLs that have a document here.
+    URLs that have a document in `StateStore.pending`.
     """
 
     def put(self, key: int, document: bytes) -> None:
@@ -30,11 +30,14 @@ class PendingStore(Protocol):
 
 
 class PendingTable:
-    """The table `pending` of a SQLite store; `read` runs a query of it and returns the rows."""
+    """The table `pending` or `successor` of a SQLite store; `read` runs a query of it and returns the rows."""
 
-    def __init__(self, db: sqlite3.Connection, read: Callable[..., list[tuple[Any, ...]]]) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, read: Callable[..., list[tuple[Any, ...]]], table: str = "pending"
+    ) -> None:
         self._db = db
         self._read = read
+        self._table = table
         self._changes: dict[int, bytes | None] = {}
 
     @property
@@ -54,21 +57,22 @@ class PendingTable:
         """Return the document of a URL."""
         if key in self._changes:
             return self._changes[key]
-        for (document,) in self._read("SELECT document FROM pending WHERE key=?", key):
+        query = f"SELECT document FROM {self._table} WHERE key=?"  # noqa: S608 - a constant name
+        for (document,) in self._read(query, key):
             return bytes(document)
         return None
 
     def keys(self) -> list[int]:
         """Return the keys of all URLs whose documents are kept."""
-        query = "SELECT p.key FROM pending p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url"
+        query = f"SELECT p.key FROM {self._table} p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url"  # noqa: S608 - a constant name
         return [key for (key,) in self._read(query)]
 
     def write(self) -> None:
         """Write what waits; called inside a transaction of the store."""
         kept = [(key, document) for key, document in self._changes.items() if document is not None]
         gone = [(key,) for key, document in self._changes.items() if document is None]
-        self._db.executemany("INSERT OR REPLACE INTO pending (key, document) VALUES (?,?)", kept)
-        self._db.executemany("DELETE FROM pending WHERE key=?", gone)
+        self._db.executemany(f"INSERT OR REPLACE INTO {self._table} (key, document) VALUES (?,?)", kept)  # noqa: S608
+        self._db.executemany(f"DELETE FROM {self._table} WHERE key=?", gone)  # noqa: S608 - a constant name
 
     def written(self) -> None:
         """Take note that the transaction of `write` went well."""
@@ -76,4 +80,5 @@ class PendingTable:
 
     def forget_dropped(self) -> None:
         """Let go of documents whose URLs left the document table."""
-        self._db.execute("DELETE FROM pending WHERE key NOT IN (SELECT key FROM url)")
+        gone = f"DELETE FROM {self._table} WHERE key NOT IN (SELECT key FROM url)"  # noqa: S608 - a constant name
+        self._db.execute(gone)

@@ -6,7 +6,6 @@ import contextlib
 import json
 import sqlite3
 import sys
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -19,29 +18,17 @@ from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.expiry_table import ExpiryTable
 from ultracrawl.state.failure_table import FailureTable
 from ultracrawl.state.feed_table import FeedTable
+from ultracrawl.state.near_table import NearTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
+from ultracrawl.state.record_row import READ, UPSERT, record_of, row_of
 from ultracrawl.state.revisit_table import RevisitTable
+from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
 from ultracrawl.state.site_table import SiteTable
 from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
-GONE_RUNS = 3
-"""A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
-
-_RECORD = (
-    "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
-    "first_seen, last_fetched, failures, links, leaving"
-)
-_READ = f"{_RECORD}, key IN (SELECT key FROM pending)"  # noqa: S608 - constant column names
-_UPSERT = f"""
-    INSERT INTO url (key, site, {_RECORD}) VALUES (?{",?" * 17})
-    ON CONFLICT (key) DO UPDATE SET depth=excluded.depth, display_url=excluded.display_url,
-    status=excluded.status, outcome=excluded.outcome, reason=excluded.reason, etag=excluded.etag,
-    last_modified=excluded.last_modified, checksum=excluded.checksum, indexed=excluded.indexed,
-    handed=excluded.handed, first_seen=excluded.first_seen, last_fetched=excluded.last_fetched,
-    failures=excluded.failures, links=excluded.links, leaving=excluded.leaving"""  # noqa: S608 - constant column names
 _DISCOVER = """
     INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
@@ -93,6 +80,8 @@ class SqliteState:
         """Keys by display URL, of what is not flushed."""
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
         self._seq = self._last_seq()
+        self._prints: dict[bytes, set[int]] = {}
+        """Keys by fingerprint, of what is not flushed."""
         self.sitemaps = SitemapTable(self._db, self._all)
         self.pending = PendingTable(self._db, self._all)
         self.detours = DetourTable(self._db, self._all)
@@ -103,14 +92,18 @@ class SqliteState:
         self.allowances = AllowanceTable(self._db, self._all)
         self.feeds = FeedTable(self._db, self._all)
         self.outlook = SqliteOutlook(self._all)
+        self.near = NearTable(self._db, self._all)
+        self.successors = PendingTable(self._db, self._all, "successor")
         self._parts = (
             self.sitemaps,
             self.pending,
+            self.successors,
             self.detours,
             self.failures,
             self.revisits,
             self.sites,
             self.expiry,
+            self.near,
             self.allowances,
             self.feeds,
         )
@@ -137,12 +130,13 @@ class SqliteState:
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
         with translated(), self._transaction():
             self._db.execute(
-                "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)",
+                ADD_RUN,
                 (run.number, started, scope, run.cycle, run.minor, run.due, run.mode),
             )
             self._forget_orphans()
             self.sitemaps.begin_run(run.number - 1)
             self.sites.begin_run(started)
+            self.near.begin_run()
             self.allowances.begin_run()
             fill_queue(self._db, place, start)
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
@@ -152,39 +146,23 @@ class SqliteState:
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
-        for part in (self.pending, self.detours, self.failures):
+        for part in (self.pending, self.successors, self.detours, self.failures):
             part.forget_dropped()
 
     def orphans(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
-        gone = {
-            key
-            for (key,) in self._all(
-                "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND leaving=''", GONE_RUNS
-            )
-        }
-        if gone:
-            for (links,) in self._db.execute("SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"):
-                gone.difference_update(array("q", links))
-        return gone
+        with translated():
+            return forgettable(self._db)
 
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
         self.flush()
         with translated(), self._transaction():
-            self._db.execute(
-                "UPDATE run SET finished=?, report=?, scope=? WHERE number=?",
-                (run.finished, run.report, run.scope, run.number),
-            )
+            self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
-        rows = self._all(
-            "SELECT number, started, finished, scope, report, cycle, minor, due, mode FROM run "
-            "ORDER BY number DESC LIMIT ?",
-            limit,
-        )
-        return [RunMark(*row) for row in rows]
+        return latest_runs(self._all, limit)
 
     # ---- the document table
 
@@ -209,8 +187,8 @@ class SqliteState:
             entry, now = self._found[key]
             shown = entry.display_url
             return UrlRecord(entry.url, self.source, depth=entry.depth, display_url=shown, first_seen=now)
-        rows = self._all(f"SELECT {_READ} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
-        return self._from_row(rows[0]) if rows else None
+        rows = self._all(f"SELECT {READ} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
+        return record_of(rows[0], self.source) if rows else None
 
     def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add a URL that is not known yet to table and queue, or to the table alone."""
@@ -233,6 +211,7 @@ class SqliteState:
         self._touched.add(entry.site)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
+        self._note_print(entry.key, record.fingerprint)
 
     def amend(self, key: int, record: UrlRecord) -> None:
         """Replace the record of a known URL; whether it waits in the queue stays as it is."""
@@ -241,6 +220,7 @@ class SqliteState:
         else:
             self._amended[key] = record
         self._note_name(key, record.display_url)
+        self._note_print(key, record.fingerprint)
 
     def shown_as(self, url: str) -> list[UrlRecord]:
         """Return the records that have this URL as a display URL of its own."""
@@ -250,6 +230,19 @@ class SqliteState:
         keys = self._names.get(url, set()).union(key for (key,) in self._all(query, url))
         records = (self.get(key) for key in sorted(keys))
         return [record for record in records if record is not None and record.display_url == url]
+
+    def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
+        """Return the records with this fingerprint."""
+        query = "SELECT key FROM url WHERE fingerprint=? AND fingerprint<>x''"
+        keys = [key for (key,) in self._all(query, fingerprint)]
+        if fingerprint in self._prints:
+            keys = sorted(self._prints[fingerprint].union(keys))
+        records = map(self.get, keys)
+        return [one for one in records if one is not None and one.fingerprint == fingerprint]
+
+    def _note_print(self, key: int, fingerprint: bytes) -> None:
+        if fingerprint:
+            self._prints.setdefault(fingerprint, set()).add(key)
 
     def _note_name(self, key: int, display_url: str) -> None:
         if display_url:
@@ -263,7 +256,14 @@ class SqliteState:
         with translated(), self._transaction():
             self._db.executemany("DELETE FROM queue WHERE key=?", rows)
             self._db.executemany("DELETE FROM url WHERE key=?", rows)
-            for part in (self.sitemaps, self.pending, self.detours, self.failures, self.feeds):
+            for part in (
+                self.sitemaps,
+                self.pending,
+                self.successors,
+                self.detours,
+                self.failures,
+                self.feeds,
+            ):
                 part.forget_dropped()
 
     def dequeue_removed(self) -> None:
@@ -271,6 +271,14 @@ class SqliteState:
         self.flush()
         with translated(), self._transaction():
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
+
+    def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
+        """Return the keys of documents that are in the index or on their way there."""
+        self.flush()
+        rest = "OR (outcome='DUPLICATE' AND fingerprint<>x'')" if duplicates else ""
+        query = f"SELECT key FROM url WHERE indexed=1 OR handed=1 {rest}"  # noqa: S608 - constant text
+        waiting = " UNION SELECT key FROM pending UNION SELECT key FROM successor"
+        return frozenset(key for (key,) in self._all(query + waiting))
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""
@@ -337,8 +345,8 @@ class SqliteState:
             run(_ENQUEUE, [(e.site, e.level, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
             gone = (*self._left, *(entry for entry, _ in self._done.values()))
             run(_DEQUEUE, [(e.site, e.level, e.rank, e.depth, e.seq) for e in gone])
-            run(_UPSERT, [_row(key, site_of(record.url), record) for key, record in self._amended.items()])
-            run(_UPSERT, [_row(entry.key, entry.site, record) for entry, record in self._done.values()])
+            run(UPSERT, [row_of(key, site_of(record.url), record) for key, record in self._amended.items()])
+            run(UPSERT, [row_of(entry.key, entry.site, record) for entry, record in self._done.values()])
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
             for part in self._parts:
                 part.write()
@@ -352,6 +360,7 @@ class SqliteState:
         self._left.clear()
         self._amended.clear()
         self._names.clear()
+        self._prints.clear()
         self._marks.clear()
 
     @contextlib.contextmanager
@@ -383,10 +392,10 @@ class SqliteState:
         return self._records("leaving<>''")
 
     def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
-        query = f"SELECT {_READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
+        query = f"SELECT {READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
         with translated():
             for row in self._db.execute(query, values):
-                yield self._from_row(row)
+                yield record_of(row, self.source)
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
@@ -408,39 +417,9 @@ class SqliteState:
             if self._lock:
                 self._lock.close()
 
-    def _from_row(self, row: tuple[object, ...]) -> UrlRecord:
-        (
-            url,
-            depth,
-            display,
-            status,
-            outcome,
-            reason,
-            etag,
-            modified,
-            checksum,
-            indexed,
-            handed,
-            *rest,
-            leaving,
-            pending,
-        ) = row
-        return UrlRecord(  # the columns are typed by the schema
-            url, self.source, depth, display, status, UrlOutcome(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
-            bool(indexed), bool(handed), *rest, pending=bool(pending), leaving=leaving,  # type: ignore[arg-type, misc]
-        )  # fmt: skip
-
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with translated():
             return self._db.execute(query, values).fetchall()
 
     def _one(self, query: str) -> tuple[Any, ...]:
         return self._all(query)[0]
-
-
-def _row(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
-    return (
-        key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
-        r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
-        r.leaving,
-    )  # fmt: skip

@@ -14,6 +14,7 @@ from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.expiry_table import ExpiryStore
 from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.feed_table import FeedStore
+from ultracrawl.state.near_table import NearStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import RevisitStore
@@ -117,6 +118,14 @@ class StateStore(Protocol):
     def outlook(self) -> QueueOutlook:
         """What waits in the queue, for people who look at it."""
 
+    @property
+    def near(self) -> NearStore:
+        """Which texts are nearly equal."""
+
+    @property
+    def successors(self) -> PendingStore:
+        """Documents that take the place of equal ones, as soon as these leave the index."""
+
     def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
@@ -159,8 +168,14 @@ class StateStore(Protocol):
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed (status 955) out of the queue, durably; they stay known."""
 
+    def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
+        """Return the records with this fingerprint, none for an empty one."""
+
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""
+
+    def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
+        """Return the keys of documents in the index, on the way there or waiting; on request of duplicates too."""
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say, after the commit of the index, whether the documents of these keys are in it."""

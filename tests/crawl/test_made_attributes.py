@@ -1,0 +1,32 @@
+"""Attributes made by rules can be searched."""
+
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+
+
+def test_ultra_search_47_53_extracted_values_are_found_by_a_query(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    body = b'<title>Blue kettle</title><p>boils water</p><p class="price">12.50</p>'
+    site.file("/products/kettle", body, "text/html")
+    site.page("/", title="Shop", links=["/products/kettle"], text="all we have")
+    source = {
+        "start_urls": [f"{url}/"],
+        "boundary": LOOPBACK,
+        "politeness": {"delay": 0},
+        "extract": {
+            "Department": "=Sales",
+            "Product": {"regexp": r"/products/(\w+)"},
+            "Price": {"css": ".price", "urls": [f"{url}/products/"]},
+        },
+    }
+    attributes = {"Department": "string", "Product": "string", "Price": "number"}
+    workspace.write({"attributes": attributes, "sources": {"shop": source}})
+    workspace.crawl()
+    assert workspace.search("Price:12.5") == ["/products/kettle"]
+    assert workspace.search("", "--where", "Product=kettle") == ["/products/kettle"]
+    assert sorted(workspace.search("", "--where", "Department=Sales")) == ["/", "/products/kettle"]
+    source["extract"] = {"Department": "=Support"}
+    workspace.write({"attributes": attributes, "sources": {"shop": source}})
+    workspace.crawl()
+    assert sorted(workspace.search("", "--where", "Department=Support")) == ["/", "/products/kettle"]

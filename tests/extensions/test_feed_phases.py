@@ -1,0 +1,91 @@
+"""Crawling and indexing at once, or in turn (Ultra Search 6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ultracrawl.backends import Indexer
+from ultracrawl.extensions.feed import EAGER_SIZE, IndexFeed
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.batches import Committed, Report
+from ultracrawl.index.cache import DocumentCache
+from ultracrawl.model import RunReport
+from ultracrawl.state import SqliteState
+
+
+class Waiting:
+    """An indexer that commits when it is told to."""
+
+    def __init__(self) -> None:
+        self.segments: list[Path] = []
+        self._done: list[Report] = []
+
+    @property
+    def busy(self) -> int:
+        return len(self.segments)
+
+    def prepare(self) -> None:
+        pass
+
+    def submit(self, path: Path) -> None:
+        self.segments.append(path)
+
+    def commit(self) -> None:
+        self._done.append(Committed(self.segments.pop(0), 1, 0.0))
+
+    def poll(self) -> list[Report]:
+        done, self._done = self._done, []
+        return done
+
+    def close(self, timeout: float) -> list[Report]:
+        return []
+
+
+@pytest.fixture
+def state() -> Any:
+    store = SqliteState(":memory:", "s")
+    yield store
+    store.close()
+
+
+def feed(tmp_path: Path, state: SqliteState, two_phases: bool) -> tuple[IndexFeed, Waiting]:
+    indexer = Waiting()
+    cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
+    return IndexFeed(
+        "s", cache, cast(Indexer, indexer), state, RunReport("s", "1", ""), two_phases=two_phases
+    ), indexer
+
+
+def add(taking: IndexFeed, number: int) -> None:
+    taking.add(number, IndexDocument("s", f"http://x/{number}", "t", "word " * (EAGER_SIZE // 5)))
+    taking.tick()
+
+
+@pytest.mark.parametrize("two_phases", [False, True])
+def test_ultra_search_5_when_the_cache_is_full_caching_stops_and_indexing_starts(
+    tmp_path: Path, state: SqliteState, two_phases: bool
+) -> None:
+    taking, indexer = feed(tmp_path, state, two_phases)
+    add(taking, 1)
+    assert indexer.busy == (0 if two_phases else 1), "in two phases the index waits for a full cache"
+    add(taking, 2)
+    add(taking, 3)
+    assert indexer.busy == 1
+    assert taking.congested is two_phases
+    indexer.commit()
+    taking.tick()
+    assert not taking.congested, "ultra_search_7: crawling goes on"
+    taking.close(0)
+
+
+def test_ultra_search_6_when_the_queue_is_empty_indexing_starts_though_the_cache_is_not_full(
+    tmp_path: Path, state: SqliteState
+) -> None:
+    taking, indexer = feed(tmp_path, state, True)
+    add(taking, 1)
+    taking.drain()
+    assert indexer.busy == 1
+    taking.close(0)

@@ -1,0 +1,123 @@
+"""Equal and nearly equal content in the state store."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.duplicates import Fingerprints, blocks, distance, preference, rank, simhash
+from ultracrawl.model import Page, UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.urls import url_key
+
+PRINT = b"0123456789abcdef"
+
+
+def entry(url: str, seq: int) -> QueueEntry:
+    return QueueEntry(url_key(url), url, "site", 0, seq)
+
+
+@pytest.mark.parametrize("flushed", [False, True], ids=["unflushed", "flushed"])
+def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> None:
+    state = SqliteState(tmp_path / "a.sqlite", "a")
+    for number, url in enumerate(("http://x/a", "http://x/b", "http://x/c"), 1):
+        found = entry(url, number)
+        state.discover(found, 1.0)
+        given = b"" if url.endswith("c") else PRINT
+        state.finish(found, UrlRecord(url, "a", fingerprint=given, preference=2))
+    if flushed:
+        state.flush()
+    assert sorted(one.url for one in state.same_content(PRINT)) == ["http://x/a", "http://x/b"]
+    assert state.same_content(b"") == []
+    assert state.same_content(PRINT)[0].preference == 2
+    state.amend(url_key("http://x/a"), UrlRecord("http://x/a", "a"))
+    assert [one.url for one in state.same_content(PRINT)] == ["http://x/b"]
+    state.close()
+
+
+@pytest.mark.parametrize("flushed", [False, True], ids=["unflushed", "flushed"])
+@pytest.mark.parametrize(
+    ("bits", "within", "found"), [(0, 3, True), (3, 3, True), (4, 3, False), (3, 2, False), (1, 0, False)]
+)
+def test_the_nearest_text_is_found(
+    tmp_path: Path, flushed: bool, bits: int, within: int, found: bool
+) -> None:
+    state = SqliteState(tmp_path / "a.sqlite", "a")
+    dice = random.Random(bits)
+    value = dice.getrandbits(64) | 1 << 63
+    state.near.put(PRINT, value)
+    if flushed:
+        state.flush()
+    for _ in range(50):
+        other = value
+        for bit in dice.sample(range(64), bits):
+            other ^= 1 << bit
+        assert state.near.find(other, within) == (PRINT if found else None)
+    state.close()
+
+
+def test_texts_that_no_page_has_are_forgotten_by_the_next_run(tmp_path: Path) -> None:
+    state = SqliteState(tmp_path / "a.sqlite", "a")
+    state.near.put(PRINT, 5)
+    state.flush()
+    state.begin_run(1.0, "scope")
+    assert state.near.find(5, 0) is None
+    state.close()
+
+
+def test_an_older_state_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    db = sqlite3.connect(path)
+    for number, step in enumerate(MIGRATIONS[:3], 1):
+        db.executescript(f"{step} PRAGMA user_version={number};")
+    db.execute("INSERT INTO url (key, url, site, depth, outcome) VALUES (1, 'http://x/', 'x', 0, 'NEW')")
+    db.commit()
+    db.close()
+    state = SqliteState(path, "a")
+    record = state.get(1)
+    assert record is not None
+    assert (record.outcome, record.fingerprint, record.preference) == (UrlOutcome.NEW, b"", 1)
+    state.close()
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        pytest.param(("http://x/long/seed", 2), ("https://x/", 0), id="start URL"),
+        pytest.param(("http://x/long", 0), ("https://x/", 1), id="names itself"),
+        pytest.param(("http://x/long", 1), ("https://x/", 2), id="names none"),
+        pytest.param(("https://x/long", 1), ("http://x/", 1), id="https"),
+        pytest.param(("http://x/long", 1), ("http://x/?a", 1), id="no query"),
+        pytest.param(("http://x/z", 1), ("http://x/aa", 1), id="shorter"),
+        pytest.param(("http://x/a", 1), ("http://x/b", 1), id="alphabet"),
+    ],
+)
+def test_the_order_of_urls(better: tuple[str, int], worse: tuple[str, int]) -> None:
+    seeds = frozenset({"http://x/long/seed"})
+    assert rank(*better, seeds) < rank(*worse, seeds)
+
+
+@pytest.mark.parametrize(("canonical", "value"), [("", 1), ("http://x/a", 0), ("http://x/b", 2)])
+def test_what_a_page_says_of_itself(canonical: str, value: int) -> None:
+    assert preference("http://x/a", canonical) == value
+
+
+def test_simhash_is_close_for_close_texts_only() -> None:
+    text = " ".join(f"word{number}" for number in range(500))
+    same, other = simhash(text), simhash(text[::-1])
+    assert same is not None
+    assert other is not None
+    assert simhash(text.upper().replace(" ", ", ")) == same
+    assert distance(same, other) > 10
+    assert simhash("two words") is None
+    assert simhash(text, 501) is None
+    assert len(set(blocks(same)) | set(blocks(same ^ 1))) == 5
+
+
+def test_text_and_body_are_never_mistaken_for_each_other() -> None:
+    page = Page(title="a", text="b")
+    assert Fingerprints().of(page, b"") != Fingerprints(by_text=False).of(page, b"a\0b")

@@ -1,0 +1,68 @@
+"""`ultracrawl export`: what is stored, as a WARC file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from ultracrawl import __version__
+from ultracrawl.backends import open_documents, stored_documents_exist
+from ultracrawl.cli.options import chosen_sources, config_option, open_project
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.model.warc import warc_info, warc_response
+from ultracrawl.sources import DataSource, Project
+
+
+@click.command("export")
+@click.argument("sources", nargs=-1)
+@click.option(
+    "--warc",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    required=True,
+    help="The file to write; compressed, record by record, if its name ends in .gz. It must not exist.",
+)
+@config_option
+def command(sources: tuple[str, ...], warc: Path, config: str | None) -> None:
+    """Write the stored documents of SOURCES (all that keep some, if none is named) to a WARC 1.1 file.
+
+    \b
+    Example:
+      ultracrawl export handbook --warc handbook.warc.gz
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    chosen = [one for one in chosen_sources(project, sources) if stored_documents_exist(project, one)]
+    if not chosen:
+        raise UserError("no documents are stored; write `storage: {keep: true}` in a source and crawl it")
+    written = _write(warc, (answer for source in chosen for answer in _answers(project, source)))
+    click.echo(f"{written:,} documents in {warc}")
+
+
+def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:
+    store = open_documents(project, source)
+    try:
+        for key in store.stored_keys():
+            answer = store.get(key)
+            if answer is not None:
+                yield answer
+    finally:
+        store.close()
+
+
+def _write(path: Path, answers: Iterator[StoredAnswer]) -> int:
+    compress = path.suffix == ".gz"
+    number = 0
+    try:
+        with path.open("xb") as file:
+            file.write(warc_info(f"ultracrawl/{__version__}", time.time(), compress=compress))
+            for number, answer in enumerate(answers, 1):  # noqa: B007 - the count is the result
+                file.write(warc_response(answer, compress=compress))
+    except FileExistsError as error:
+        raise UserError(f"{path} exists already; name another file or remove it") from error
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error.strerror}") from error
+    return number

@@ -1,0 +1,43 @@
+"""`ultracrawl lists`: the lists of values."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.backends import value_lists
+from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.errors import UserError
+
+
+@click.command("lists")
+@click.argument("attribute", required=False)
+@config_option
+@click.option("--language", metavar="CODE", default="", help="Show display names in this language.")
+@json_option
+def command(attribute: str | None, config: str | None, language: str, as_json: bool) -> None:
+    """Print the values that search attributes may have, with display names; of ATTRIBUTE or of all with a list.
+
+    Lists stand under `lists:` of the definition, or were loaded by `ultracrawl load-metadata`. With --json one object a
+    value.
+
+    \b
+    Examples:
+      ultracrawl lists
+      ultracrawl lists Country --language de --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    lists = value_lists(open_project(config))
+    if attribute is not None and attribute not in lists:
+        raise UserError(f"{attribute!r} has no list; these have one: {', '.join(sorted(lists)) or 'none'}")
+    for one in (lists[attribute],) if attribute else lists.values():
+        for value in one.values:
+            shown = value.display_name(language)
+            if as_json:
+                row = {
+                    "attribute": one.attribute,
+                    "value": value.value,
+                    "display": shown,
+                    "names": dict(value.names),
+                }
+                print_json(row)
+            else:
+                click.echo(f"{one.attribute}  {value.value}  {shown}")

@@ -1,0 +1,37 @@
+"""`ultracrawl reindex`: every document again from what is stored."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.progress import ProgressLine
+from ultracrawl.cli.report import print_remade
+from ultracrawl.jobs.reindex import reindex_sources
+
+
+@click.command("reindex")
+@click.argument("sources", nargs=-1)
+@config_option
+@json_option
+def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
+    """Make every document of SOURCES (all if none is named) again from what is stored, without one request.
+
+    For sources with `storage: {keep: true}`. Use it after the index was lost, or after a change of attributes.
+    Documents in the index that are not stored are counted, and left as they are.
+
+    \b
+    Examples:
+      ultracrawl reindex
+      ultracrawl reindex handbook --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project = open_project(config)
+    chosen = chosen_sources(project, sources)
+    with ProgressLine(enabled=True) as progress:
+        reports = reindex_sources(project, chosen, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update)
+    if as_json:
+        print_json({"runs": [report.as_json() for report in reports]})
+    else:
+        for report in reports:
+            print_remade(report)
+    raise SystemExit(1 if any(report.failed for report in reports) else 0)

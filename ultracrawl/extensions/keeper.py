@@ -1,0 +1,96 @@
+"""Keeps the answers behind the documents in the index, if the source wants it (FAST 5.7)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ultracrawl.backends import open_documents
+from ultracrawl.content import type_matches
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions.recorder import HANDED
+from ultracrawl.model import UrlOutcome
+from ultracrawl.model.answer import StoredAnswer
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.extensions.session import CrawlSession
+    from ultracrawl.extensions.visit import Visit
+    from ultracrawl.state.document_store import DocumentStore
+
+logger = logging.getLogger(__name__)
+
+_ALWAYS = frozenset({"content-type"})
+
+
+class Keeper:
+    """Told how visits end; keeps the answer of each that brought a document.
+
+    If the store cannot be written, that is a problem of the run, nothing more is kept, and the crawl goes on.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._options = session.source.storage
+        self.store: DocumentStore | None = None
+        """The stored answers of the source, if it keeps them."""
+        self._usable = True
+
+    def open(self) -> None:
+        """Open the store of a source that keeps documents."""
+        if self._options.keep:
+            self.store = open_documents(self._session.project, self._session.source)
+            self._session.recorder.on_finish.append(self.ended)
+
+    def ended(self, visit: Visit) -> None:
+        """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
+        answer, visit.answer = visit.answer, None
+        store = self.store
+        if store is None or answer is None or not self._usable or visit.stored:
+            return
+        if not self._wants(visit):
+            return
+        if self._options.size is not None and store.size + len(answer.body) > self._options.size:
+            self._give_up(
+                f"the stored documents have reached `storage.size`; {visit.url} and others are not kept"
+            )
+            return
+        compress = self._options.compress and not type_matches(
+            visit.media_type, self._options.compress_exclude
+        )
+        try:
+            store.put(visit.entry.key, self._answer(visit, answer), compress=compress)
+        except WorkError as error:
+            self._give_up(str(error))
+
+    def _wants(self, visit: Visit) -> bool:
+        if visit.outcome is UrlOutcome.DUPLICATE:
+            return self._options.duplicates or self._session.duplicates.waits(visit.entry.key)
+        return visit.outcome in HANDED or visit.outcome is UrlOutcome.PENDING
+
+    def _answer(self, visit: Visit, response: Response) -> StoredAnswer:
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, values in response.headers.items()
+            for value in values
+            if self._options.headers or name.lower().decode("latin-1") in _ALWAYS
+        )
+        return StoredAnswer(visit.url, self._session.clock(), headers, response.body, visit.truncated)
+
+    def _give_up(self, problem: str) -> None:
+        self._usable = False
+        self._session.problems.append(problem)
+        logger.error("%s", problem)
+
+    def close(self) -> None:
+        """Remove what is not in the index any more, and release the store."""
+        if self.store is None:
+            return
+        try:
+            if self._usable:
+                self.store.retain(self._session.state.kept_keys(duplicates=self._options.duplicates))
+        except WorkError as error:
+            self._give_up(str(error))
+        finally:
+            self.store.close()

@@ -1,0 +1,62 @@
+"""Answers requests from the stored documents of a source; opens no connection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import DownloadFailedError
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+
+from ultracrawl.extensions import CrawlSession, visit_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from ultracrawl.extensions import Visit
+    from ultracrawl.model.answer import StoredAnswer
+
+
+class StoredDownloadHandler(BaseDownloadHandler):
+    """The only handler while documents are made again: what is not stored fails, whoever asks for it."""
+
+    lazy = True
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._session = CrawlSession.of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the handler of a crawler."""
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the stored answer. Raises `DownloadFailedError` if there is none."""
+        visit = visit_of(request)
+        store = self._session.keeper.store
+        answer = store.get(visit.entry.key) if visit is not None and store is not None else None
+        if visit is None or answer is None:
+            raise DownloadFailedError(f"{request.url} is not stored")
+        visit.truncated = answer.truncated
+        headers = _headers(visit, answer)
+        kind = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
+        return kind(request.url, status=200, headers=headers, body=answer.body)
+
+    async def close(self) -> None:
+        """There is nothing to stop."""
+
+
+def _headers(visit: Visit, answer: StoredAnswer) -> Headers:
+    """Return the stored headers; validators that were not stored are those of the record."""
+    known = {"ETag": visit.record.etag, "Last-Modified": visit.record.last_modified}
+    headers = Headers({name: value for name, value in known.items() if value})
+    for name in {name for name, _ in answer.headers}:
+        headers.setlist(name, [value.encode("latin-1") for one, value in answer.headers if one == name])
+    # The body is stored without it.
+    headers.pop("Content-Encoding", None)
+    return headers

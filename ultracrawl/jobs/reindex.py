@@ -1,0 +1,64 @@
+"""Makes every document of sources again from what is stored, without a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ultracrawl.backends import stored_documents_exist
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.run import Watcher, run_sources
+from ultracrawl.model import RunReport
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.access_options import AccessOptions
+
+_HANDLER = "ultracrawl.handlers.stored.StoredDownloadHandler"
+_SETTINGS = {
+    "ULTRACRAWL_REINDEX": True,
+    "SCHEDULER": "ultracrawl.scheduler.replay.ReplayScheduler",
+    "DOWNLOAD_HANDLERS": {"http": _HANDLER, "https": _HANDLER, "ftp": _HANDLER},
+}
+
+
+def reindex_sources(
+    project: Project,
+    sources: Iterable[DataSource],
+    *,
+    settings: dict[str, object] | None = None,
+    watcher: Watcher | None = None,
+) -> list[RunReport]:
+    """Make the documents of the sources again by their present definition; see `run_sources`.
+
+    Spider, middlewares and pipelines are those of a crawl. Raises `UserError` for a source without a store.
+    """
+    chosen = list(sources)
+    for source in chosen:
+        if not stored_documents_exist(project, source):
+            raise UserError(
+                f"no documents of {source.name} are stored; write `storage: {{keep: true}}` and crawl it with --force"
+            )
+        if source.javascript.use:
+            raise UserError(
+                f"the pages of {source.name} are opened in a browser, and what their scripts ask for is not stored; "
+                f"`ultracrawl crawl {source.name} --force` makes its documents again"
+            )
+    offline = [_offline(source) for source in chosen]
+    return run_sources(
+        project, offline, force=True, settings={**(settings or {}), **_SETTINGS}, watcher=watcher
+    )
+
+
+def _offline(source: DataSource) -> DataSource:
+    """Return a source that asks nobody: no robots.txt, no sitemap, no login, no handlers of its own."""
+    own = {name: value for name, value in source.settings.items() if name not in _SETTINGS}
+    access = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in AccessOptions.model_fields.items()
+    }
+    return source.model_copy(
+        update={
+            **access,
+            "robots": source.robots.model_copy(update={"obey": False}),
+            "sitemaps": source.sitemaps.model_copy(update={"use": False}),
+            "settings": own,
+        }
+    )

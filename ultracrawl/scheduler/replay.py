@@ -1,0 +1,151 @@
+"""Hands out stored answers in place of requests: every document of a source is made again, nothing is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.defer import deferred_from_coro
+
+from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.extensions.visit import META_KEY
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.scheduler.alarm import Alarm
+from ultracrawl.state import QueueEntry
+from ultracrawl.urls import site_of, url_key
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+WAIT = 0.05
+"""Seconds between two looks at an index process that is behind."""
+
+
+class ReplayScheduler(BaseScheduler):
+    """A scheduler whose queue is the store of a source. Links, redirects and retries lead nowhere."""
+
+    def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
+        self._crawler = crawler
+        self._session = session
+        self._alarm = Alarm(self._wake)
+        self._keys: list[int] = []
+        self._spare: set[int] = set()
+        """Keys of stored answers that are asked for only when a document gives up its place."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the scheduler of a crawler (Scrapy's component protocol)."""
+        return cls(crawler, CrawlSession.of(crawler))
+
+    # ---- Scrapy's scheduler protocol
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Open the session; what is stored and in the index waits then."""
+        self._spider = spider
+        session = self._session
+        session.open()
+        session.links = self
+        session.recorder.on_finish.append(self._finished)
+        session.control.on_resume.append(self._wake)
+        session.state.flush()
+        leaving = {url_key(record.url) for record in session.state.leaving_records()}
+        searchable = session.state.kept_keys() - leaving
+        stored = set(session.keeper.store.stored_keys()) if session.keeper.store is not None else set()
+        self._keys = sorted(stored & searchable, reverse=True)
+        self._spare = stored - searchable - leaving
+        missing = len(searchable - stored)
+        session.report.scheduled = len(self._keys)
+        if missing:
+            session.problems.append(
+                f"{missing:,} documents of {session.source.name} are in the index and not stored; "
+                "`ultracrawl crawl --force` fetches and makes them again"
+            )
+        return None
+
+    def close(self, reason: str) -> Deferred[None]:
+        """End the session."""
+        self._alarm.close()
+        self._session.report.fetched = 0  # what the middlewares counted came from the store
+        return deferred_from_coro(self._session.close(reason))
+
+    def has_pending_requests(self) -> bool:
+        """Whether stored answers wait."""
+        return bool(self._keys) and not self._session.failed
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Turn away what a spider asks for."""
+        return False
+
+    def next_request(self) -> Request | None:
+        """Hand out the next stored answer as a request that the download handler answers."""
+        if not self.has_pending_requests():
+            return None
+        if self._session.control.paused:
+            return None
+        if self._session.feed.congested or self._session.conversion.congested:
+            self._alarm.set(WAIT)
+            return None
+        key = self._keys.pop()
+        record = self._session.state.get(key)
+        if record is None:
+            return self.next_request()
+        entry = QueueEntry(
+            key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
+        )
+        visit = self._session.visits[key] = Visit(entry, record, rescan=True, stored=True)
+        return Request(
+            record.url,
+            callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
+            errback=self._spider.failed,  # type: ignore[attr-defined]
+            meta={META_KEY: visit, "download_slot": entry.site, "handle_httpstatus_all": True},
+            dont_filter=True,
+        )
+
+    def _wake(self) -> None:
+        engine = self._crawler.engine
+        if engine._slot is not None:
+            engine._slot.nextcall.schedule()
+
+    def _finished(self, visit: Visit) -> None:
+        self._session.visits.pop(visit.entry.key, None)
+
+    # ---- where links would go
+
+    def seed(self, urls: Iterable[str]) -> int:
+        """Take no start URLs."""
+        return 0
+
+    def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+        """Take no links; those that are known of the page stay."""
+        visit.links = visit.record.links
+        return 0
+
+    def redirect(self, visit: Visit, target: str, display_url: str) -> None:
+        """Take no target of a redirect."""
+
+    def retry(self, visit: Visit, delay: float) -> None:
+        """End the visit: what cannot be read now cannot be read later."""
+        reason = "its answer could not be read from the stored documents"
+        self._session.recorder.finish(visit, UrlOutcome.FAILED, StatusCode.IO_ERROR, reason)
+
+    def again(self, record: UrlRecord) -> None:
+        """Make a document of a stored answer; what is not stored is left to the next crawl."""
+        key = url_key(record.url)
+        if key in self._spare:
+            self._spare.discard(key)
+            self._keys.append(key)
+
+    def release(self, visit: Visit) -> None:
+        """Keep the place of a visit: there are none to give away."""
+
+    def amended(self, record: UrlRecord) -> None:
+        """Take note of a record that was changed: its visit, if there is one, goes on from it."""
+        for visit in self._session.visits.values():
+            if visit.url == record.url and not visit.done:
+                visit.record = record

@@ -1,0 +1,70 @@
+"""From the `extract` rules of a definition to objects that make values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+
+from ultracrawl.attributes import SearchAttribute
+from ultracrawl.attributes.making import MOST_VALUES, Constant, Extract, Found, MadeValue, Template
+from ultracrawl.boundary.matcher import UriTable
+from ultracrawl.boundary.rules import Action, UriRule
+from ultracrawl.boundary.tables import compiled
+from ultracrawl.content.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
+from ultracrawl.sources.extract_section import ExtractRule
+from ultracrawl.urls import UrlPolicy
+
+Rules = Mapping[str, tuple[ExtractRule, ...]]
+
+
+def mapping(own: Mapping[str, str], rules: Rules, schema: Mapping[str, SearchAttribute]) -> dict[str, str]:
+    """Return which search attribute each document attribute goes to.
+
+    What is made under the name of a search attribute goes there, unless the definition maps it elsewhere.
+    """
+    by_lower = {name.lower(): name for name in schema}
+    return {**{name: by_lower[name] for name in rules if name in by_lower}, **own}
+
+
+def made_values(rules: Rules) -> list[MadeValue]:
+    """Return the rules that need only the document, in the order of the definition."""
+    return [one for name, rule in _each(rules) if (one := _made(name, rule)) is not None]
+
+
+def page_picks(rules: Rules) -> PagePicks | None:
+    """Return the rules that look into the tree of a page, None without any."""
+    picks = tuple(pick for name, rule in _each(rules) if (pick := _pick(name, rule)) is not None)
+    return PagePicks(picks) if picks else None
+
+
+def _each(rules: Rules) -> Iterator[tuple[str, ExtractRule]]:
+    return ((name, rule) for name, several in rules.items() for rule in several)
+
+
+def _made(name: str, rule: ExtractRule) -> MadeValue | None:
+    applies = _applies(rule)
+    if rule.constant is not None:
+        return Constant(name, rule.constant, applies)
+    if rule.template is not None:
+        return Template(name, rule.template, applies)
+    if rule.regexp is None:
+        return None
+    expression = compiled(rule.regexp)
+
+    def matches(text: str) -> list[Found]:
+        return list(islice(expression.finditer(text), MOST_VALUES))
+
+    return Extract(name, rule.of.lower(), matches, expression.groups, applies)
+
+
+def _pick(name: str, rule: ExtractRule) -> CssPick | XPathPick | None:
+    if rule.css is not None:
+        return css_pick(name, rule.css, rule.attribute, _applies(rule))
+    return xpath_pick(name, rule.xpath, _applies(rule)) if rule.xpath is not None else None
+
+
+def _applies(rule: ExtractRule) -> Callable[[str], bool] | None:
+    if not rule.urls:
+        return None
+    table = UriTable((UriRule(one.kind, one.text, Action.INCLUDE) for one in rule.urls), policy=UrlPolicy())
+    return lambda url: table.find(url) is not None

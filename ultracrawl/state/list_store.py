@@ -1,0 +1,51 @@
+"""Lists of values that were loaded in bulk, in one JSON file of the project's state."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ultracrawl.attributes.value_lists import ListedValue, ValueList
+from ultracrawl.errors import StateError
+
+NAME = "lists.json"
+
+
+class ListStore:
+    """The loaded lists in the folder of the state; a write replaces the file as a whole."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+
+    def read(self) -> dict[str, ValueList]:
+        """Return the lists by search attribute. Raises `StateError` if the file is no list file of ours."""
+        if not self._path.exists():
+            return {}
+        try:
+            stored = json.loads(self._path.read_text(encoding="utf-8"))
+            return {
+                name: ValueList(name, tuple(ListedValue(value, names) for value, names in values))
+                for name, values in stored.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise StateError(f"the loaded lists in {self._path} cannot be read: {error}") from error
+
+    def replace(self, lists: Iterable[ValueList]) -> None:
+        """Store lists durably; those of other attributes stay. Raises `StateError`."""
+        all_lists = self.read() | {one.attribute: one for one in lists}
+        stored = {
+            name: [(one.value, dict(one.names)) for one in values.values]
+            for name, values in all_lists.items()
+        }
+        draft = self._path.with_suffix(".new")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("w", encoding="utf-8") as file:
+                json.dump(stored, file, ensure_ascii=False)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self._path)
+        except OSError as error:
+            raise StateError(f"the lists cannot be written to {self._path}: {error.strerror}") from error
