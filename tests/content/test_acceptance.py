@@ -93,7 +93,7 @@ NOON = 1_764_763_200.0  # 2025-12-03 12:00 UTC
     [
         ("unavailable_after: Wed, 03 Dec 2025 12:00:00 GMT", NOON),
         ("unavailable_after: 2025-12-03T12:00:00Z", NOON),
-        ("unavailable_after: 3 Dec 2025 12:00:00 PST", NOON),
+        ("unavailable_after: 3 Dec 2025 04:00:00 PST", NOON),
         ("noarchive, unavailable_after : 2025-12-03T12:00:00Z", NOON),
         ("unavailable_after: 2025-12-03T12:00:00Z, unavailable_after: 2026-01-01", NOON),
         ("unavailable_after: soon", None),

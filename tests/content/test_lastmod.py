@@ -21,7 +21,10 @@ def at(*parts: int) -> datetime:
         pytest.param("2024-12", at(2024, 12, 1), at(2025, 1, 1, 12), id="month"),
         pytest.param("2024", at(2024, 1, 1), at(2025, 1, 1, 12), id="year"),
         pytest.param("Thu, 02 May 2024 10:00:00 GMT", at(2024, 5, 2, 10), at(2024, 5, 2, 10), id="header"),
-        pytest.param("Thu, 02 May 2024 10:00:00 EST", at(2024, 5, 2, 10), at(2024, 5, 2, 22), id="zone-name"),
+        pytest.param("Thu, 02 May 2024 10:00:00 EST", at(2024, 5, 2, 15), at(2024, 5, 2, 15), id="zone-name"),
+        pytest.param(
+            "Thu, 02 May 2024 10:00:00 CET", at(2024, 5, 2, 10), at(2024, 5, 2, 22), id="unknown-zone"
+        ),
     ],
 )
 def test_lastmod_and_the_latest_moment_it_may_mean(text: str, moment: datetime, latest: datetime) -> None:

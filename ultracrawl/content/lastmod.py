@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ultracrawl.content.dates import parse_http_date, parse_w3c_date
 
 _PARTIAL = re.compile(r"\d{4}(-\d{1,2}(-\d{1,2})?)?", re.ASCII)
-_ZONED = re.compile(r"(?:z|gmt|utc?|[+-]\d{2}:?\d{2})\Z", re.IGNORECASE | re.ASCII)
+_ZONED = re.compile(r"(?:z|gmt|utc?|[ecmp][sd]t|[+-]\d{2}:?\d{2})\Z", re.IGNORECASE | re.ASCII)
 _LONGEST = 200
 _WEST = timedelta(hours=12)
 """How much later than in UTC a day ends in the last time zone."""
