@@ -34,7 +34,11 @@ def protected(site: Site, path: str, realm: str = "Staff", accepted: str = BASIC
 
     def answer(request: Request) -> Reply:
         if request.header("Authorization") == accepted:
-            return Reply(200, (("Content-Type", "text/html"),), b"<title>P</title><p>secretword</p>")
+            return Reply(
+                200,
+                (("Content-Type", "text/html"),),
+                f"<title>P</title><p>secretword {request.path}</p>".encode(),
+            )
         return Reply(401, (("WWW-Authenticate", f'Basic realm="{realm}"'),), b"no")
 
     site.dynamic(path, answer)
@@ -142,9 +146,8 @@ def test_the_answers_of_a_nonce_keep_their_order(
         counts.setdefault(nonce, []).append(int(given["nc"], 16))
         overlaps = request.time < busy_until.get(nonce, 0)
         busy_until[nonce] = request.time + 0.05
-        return Reply(
-            500 if overlaps else 200, (("Content-Type", "text/html"),), b"<title>P</title>", delay=0.05
-        )
+        body = f"<title>{request.path}</title>".encode()
+        return Reply(500 if overlaps else 200, (("Content-Type", "text/html"),), body, delay=0.05)
 
     for page in pages:
         site.dynamic(page, answer)

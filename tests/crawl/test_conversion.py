@@ -249,7 +249,7 @@ def test_a_document_that_breaks_its_converter_costs_no_more_than_itself(
     for name, (code, *_) in FAILURES.items():
         site.file(f"/{name}", code.encode(), "application/json")
     site.file("/good", files.pdf(["fine"]), PDF)
-    site.page("/page", text="fine")
+    site.page("/page", text="fine page")
     limits = {"timeout": 2, "memory": "256 MB"}
     workspace.define(f"{url}/", types=["text/html", PDF, "application/json"], conversion=limits)
     started = time.monotonic()

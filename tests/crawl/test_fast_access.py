@@ -38,7 +38,7 @@ def guarded(site: Site, path: str, accepts: Any) -> None:
     """Put a page at `path` that answers 403 unless `accepts` likes the request."""
 
     def answer(request: Request) -> Reply:
-        body = b"<title>t</title>needle" if accepts(request) else b"no"
+        body = f"<title>{path}</title>needle".encode() if accepts(request) else b"no"
         return Reply(200 if accepts(request) else 403, HTML, body)
 
     site.dynamic(path, answer)

@@ -17,10 +17,10 @@ def feed(*names: str) -> bytes:
 @pytest.fixture
 def news(site: Site) -> Site:
     site.page("/", title="Home", text="needle", links=["/about"])
-    site.page("/about", text="needle")
+    site.page("/about", text="needle of us")
     for number in range(1, 6):
         site.page(f"/n{number}", title=f"News {number}", text="needle", links=[f"/deep{number}"])
-        site.page(f"/deep{number}", text="needle")
+        site.page(f"/deep{number}", text=f"needle {number}")
     site.file("/feed.xml", feed("/n1", "/n2"), "application/rss+xml")
     return site
 

@@ -48,13 +48,13 @@ def test_an_attribute_defined_later_costs_no_document(
     site: Site, url: str, workspace: Workspace, engine: str
 ) -> None:
     site.page("/", links=["/a"], text="heron")
-    site.page("/a", text="heron")
+    site.page("/a", text="heron and stork")
     define(workspace, url, engine)
     workspace.crawl()
     define(workspace, url, engine, attributes={"Topic": "string", "Price": "number"})
     assert sorted(workspace.search("heron")) == ["/", "/a"]
     assert workspace.search("heron", "--where", "Price>1", "--sort", "Price") == []
-    site.page("/new", text="heron")
+    site.page("/new", text="heron and crane")
     site.page("/", links=["/a", "/new"], text="heron again")
     workspace.crawl()
     assert sorted(workspace.search("heron")) == ["/", "/a", "/new"]

@@ -36,8 +36,8 @@ def app(site: Site) -> Site:
     site.file("/", SHELL.encode(), "text/html")
     site.file("/app.js", APP.encode(), "text/javascript")
     site.file("/data.json", b'["/one", "/two"]', "application/json")
-    site.page("/one", text="needle")
-    site.page("/two", text="needle")
+    site.page("/one", text="needle one")
+    site.page("/two", text="needle two")
     return site
 
 

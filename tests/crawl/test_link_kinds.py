@@ -227,7 +227,7 @@ def test_the_header_wins_over_meta() -> None:
 def test_a_canonical_link_is_an_attribute_and_a_link(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=["/p?print=1"])
     site.page("/p?print=1", title="Page", text="needle", head='<link rel="canonical" href="/p#top">')
-    site.page("/p", title="Page", text="needle")
+    site.page("/p", title="Page", text="needle in full")
     workspace.define(f"{url}/", attributes={"canonical": "Subject"})
     workspace.crawl()
     assert site.count("/p") == 1

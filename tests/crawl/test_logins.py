@@ -111,7 +111,8 @@ class Club(Site):
     def inside(self, request: Request) -> Reply:
         cookies = dict(part.strip().split("=", 1) for part in (request.header("Cookie") or "a=").split(";"))
         if cookies.get("session") in self.sessions:
-            return Reply(200, (("Content-Type", "text/html"),), b"<title>In</title><p>secretword</p>")
+            body = f"<title>In</title><p>secretword {request.path}</p>".encode()
+            return Reply(200, (("Content-Type", "text/html"),), body)
         return self.refusal
 
 

@@ -143,7 +143,7 @@ class Stamp:
 
 def test_a_pipeline_of_ones_own(project: Desk, site: Site, url: str) -> None:
     for path in ("/", "/a"):
-        site.page(path, title="Vacation", links=["/a"], head='<meta name="author" content="Ann">')
+        site.page(path, title="Vacation", links=["/a"], text=path, head='<meta name="author" content="Ann">')
     own_class(project, "from itemadapter import ItemAdapter\n" + PIPELINE)
     settings = {"ITEM_PIPELINES": {"mypackage.Stamp": 500}}
     project.define(site={"start_urls": [f"{url}/"], "settings": settings})

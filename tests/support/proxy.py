@@ -60,12 +60,10 @@ class Proxy:
                 self.heads.append(head.decode("latin-1"))
                 self._open += 1
                 self.most = max(self.most, self._open)
-            try:
-                time.sleep(self._hold)
-                self._serve(client, head, body)
-            finally:
-                with self._lock:
-                    self._open -= 1
+            time.sleep(self._hold)
+            with self._lock:  # before the answer: the next request may come as soon as it is there
+                self._open -= 1
+            self._serve(client, head, body)
 
     def _serve(self, client: socket.socket, head: bytes, body: bytes) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")

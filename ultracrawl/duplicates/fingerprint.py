@@ -16,8 +16,9 @@ SIZE = 16
 class Fingerprints:
     """Makes the fingerprints of one source; pages with equal fingerprints are duplicates.
 
-    With `by_text` title and visible text count, and a page without visible text is compared by its body; without
-    it all bodies are. `meta` adds the META values. Only the first `cut_off` bytes count, all if it is None.
+    With `by_text` title and visible text count, and a page without visible text, or of which only a part could be
+    read, is compared by its body; without it all bodies are. `meta` adds the META values. Only the first `cut_off`
+    bytes count, all if it is None.
     """
 
     by_text: bool = True
@@ -28,9 +29,12 @@ class Fingerprints:
     near_words: int = 20
     """Texts with fewer words are compared exactly."""
 
-    def of(self, page: Page, body: bytes) -> bytes:
-        """Return the fingerprint of a page, 16 bytes; `body` is the answer's, decompressed."""
-        if self.by_text and page.text:
+    def of(self, page: Page, body: bytes, *, whole: bool = True) -> bytes:
+        """Return the fingerprint of a page, 16 bytes; `body` is the answer's, decompressed.
+
+        `whole` says that nothing of its text is missing.
+        """
+        if self.by_text and whole and page.text:
             content, kind = f"{page.title}\0{page.text}".encode("utf-8", "replace"), b"text"
         else:
             content, kind = body, b"body"

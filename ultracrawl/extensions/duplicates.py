@@ -68,9 +68,10 @@ class Duplicates:
         if self._prints is None:
             return None
         visit.preference = self._preference(visit, page)
-        visit.fingerprint = self._prints.of(page, body)
+        whole = not (visit.truncated or page.truncated)
+        visit.fingerprint = self._prints.of(page, body, whole=whole)
         others = self._others(visit)
-        if not others and self._prints.near:
+        if not others and self._prints.near and whole:
             others = self._near(visit, self._prints.near_of(page))
         holder = self._preferred(visit, others)
         if holder is None:

@@ -60,9 +60,9 @@ class DuplicatesSection(Section):
         examples=[False],
     )
     follow_links: bool = Field(
-        default=False,
+        default=True,
         description="Follow the links of duplicates; they may differ where the texts are equal.",
-        examples=[True],
+        examples=[False],
     )
     listed: int = Field(
         default=10,
