@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ultracrawl.dialects.fast_xml import read_collections
-from ultracrawl.dialects.portal_robot.reader import read_robot
 from ultracrawl.model import Finding
 from ultracrawl.sources import PROJECT_FILE, Loaded, load_project
 
@@ -61,6 +59,18 @@ def _plain(head: bytes) -> bytes:
     )
 
 
+def _read_robot(location: str | Path) -> Loaded:
+    from ultracrawl.dialects.portal_robot.reader import read_robot  # noqa: PLC0415 - only its users wait for it
+
+    return read_robot(location)
+
+
+def _read_collections(location: str | Path) -> Loaded:
+    from ultracrawl.dialects.fast_xml import read_collections  # noqa: PLC0415 - as above
+
+    return read_collections(location)
+
+
 def _refused(problem: str, instead: str) -> Callable[[str | Path], Loaded]:
     def read(location: str | Path) -> Loaded:
         return Loaded(None, (Finding(str(location), 0, "file", problem, instead),))
@@ -69,13 +79,13 @@ def _refused(problem: str, instead: str) -> Callable[[str | Path], Loaded]:
 
 
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect("robot.conf", lambda head: _ROBOT_CONF.match(head) is not None, read_robot),
+    Dialect("robot.conf", lambda head: _ROBOT_CONF.match(head) is not None, _read_robot),
     Dialect(
         "part of a robot",
         lambda head: _ROBOT_PART.match(head) is not None,
         _refused("is only a part of a portal robot's configuration", "name the robot.conf beside it"),
     ),
-    Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, read_collections),
+    Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, _read_collections),
     Dialect("yaml", lambda _: True, load_project),
 )
 """All formats; the first that recognises a file reads it, YAML takes what is left."""
