@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-VERBS = [
-    "approve", "approve-deletions", "crawl", "explain", "index", "init", "lint", "pause", "plan", "queue", "resume",
-    "schema", "screened", "search", "status", "stop", "urls",
-]  # fmt: skip
+VERBS = sorted(importlib.import_module("ultracrawl.cli.main").VERBS)
 
 
 @pytest.fixture
@@ -231,3 +229,16 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     assert "is being crawled by another process" in second.err
     running.communicate()
     assert running.returncode == 0
+
+
+def test_verbs_show_the_first_hints_and_lint_all(workspace: Workspace) -> None:
+    written = "".join(f'<attrib name="nosuch{number}" type="string">1</attrib>' for number in range(5))
+    start = '<attrib name="start_uris" type="list-string"><member>http://127.0.0.1:9/</member></attrib>'
+    (workspace.directory / "c.xml").write_text(
+        f'<CrawlerConfig><DomainSpecification name="a">{start}{written}</DomainSpecification></CrawlerConfig>'
+    )
+    shown = workspace.command("status", "-c", "c.xml").err.splitlines()
+    assert [line.partition(" - ")[2][:9] for line in shown[:3]] == ["a/nosuch0", "a/nosuch1", "a/nosuch2"]
+    assert shown[3:] == ["... and 2 more hints; `ultracrawl lint` shows them"]
+    linted = workspace.command("lint", "c.xml")
+    assert all(f"nosuch{number}" in linted.out + linted.err for number in range(5))

@@ -18,6 +18,8 @@ from ultracrawl.settings.places import placed, scrapy_place
 from ultracrawl.sources import DataSource, Project, require
 
 F = TypeVar("F", bound=Callable[..., Any])
+MOST_HINTS = 3
+"""Hints that are shown by verbs whose subject they are not."""
 
 
 def config_option(function: F) -> F:
@@ -45,7 +47,7 @@ def open_project(config: str | None) -> Project:
     location, data = found_definitions(config)
     if location is not None:
         loaded = read_definitions(location)
-        show_findings(finding for finding in loaded.findings if not finding.fatal)
+        show_hints(loaded.findings)
         return placed(require(loaded), data)
     project = remembered(Path.cwd())
     if project is None:
@@ -77,6 +79,17 @@ def show_findings(findings: Iterable[Finding]) -> None:
     """Print findings to standard error, one a line."""
     for finding in findings:
         click.echo(str(finding), err=True)
+
+
+def show_hints(findings: Iterable[Finding]) -> None:
+    """Print the first hints to standard error, one a line; `ultracrawl lint` shows all of them."""
+    hints = [finding for finding in findings if not finding.fatal]
+    show_findings(hints[:MOST_HINTS])
+    left = len(hints) - MOST_HINTS
+    if left > 0:
+        click.echo(
+            f"... and {left} more hint{'s' if left > 1 else ''}; `ultracrawl lint` shows them", err=True
+        )
 
 
 def print_json(value: object) -> None:
