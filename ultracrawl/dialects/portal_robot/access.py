@@ -28,6 +28,36 @@ def authentication(
     }
 
 
+def schemes(starts: Iterable[StartingPoint]) -> list[str]:
+    """Return which schemes a robot follows; FTP if one of its starting points lies there."""
+    return [*_WEB, *(["ftp"] if any(_ftp_hosts(starts)) else [])]
+
+
+def ftp(properties: RobotProperties, starts: Iterable[StartingPoint]) -> dict[str, Any]:
+    """Return the section `ftp`: user and password for the hosts of starting points there, and no other."""
+    section: dict[str, Any] = {}
+    if properties.is_set("email"):
+        section["email"] = properties["email"]
+    if properties["password"]:
+        hosts = dict.fromkeys(_ftp_hosts(starts))
+        section["accounts"] = {
+            f"site {number}": {
+                "host": host,
+                "user": properties["username"],
+                "password": properties["password"],
+            }
+            for number, host in enumerate(hosts, 1)
+        }
+    return section
+
+
+def _ftp_hosts(starts: Iterable[StartingPoint]) -> Iterator[str]:
+    for start in starts:
+        parts = urlsplit(start.url)
+        if parts.scheme == "ftp" and parts.hostname:
+            yield parts.hostname
+
+
 def _of_starts(starts: Iterable[StartingPoint]) -> Iterator[str]:
     for start in starts:
         parts = urlsplit(start.url)

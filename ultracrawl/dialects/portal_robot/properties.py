@@ -124,7 +124,12 @@ PROPERTIES: Mapping[str, Property] = {
             "idle",
             "what a robot that `robot start` started does after a run: wait, run again, or end",
         ),
-        Property("password", _text, None, "password for HTTP authentication, on the sites of the robot only"),
+        Property(
+            "password",
+            _text,
+            None,
+            "password for HTTP authentication and FTP, on the sites of the robot only",
+        ),
         Property(
             "proxy-loc",
             _one_of(server="server", file="file"),
@@ -148,7 +153,9 @@ PROPERTIES: Mapping[str, Property] = {
         Property("smart-host-heuristics", _flag, False, "www1, www23 … are taken for www, in URLs and sites"),
         _idle("tmpdir", "temporary files lie where the system wants them"),
         Property("user-agent", _text, None, "the User-Agent"),
-        Property("username", _text, "anonymous", "user for HTTP authentication on the sites of the robot"),
+        Property(
+            "username", _text, "anonymous", "user for HTTP authentication and FTP on the sites of the robot"
+        ),
         Property("start", _text, (), "a starting point, as older files have them", repeats=True),
         Property("max-classifications", _number(1), 10, "categories of one description"),
     )

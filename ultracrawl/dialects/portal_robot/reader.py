@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ultracrawl import __version__
-from ultracrawl.dialects.portal_robot.access import authentication, doubts, proxy
+from ultracrawl.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
 from ultracrawl.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.properties import RobotProperties, read_properties
@@ -169,11 +169,12 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "name": source_name(properties["csid"] or files.instance.name),
         "start_urls": tuple(start.url for start in files.starts),
         "depth": "FULL" if unlimited else max(depths),
-        "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": ["http", "https"]},
+        "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": schemes(files.starts)},
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
         "headers": _headers(properties),
         "authentication": authentication(properties, files.rules.sites, files.starts),
+        "ftp": ftp(properties, files.starts),
         "proxy": proxy(properties),
         "robots": {"obey": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
