@@ -1,8 +1,10 @@
 """Functions of your own, in Python: what the vendor's robot loaded from shared objects.
 
-def by_department(pb, csf, csr):
-csr.rd["department"] = [pb["name"]]
-return REQ_PROCEED
+Such a function, for `Generate fn=by-department name=Sales`:
+
+    def by_department(pb, csf, csr):
+        csr.rd["department"] = [pb["name"]]
+        return REQ_PROCEED
 """
 
 from __future__ import annotations
