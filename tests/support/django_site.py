@@ -4,11 +4,12 @@ Run as a program, it prints its port; `django_site` runs it. `/` leads to `/memb
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from support.child_server import child_server
 
 
 @contextmanager
@@ -16,15 +17,8 @@ def django_site(
     folder: Path, user: str, password: str, *, pages: int = 6, lose_after: int = 0
 ) -> Iterator[str]:
     """Serve it; gives the address. After `lose_after` pages for members all sessions are thrown away, once."""
-    words = [sys.executable, __file__, str(folder), user, password, str(pages), str(lose_after)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with child_server(__file__, folder, user, password, pages, lose_after) as url:
+        yield url
 
 
 def log_of(folder: Path) -> list[str]:

@@ -4,12 +4,12 @@ Run as a program, it prints its port; `ntlm_site` runs it. `/` leads to `/privat
 """
 
 import base64
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from support.child_server import child_server
 
 
 @contextmanager
@@ -18,20 +18,9 @@ def ntlm_site(folder: Path, user: str, password: str, pages: int = 6) -> Iterato
     users = folder / "ntlm-users"
     domain, _, name = user.partition("\\")
     users.write_text(f"{domain}:{name}:{password}\n")
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(pages), str(folder / "ntlm.log")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "NTLM_USER_FILE": str(users)},
-    )
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    environment = {"NTLM_USER_FILE": str(users)}
+    with child_server(__file__, pages, folder / "ntlm.log", environment=environment) as url:
+        yield url
 
 
 def log_of(folder: Path) -> list[str]:

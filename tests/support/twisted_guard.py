@@ -3,25 +3,18 @@
 Run as a program, it prints its port; `guarded_site` runs it.
 """
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from support.child_server import child_server
 
 
 @contextmanager
 def guarded_site(scheme: str, user: str, password: str, pages: int = 5) -> Iterator[str]:
     """Serve `/` with links to `/private/0` and so on, which need the user; gives the address."""
-    process = subprocess.Popen(
-        [sys.executable, __file__, scheme, user, password, str(pages)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with child_server(__file__, scheme, user, password, pages) as url:
+        yield url
 
 
 def _main(scheme: str, user: str, password: str, pages: int) -> None:

@@ -13,6 +13,7 @@ from ultracrawl.backends import open_state, state_exists
 from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import complete
+from ultracrawl.jobs.life import live
 from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.recrawl import CyclePlace
@@ -83,19 +84,9 @@ class _Continuous:
         self._watcher = watcher
         self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
         self._due = {source.name: first_due(project, source, time.time()) for source in sources}
-        self._error: BaseException | None = None
 
     def run(self) -> None:
-        task = asyncio.get_event_loop().create_task(self._live())
-        task.add_done_callback(self._ended)
-        self._process.start(stop_after_crawl=False)
-        task.cancel()
-        if self._error is not None:
-            raise self._error
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._error = None if task.cancelled() else task.exception()
-        self._process._stop_reactor()
+        live(self._process, self._live())
 
     async def _live(self) -> None:
         interrupted = False

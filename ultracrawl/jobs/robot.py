@@ -13,6 +13,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign
+from ultracrawl.jobs.life import live
 from ultracrawl.jobs.run import WATCH_EVERY, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
@@ -59,22 +60,12 @@ class Robot:
         self._told = told
         self._say: Say = robot_voice(project, source)
         self._process = AsyncCrawlerProcess(scrapy_settings(False, settings))
-        self._error: BaseException | None = None
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
 
     def run(self) -> None:
         """Live. Raises what ended it, if that was no order."""
-        task = asyncio.get_event_loop().create_task(self._live())
-        task.add_done_callback(self._ended)
-        self._process.start(stop_after_crawl=False)
-        task.cancel()
-        if self._error is not None:
-            raise self._error
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._error = None if task.cancelled() else task.exception()
-        self._process._stop_reactor()
+        live(self._process, self._live())
 
     async def _live(self) -> None:
         goes_on = True
