@@ -141,7 +141,7 @@ def test_portal_robot_136_138_loop_runs_the_hook_each_time_that_something_was_re
 
 
 def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> None:
-    life.site.slow("/", 3.0, links=["/a", "/b"])
+    life.site.slow("/", 8.0, links=["/a", "/b"])
     life.set(onCompletion="quit")
     life.start()
     life.becomes("Running")
