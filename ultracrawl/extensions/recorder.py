@@ -147,20 +147,10 @@ class Recorder:
         record = replace(record, pending=outcome is PENDING, leaving="")
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
-            return replace(
-                record, failures=gone, etag="", last_modified="", checksum=b"", links=b"", fingerprint=b""
-            )
+            return _forgotten(record, failures=gone)
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
-            return replace(
-                record,
-                failures=0,
-                etag="",
-                last_modified="",
-                checksum=b"",
-                links=visit.links,
-                fingerprint=b"",
-            )
+            return _forgotten(record, links=visit.links)
         return replace(
             record,
             failures=0,
@@ -174,6 +164,13 @@ class Recorder:
             fingerprint=visit.fingerprint if outcome in COMPARED else b"",
             preference=visit.preference,
         )
+
+
+def _forgotten(record: UrlRecord, *, failures: int = 0, links: bytes = b"") -> UrlRecord:
+    """Return the record without what its content was known by."""
+    return replace(
+        record, failures=failures, etag="", last_modified="", checksum=b"", links=links, fingerprint=b""
+    )
 
 
 def _leaving(record: UrlRecord, known: UrlRecord, cause: str) -> UrlRecord:

@@ -164,17 +164,7 @@ class CrawlSession:
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
-        cache = open_cache(self.project, self.source.name)
-        indexer = open_indexer(self.project)
-        self.feed = IndexFeed(
-            self.source.name,
-            cache,
-            indexer,
-            self.state,
-            self.report,
-            every=self.project.index.every,
-            two_phases=self.project.cache.phases == "two",
-        )
+        self.feed = self._open_feed()
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         if not self.replay:
@@ -212,6 +202,17 @@ class CrawlSession:
         self.opened = True
         gc.collect()
         gc.freeze()
+
+    def _open_feed(self) -> IndexFeed:
+        return IndexFeed(
+            self.source.name,
+            open_cache(self.project, self.source.name),
+            open_indexer(self.project),
+            self.state,
+            self.report,
+            every=self.project.index.every,
+            two_phases=self.project.cache.phases == "two",
+        )
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
