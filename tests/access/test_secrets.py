@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from ultracrawl.errors import UserError
 from ultracrawl.sources import DataSource, load_project, require
-from ultracrawl.sources.compile import compile_source
+from ultracrawl.sources.compilation.source import compile_source
 from ultracrawl.sources.secrets import SecretReader
 
 HIDDEN = "Tr0ub4dor"

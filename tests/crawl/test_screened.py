@@ -11,7 +11,7 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.screened import LONGEST_URL, ScreenedLog, read_screened
+from ultracrawl.extensions.logs.screened import LONGEST_URL, ScreenedLog, read_screened
 
 
 def logged(workspace: Workspace, *words: str) -> list[dict[str, Any]]:

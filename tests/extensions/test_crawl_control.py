@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from ultracrawl.extensions.control import LOOK_EVERY, CrawlControl
+from ultracrawl.extensions.run.control import LOOK_EVERY, CrawlControl
 from ultracrawl.extensions.session import TICK, CrawlSession
 from ultracrawl.state.control import Command, CrawlPost, Phase
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.extensions.expiry import ExpiryDesk, expiry_of
+from ultracrawl.extensions.leaving.expiry import ExpiryDesk, expiry_of
 from ultracrawl.extensions.session import CrawlSession
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ultracrawl.extensions.bounds import bounded
+from ultracrawl.extensions.filtering.bounds import bounded
 
 
 def _endless() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.run_log import LINKS, RunLog, run_logs
+from ultracrawl.extensions.logs.run_log import LINKS, RunLog, run_logs
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import Project

@@ -30,7 +30,7 @@ from ultracrawl.extensions.failures import AddressRefusedError
 from ultracrawl.handlers.ftp import FtpDownloadHandler
 from ultracrawl.handlers.ftp_answer import media_type_of
 from ultracrawl.handlers.ftp_target import FtpPathRefusedError, ftp_target
-from ultracrawl.sources.compile_ftp import FtpAccess, FtpAccount
+from ultracrawl.sources.compilation.ftp import FtpAccess, FtpAccount
 
 Get = Callable[..., Response]
 WHEN = 1_700_000_000

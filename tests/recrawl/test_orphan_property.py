@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.extensions.orphans import OrphanKeeper
+from ultracrawl.extensions.leaving.orphans import OrphanKeeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CycleRule, RefreshMode, provable
 from ultracrawl.sources import DataSource

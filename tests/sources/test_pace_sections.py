@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from ultracrawl.sources import CompiledSource, compile_source, load_project, require
-from ultracrawl.sources.compile_pace import compile_rota
+from ultracrawl.sources.compilation.pace import compile_rota
 
 
 def write(folder: Path, **options: Any) -> Path:

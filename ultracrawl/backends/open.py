@@ -12,7 +12,7 @@ from ultracrawl.index.open import IndexConfig
 from ultracrawl.index.open import open_index as open_engine
 from ultracrawl.index.process import IndexProcess
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.lists_section import value_lists as listed_values
+from ultracrawl.sources.sections.lists import value_lists as listed_values
 from ultracrawl.state import SqliteState
 from ultracrawl.state.document_store import BlockStore, DocumentStore, FileStore
 from ultracrawl.state.list_store import ListStore

@@ -11,7 +11,7 @@ from ultracrawl.backends import open_state, state_exists
 from ultracrawl.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.extensions.host_addresses import HostAddresses
-from ultracrawl.extensions.later_stages import later_stages
+from ultracrawl.extensions.outlook.later_stages import later_stages
 from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source

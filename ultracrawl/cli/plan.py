@@ -8,8 +8,8 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.extensions.forecast import Forecast, forecast
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.outlook.forecast import Forecast, forecast
 from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.sources import DataSource, Project, compile_source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.extensions.screened import read_screened, screened_path
+from ultracrawl.extensions.logs.screened import read_screened, screened_path
 
 
 @click.command("screened")

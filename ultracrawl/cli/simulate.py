@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.extensions.filtering import Filtering
+from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.filters import Answer, FilterProgram, Phase, Resource, View
 from ultracrawl.jobs.asking import Asked, Asker

@@ -10,7 +10,7 @@ import click
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.extensions.site_outlook import SiteOutlook, outlook
+from ultracrawl.extensions.outlook.site_outlook import SiteOutlook, outlook
 from ultracrawl.sources import Project, compile_source
 
 

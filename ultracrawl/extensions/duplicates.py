@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.boundary.tables import compiled
 from ultracrawl.duplicates import Rank, preference, rank, rank_of
-from ultracrawl.extensions.pending import packed
+from ultracrawl.extensions.leaving.pending import packed
 from ultracrawl.extensions.recorder import HANDED
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.urls import url_key

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.feed import IndexFeed
-from ultracrawl.extensions.orphans import is_orphan
+from ultracrawl.extensions.leaving.orphans import is_orphan
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state import QueueEntry, StateStore

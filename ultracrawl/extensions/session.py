@@ -18,37 +18,37 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.access_desk import AccessDesk
-from ultracrawl.extensions.adaptive import AdaptiveChooser
-from ultracrawl.extensions.control import STOPPED, CrawlControl
+from ultracrawl.extensions.access.desk import AccessDesk
+from ultracrawl.extensions.access.ftp import ftp_access_of
 from ultracrawl.extensions.conversion_desk import ConversionDesk
-from ultracrawl.extensions.crawl_logs import CrawlLogs
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
-from ultracrawl.extensions.expiry import ExpiryDesk
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
-from ultracrawl.extensions.feed_desk import FeedDesk
-from ultracrawl.extensions.filtering import Filtering
+from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.focus import focus_of
-from ultracrawl.extensions.ftp_access import ftp_access_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.javascript.rendering import RenderingDesk
 from ultracrawl.extensions.keeper import Keeper
+from ultracrawl.extensions.leaving.expiry import ExpiryDesk
+from ultracrawl.extensions.leaving.pending import PendingDocuments
+from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
+from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
 from ultracrawl.extensions.observer import VisitObserver
-from ultracrawl.extensions.pending import PendingDocuments
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
-from ultracrawl.extensions.rendering import RenderingDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
-from ultracrawl.extensions.robots_book import RobotsBook
-from ultracrawl.extensions.run_end import end_run, finish_indexing, in_words
-from ultracrawl.extensions.run_limits import RunLimits
-from ultracrawl.extensions.run_start import begin_run
-from ultracrawl.extensions.scope import change_since, drop_outside
+from ultracrawl.extensions.run.adaptive import AdaptiveChooser
+from ultracrawl.extensions.run.control import STOPPED, CrawlControl
+from ultracrawl.extensions.run.end import end_run, finish_indexing, in_words
+from ultracrawl.extensions.run.limits import RunLimits
+from ultracrawl.extensions.run.start import begin_run
 from ultracrawl.extensions.seed_addresses import seed_addresses
-from ultracrawl.extensions.sitemap_desk import SitemapDesk
+from ultracrawl.extensions.site_files.feed_desk import FeedDesk
+from ultracrawl.extensions.site_files.robots_book import RobotsBook
+from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source

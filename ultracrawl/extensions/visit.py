@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.extensions.filtering import FilterViews
-    from ultracrawl.extensions.sitemap_desk import SitemapTask
+    from ultracrawl.extensions.filtering.desk import FilterViews
+    from ultracrawl.extensions.site_files.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlOutcome, UrlRecord
 
 META_KEY = "ultracrawl_visit"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.extensions.outgoing import Send
+    from ultracrawl.extensions.access.outgoing import Send
     from ultracrawl.handlers.guard import AddressGuard
 
 

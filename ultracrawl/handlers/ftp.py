@@ -12,7 +12,7 @@ from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.handlers.watch import DownloadWatch
-from ultracrawl.sources.compile_ftp import FtpAccess
+from ultracrawl.sources.compilation.ftp import FtpAccess
 
 if TYPE_CHECKING:
     from typing import Self

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.handlers.guard import AddressGuard
     from ultracrawl.handlers.watch import DownloadWatch
-    from ultracrawl.sources.compile_ftp import FtpAccess
+    from ultracrawl.sources.compilation.ftp import FtpAccess
 
 LARGEST_LISTING = 16 << 20
 """Bytes of a listing; a longer one is an error."""

@@ -11,7 +11,7 @@ from ultracrawl.extensions import CrawlSession
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.extensions.access_desk import AccessDesk
+    from ultracrawl.extensions.access.desk import AccessDesk
     from ultracrawl.model import Decision
 
 

@@ -18,8 +18,8 @@ from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
+from ultracrawl.extensions.access.ntlm import LANE
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
-from ultracrawl.extensions.ntlm import LANE
 from ultracrawl.handlers.certifying import CertifyingPolicy
 from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IStreamClientEndpoint
     from twisted.web._newclient import HTTP11ClientProtocol
 
-    from ultracrawl.extensions.access_desk import AccessDesk
-    from ultracrawl.extensions.outgoing import Send
+    from ultracrawl.extensions.access.desk import AccessDesk
+    from ultracrawl.extensions.access.outgoing import Send
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.extensions.proxy_desk import TRUSTED
-from ultracrawl.extensions.site_headers import CERTIFICATE
+from ultracrawl.extensions.access.proxy_desk import TRUSTED
+from ultracrawl.extensions.access.site_headers import CERTIFICATE
 from ultracrawl.handlers.head import ResponseHead
 from ultracrawl.handlers.tls import certificate_options
 from ultracrawl.handlers.wire import (

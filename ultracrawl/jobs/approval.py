@@ -11,7 +11,7 @@ from ultracrawl.backends import open_cache, open_indexer, open_state
 from ultracrawl.boundary.tables import compiled
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions import IndexFeed
-from ultracrawl.extensions.pending import PendingDocuments, restored
+from ultracrawl.extensions.leaving.pending import PendingDocuments, restored
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.state import QueueEntry, StateStore

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.programs import Programs
-from ultracrawl.extensions.robot_log import robot_log_path
-from ultracrawl.extensions.timed_log import TimedLog
+from ultracrawl.extensions.filtering.programs import Programs
+from ultracrawl.extensions.logs.robot_log import robot_log_path
+from ultracrawl.extensions.logs.timed_log import TimedLog
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.sources import DataSource, Project
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ultracrawl.backends import open_cache, open_indexer, open_state
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions import IndexFeed
-from ultracrawl.extensions.deletions import Deletions
+from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from ultracrawl.backends import open_index
 from ultracrawl.errors import UserError
-from ultracrawl.extensions.expiry import expiry_of
+from ultracrawl.extensions.leaving.expiry import expiry_of
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.jobs.description_files import (
     Description,

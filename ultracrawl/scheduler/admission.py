@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ultracrawl.boundary import Boundary, UrlRewriter
 from ultracrawl.boundary.focus import FOCUSED
-from ultracrawl.extensions.run_limits import REFRESH_ONLY
+from ultracrawl.extensions.run.limits import REFRESH_ONLY
 from ultracrawl.frontier.limits import TrapGuard
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore

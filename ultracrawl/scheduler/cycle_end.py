@@ -9,7 +9,7 @@ from scrapy import signals
 
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.orphans import OrphanKeeper, remove_orphans
+from ultracrawl.extensions.leaving.orphans import OrphanKeeper, remove_orphans
 from ultracrawl.scheduler.waking import Waking
 
 logger = logging.getLogger(__name__)

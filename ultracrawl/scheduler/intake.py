@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
-from ultracrawl.extensions.run_limits import REFRESH_ONLY
+from ultracrawl.extensions.run.limits import REFRESH_ONLY
 from ultracrawl.frontier.limits import PATHS, TrapGuard
 from ultracrawl.model import UrlRecord
 from ultracrawl.scheduler.admission import Admission

@@ -28,7 +28,7 @@ tuned: dict[str, Any] = {
     "DOWNLOAD_DELAY_JITTER": 0,
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER_STATS": False,
-    "LOG_FORMATTER": "ultracrawl.extensions.logformat.QuietLogFormatter",
+    "LOG_FORMATTER": "ultracrawl.extensions.logs.logformat.QuietLogFormatter",
     # Documents wait here for their conversion, and the scheduler bounds how much.
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 256 << 20,
     "STATS_DUMP": False,

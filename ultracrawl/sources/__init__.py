@@ -9,18 +9,19 @@ project, `render_findings` shows mistakes.
 """
 
 from ultracrawl.sources.access_checks import IN_CLEAR
-from ultracrawl.sources.boundary_section import BoundarySection
 from ultracrawl.sources.catalog import Catalog, adhoc
 from ultracrawl.sources.checks import NO_START
-from ultracrawl.sources.compile import CompiledSource, compile_source
-from ultracrawl.sources.compile_pace import compile_rota
+from ultracrawl.sources.compilation.pace import compile_rota
+from ultracrawl.sources.compilation.source import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.loaded import Loaded, render_findings, require
 from ultracrawl.sources.locations import PROJECT_FILE
-from ultracrawl.sources.politeness_section import PolitenessSection
 from ultracrawl.sources.schema import json_schema
-from ultracrawl.sources.sections import LimitsSection, RobotsSection
-from ultracrawl.sources.storage import CacheSection, IndexSection, StateSection
+from ultracrawl.sources.sections.boundary import BoundarySection
+from ultracrawl.sources.sections.limits import LimitsSection
+from ultracrawl.sources.sections.politeness import PolitenessSection
+from ultracrawl.sources.sections.project import CacheSection, IndexSection, StateSection
+from ultracrawl.sources.sections.robots import RobotsSection
 from ultracrawl.sources.tree import Data, Fault, Path, Place, Tree
 from ultracrawl.sources.writing import definition_text
 from ultracrawl.sources.yaml_loader import load_project, load_tree

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
-from ultracrawl.sources.request_section import SECRET_HEADERS
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
+from ultracrawl.sources.sections.request import SECRET_HEADERS
 from ultracrawl.sources.tree import Path
 
 PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)

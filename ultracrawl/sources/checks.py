@@ -9,7 +9,7 @@ from ultracrawl.attributes import DEFAULT_ATTRIBUTES, DEFAULT_MAPPING, SearchAtt
 from ultracrawl.attributes.making import template_names
 from ultracrawl.errors import UserError
 from ultracrawl.sources.access_checks import check_access
-from ultracrawl.sources.compile import compile_boundary, compile_url_policy
+from ultracrawl.sources.compilation.source import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown

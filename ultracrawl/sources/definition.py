@@ -11,32 +11,40 @@ from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_va
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.converters import GROUPS
-from ultracrawl.sources.access_options import AccessOptions
-from ultracrawl.sources.boundary_section import BoundarySection
-from ultracrawl.sources.completion_section import CompletionSection
-from ultracrawl.sources.conversion_section import ConversionSection
-from ultracrawl.sources.duplicates_section import DuplicatesSection
-from ultracrawl.sources.extract_section import ExtractRules
-from ultracrawl.sources.failures_section import DeletionSection, ErrorsSection
-from ultracrawl.sources.feeds_section import FeedsSection
-from ultracrawl.sources.filters_section import FiltersSection
-from ultracrawl.sources.focused_section import FocusedSection
-from ultracrawl.sources.ftp_section import FtpSection
 from ultracrawl.sources.header_rules import HeaderExpressions
-from ultracrawl.sources.javascript_section import JavascriptSection
-from ultracrawl.sources.links_section import LinksSection
-from ultracrawl.sources.lists_section import ListedValues
-from ultracrawl.sources.politeness_section import PolitenessSection
-from ultracrawl.sources.priority_section import PrioritySection
-from ultracrawl.sources.refresh_section import OrphansSection, RefreshSection
 from ultracrawl.sources.rule_files import with_urls_of_files
-from ultracrawl.sources.section import Section
-from ultracrawl.sources.sections import LimitsSection, LogSection, RobotsSection
-from ultracrawl.sources.sitemaps_section import SitemapsSection
-from ultracrawl.sources.sites_section import SitesSection
-from ultracrawl.sources.storage import CacheSection, DocumentsSection, IndexSection, LogsSection, StateSection
-from ultracrawl.sources.storage_section import StorageOptions
-from ultracrawl.sources.urls_section import UrlsSection
+from ultracrawl.sources.sections.access_options import AccessOptions
+from ultracrawl.sources.sections.boundary import BoundarySection
+from ultracrawl.sources.sections.completion import CompletionSection
+from ultracrawl.sources.sections.conversion import ConversionSection
+from ultracrawl.sources.sections.duplicates import DuplicatesSection
+from ultracrawl.sources.sections.extract import ExtractRules
+from ultracrawl.sources.sections.failures import DeletionSection, ErrorsSection
+from ultracrawl.sources.sections.feeds import FeedsSection
+from ultracrawl.sources.sections.filters import FiltersSection
+from ultracrawl.sources.sections.focused import FocusedSection
+from ultracrawl.sources.sections.ftp import FtpSection
+from ultracrawl.sources.sections.javascript import JavascriptSection
+from ultracrawl.sources.sections.limits import LimitsSection
+from ultracrawl.sources.sections.links import LinksSection
+from ultracrawl.sources.sections.lists import ListedValues
+from ultracrawl.sources.sections.log import LogSection
+from ultracrawl.sources.sections.politeness import PolitenessSection
+from ultracrawl.sources.sections.priority import PrioritySection
+from ultracrawl.sources.sections.project import (
+    CacheSection,
+    DocumentsSection,
+    IndexSection,
+    LogsSection,
+    StateSection,
+)
+from ultracrawl.sources.sections.refresh import OrphansSection, RefreshSection
+from ultracrawl.sources.sections.robots import RobotsSection
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.sections.sitemaps import SitemapsSection
+from ultracrawl.sources.sections.sites import SitesSection
+from ultracrawl.sources.sections.storage import StorageOptions
+from ultracrawl.sources.sections.urls import UrlsSection
 from ultracrawl.sources.values import (
     Charset,
     Depth,

@@ -11,7 +11,7 @@ from ultracrawl.boundary.matcher import UriTable
 from ultracrawl.boundary.rules import Action, UriRule
 from ultracrawl.boundary.tables import compiled
 from ultracrawl.content.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
-from ultracrawl.sources.extract_section import ExtractRule
+from ultracrawl.sources.sections.extract import ExtractRule
 from ultracrawl.urls import UrlPolicy
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]

@@ -30,12 +30,12 @@ from ultracrawl.sources.definition import (
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.findings import FindingCollector
 from ultracrawl.sources.list_checks import check_value_lists
-from ultracrawl.sources.lists_section import value_lists
 from ultracrawl.sources.loaded import Loaded
 from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, read_location
 from ultracrawl.sources.merging import merged
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.rule_files import RuleFiles
+from ultracrawl.sources.sections.lists import value_lists
 from ultracrawl.sources.tree import Data, Fault, Path, Tree
 from ultracrawl.sources.wording import option_names
 from ultracrawl.sources.yaml_tree import YamlTree, parse_yaml

@@ -15,7 +15,7 @@ from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
-from ultracrawl.extensions.sitemap_reader import SitemapReader
+from ultracrawl.extensions.site_files.sitemap_reader import SitemapReader
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.filtered import filtered_documents

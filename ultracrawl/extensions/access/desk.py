@@ -1,0 +1,98 @@
+"""Everything that a source shows to servers which do not let everybody in, around any download handler."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from ultracrawl.access import Scheme
+from ultracrawl.errors import MissingExtraError
+from ultracrawl.extensions.access.authenticator import Authenticator
+from ultracrawl.extensions.access.cookie_jars import CookieJars
+from ultracrawl.extensions.access.login_desk import LoginDesk, cookie_group
+from ultracrawl.extensions.access.ntlm import ntlm_installed
+from ultracrawl.extensions.access.outgoing import Send
+from ultracrawl.extensions.access.proxy_desk import ProxyDesk
+from ultracrawl.extensions.access.site_headers import SiteCertificates, SiteHeaders
+from ultracrawl.sources.compilation.access import (
+    compile_certificates,
+    compile_credentials,
+    compile_logins,
+    compile_proxies,
+    compile_site_headers,
+    proxy_addresses,
+)
+from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.urls.parts import split
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from ultracrawl.access.login import Login
+    from ultracrawl.extensions.session import CrawlSession
+
+
+class Layer(Protocol):
+    """One step between the crawl and the network; it sees each request on its way out and the answer on its way in."""
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Return the answer to a request; `send` is the next step."""
+
+
+class AccessDesk:
+    """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        source = session.source
+        secrets = SecretReader(os.environ, session.project.key_file)
+        seeds = session.rules.seeds
+        self._layers: list[Layer] = []
+        self.certificates = compile_certificates(source, seeds, secrets)
+        """The client certificate of each https site, by host and port."""
+        self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
+        """Host and port of the proxies of the source."""
+        logins = compile_logins(source, secrets)
+        lasting = frozenset(map(cookie_group, logins))
+        jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
+        if logins:
+            self._layers.append(LoginDesk(logins, session.rules.headers, jars, session.note))
+        if source.site_headers:
+            self._layers.append(SiteHeaders(compile_site_headers(source, secrets)))
+        if logins or source.cookies.enabled:
+            self._layers.append(jars)
+        if (
+            any(entry.scheme is Scheme.NTLM for entry in source.authentication.values())
+            and not ntlm_installed()
+        ):
+            raise MissingExtraError("authentication with NTLM", "ntlm")
+        if source.authentication:
+            book = compile_credentials(source, seeds, secrets)
+            self._layers.append(Authenticator(book, session.note))
+        if self.certificates:
+            self._layers.append(SiteCertificates(self.certificates))
+        if source.proxy.servers:
+            roster, bypass = compile_proxies(source, secrets)
+            self._layers.append(ProxyDesk(roster, bypass, session.rules.addresses))
+
+    def around(self, send: Send) -> Send:
+        """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
+        for layer in reversed(self._layers):
+            send = partial(layer.fetch, send=send)
+        return send
+
+
+def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], str | None]:
+    """Return what gives the group of a host whose hosts share cookies; None for hosts without cookies."""
+    by_host: dict[str, str] = {}
+    for login in logins:
+        for host in login.own_hosts:
+            by_host.setdefault(host, cookie_group(login))
+    others = session.rules.grouping.of if session.source.cookies.enabled else None
+
+    def group_of(host: str) -> str | None:
+        return by_host.get(host) or (others(host) if others else None)
+
+    return group_of

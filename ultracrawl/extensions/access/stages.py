@@ -1,0 +1,70 @@
+"""What a source would show to the server of a URL, in words; no secret is read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ultracrawl.access import Scheme, UrlPrefix
+from ultracrawl.boundary.matcher import DomainTable
+from ultracrawl.boundary.rules import DomainRule
+from ultracrawl.boundary.site import no_addresses
+from ultracrawl.model import Decision
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.sources.compilation.access import sites_of, unread_credentials
+from ultracrawl.urls import host_of
+
+_STAGE = "access"
+
+
+def access_stages(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
+    """Yield one decision for each thing that a request for a URL would have with it."""
+    yield from _logins(source, url)
+    yield from _headers(source, url)
+    yield from _credentials(source, rules, url)
+    yield from _certificates(source, rules, url)
+    yield from _proxies(source, url)
+
+
+def _said(option: str, reason: str) -> Decision:
+    return Decision(True, _STAGE, option, reason)
+
+
+def _logins(source: DataSource, url: str) -> Iterator[Decision]:
+    host = host_of(url)
+    for name, entry in source.logins.items():
+        if host in (entry.sites or (host_of(entry.page or entry.action or ""),)):
+            yield _said(f"logins.{name}", "it is asked for after this login")
+            return
+
+
+def _headers(source: DataSource, url: str) -> Iterator[Decision]:
+    for name, entry in source.site_headers.items():
+        if UrlPrefix.parse(entry.url).covers(url):
+            yield _said(f"site_headers.{name}", f"it gets {', '.join(entry.headers)}")
+
+
+def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
+    for credential in unread_credentials(source, rules.seeds).covering(url):
+        when = "at once" if credential.unasked else "when the server asks"
+        where = f" for the realm {credential.realm}" if credential.realm else ""
+        how = "" if credential.scheme is Scheme.AUTO else f" by {credential.scheme}"
+        yield _said(f"authentication.{credential.name}", f"user and password are sent{how} {when}{where}")
+
+
+def _certificates(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
+    for name, entry in source.client_certificates.items():
+        sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.seeds)
+        if any(site.scheme == "https" and site.covers(url) for site in sites):
+            yield _said(f"client_certificates.{name}", "the certificate is shown if the server asks")
+            return
+
+
+def _proxies(source: DataSource, url: str) -> Iterator[Decision]:
+    section = source.proxy
+    if not section.servers:
+        return
+    bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
+    if not bypass.empty and bypass.find(host_of(url), no_addresses) is not None:
+        yield _said("proxy.bypass", "the server is reached directly")
+    else:
+        yield _said("proxy.servers", f"it goes through {' or '.join(section.servers)}")

@@ -1,0 +1,1 @@
+"""The filters of a source at work, and the bounds of other people's code that they call."""

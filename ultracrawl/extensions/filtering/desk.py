@@ -1,0 +1,205 @@
+"""The filters of a source at work: opened with the session, asked before and after every fetch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracrawl.dialects.portal_robot.filter_file import FilterFile, add_functions, read_filters
+from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
+from ultracrawl.errors import UserError
+from ultracrawl.extensions.filtering.bounds import bounded
+from ultracrawl.extensions.filtering.programs import Programs
+from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Phase, Resource, Robot, Rules, View
+from ultracrawl.filters.classification import Classifier
+from ultracrawl.filters.function import run
+from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.urls import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ultracrawl.extensions.logs.robot_log import FilterLog
+    from ultracrawl.model import Page
+    from ultracrawl.sources.sections.filters import FiltersSection
+
+logger = logging.getLogger(__name__)
+
+SUMMARIZER_SECONDS = 600.0
+IP = "ip"
+"""The field of a description that holds the address of its host."""
+_AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
+
+
+@dataclass(slots=True)
+class FilterViews:
+    """What both filters know of one resource; None for a filter that denied it."""
+
+    resource: Resource
+    enumeration: View | None
+    generation: View | None
+    denied: bool = False
+    """Both filters denied it."""
+    reason: str = ""
+    """Why it gets no description, or why it is not looked at at all."""
+
+
+@dataclass(slots=True)
+class Filtered:
+    """What the filters made of an answer: links as written, and the fields of the description, if there is one."""
+
+    links: list[str] = field(default_factory=list)
+    rd: dict[str, list[str]] | None = None
+    reason: str = ""
+
+
+class Filtering:
+    """Two compiled filters and what they share. Raises `DefinitionError` or `UserError` if they cannot be used."""
+
+    def __init__(self, section: FiltersSection, clock: Callable[[], float]) -> None:
+        self._section = section
+        self._findings: list[Finding] = []
+        self.robot = self._robot(clock)
+        text = self._filter_file()
+        self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
+        self.generation = text.compile(section.generation, FilterKind.GENERATION, self.robot)
+        self._findings += text.text.findings
+        self._classifier = self._classification()
+        fatal = [finding for finding in self._findings if finding.fatal]
+        if fatal:
+            raise DefinitionError(fatal)
+        self.listener: FilterLog | None = None
+        """Hears what the directives say to each resource."""
+        self.sources = {
+            "csid": section.csid,
+            "enumeration filter": section.enumeration,
+            "generation filter": section.generation,
+        }
+
+    def start(self) -> None:
+        """Run the Setup directives of both filters."""
+        for program in self._programs:
+            program.start()
+
+    def stop(self) -> None:
+        """Run the Shutdown directives of both filters."""
+        for program in self._programs:
+            program.stop()
+
+    @property
+    def _programs(self) -> tuple[FilterProgram, FilterProgram]:
+        return self.enumeration, self.generation
+
+    # ---- resources
+
+    @property
+    def needs_address(self) -> bool:
+        """Whether the address of each host is looked up before its resources are judged."""
+        return self._section.addresses
+
+    def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
+        """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
+        resource = Resource(url, depth, self.sources, address)
+        self.robot.count(site_of(url))
+        views = [View(resource), View(resource)]
+        passed = [
+            view if self._run(program, Phase.METADATA, view) is Answer.PROCEED else None
+            for program, view in zip(self._programs, views, strict=True)
+        ]
+        reasons = [view.reason for view in views]
+        return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
+
+    def use(
+        self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None
+    ) -> Filtered:
+        """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched.
+
+        `converted` is the page that `convert-to-html` makes of it.
+        """
+        views.resource.fetched = Fetched(headers, body)
+        self.robot.convert = lambda *_: converted
+        result = Filtered()
+        links = views.enumeration
+        if links is not None and self._passes(self.enumeration, links):
+            result.links = links.links
+        described = views.generation
+        if described is not None and self._passes(self.generation, described):
+            if described.resource.address:
+                described.rd.setdefault(IP, [described.resource.address])
+            self._classifier.classify(described)
+            result.rd = described.rd
+        else:
+            result.reason = views.reason if described is None else described.reason
+        return result
+
+    def _passes(self, program: FilterProgram, view: View) -> bool:
+        passed = all(self._run(program, phase, view) is Answer.PROCEED for phase in _AFTER_FETCH)
+        if passed and self.listener is not None:
+            self.listener.allowed(program, view)
+        return passed
+
+    def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
+        """Run one phase; who listens hears of each directive."""
+        if self.listener is None:
+            return run(program.steps[phase], view)
+        answer = Answer.PROCEED
+        for line, answer in program.trace(phase, view):
+            self.listener.tested(program, phase, line, view, answer)
+        return Answer.PROCEED if answer is Answer.NOACTION else answer
+
+    # ---- what they are made of
+
+    def _robot(self, clock: Callable[[], float]) -> Robot:
+        loaded: dict[str, Rules] = {}
+
+        def load_rules(path: str) -> Rules:
+            if path not in loaded:
+                text, read = read_rules(self._read(path), str(self._section.instance / path))
+                self._findings += read.findings
+                loaded[path] = text.compiled(fold_www=self._section.fold_www)
+            return loaded[path]
+
+        programs = Programs(self._section.programs)
+        return Robot(
+            read=self._read,
+            load_rules=load_rules,
+            summarize=lambda program, body: programs.summarize(program, body, SUMMARIZER_SECONDS),
+            has_summarizers=programs.has_summarizers,
+            clock=lambda: datetime.fromtimestamp(clock(), UTC),
+            log=logger.warning,
+            limit=lambda: bounded(self._section.function_timeout, self._section.function_memory),
+            most_classifications=self._section.max_classifications,
+        )
+
+    def _read(self, path: str) -> str:
+        return (self._section.instance / path).read_text(encoding="utf-8")
+
+    def _filter_file(self) -> FilterFile:
+        path = self._section.file
+        assert path is not None, "a source without a file has no filters"
+        text = read_filters(_text(path), str(path))
+        places = {name: _place(dotted) for name, dotted in self._section.functions.items()}
+        add_functions(text, places)
+        return text
+
+    def _classification(self) -> Classifier:
+        path = self._section.classification
+        rules, read = read_classification(_text(path), str(path)) if path else ([], None)
+        self._findings += read.findings if read else []
+        return Classifier(rules, self._section.max_classifications)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+
+
+def _place(dotted: str) -> tuple[str, str]:
+    module, _, name = dotted.rpartition(".")
+    return module, name

@@ -1,0 +1,229 @@
+"""Pages of a source that are opened in a browser: which, and what their scripts may fetch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from scrapy import Request
+from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+
+from ultracrawl.boundary.matcher import UriTable
+from ultracrawl.boundary.rules import Action, UriRule
+from ultracrawl.content import AnswerHead
+from ultracrawl.extensions.headers import header_of
+from ultracrawl.extensions.javascript.browser import (
+    Browser,
+    Fetch,
+    PartAnswer,
+    PartRequest,
+    Rendered,
+    browser_program,
+)
+from ultracrawl.model import LinkKind
+from ultracrawl.model.page import Link
+from ultracrawl.urls import host_of, site_of
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.extensions.session import CrawlSession
+    from ultracrawl.extensions.visit import Visit
+    from ultracrawl.model import Page
+
+logger = logging.getLogger(__name__)
+
+PAGES = frozenset({"text/html", "application/xhtml+xml"})
+KEPT = 32 << 20
+"""Bytes of scripts that are kept, because the pages of a site share them."""
+AT_ONCE = 8
+_HOPS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
+_NOT_PASSED = frozenset(
+    {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
+)
+_ASKED_WITH = ("accept", "accept-language", "x-requested-with")
+
+
+class RenderingDesk:
+    """Has the scripts of pages run, and gets what they ask for in the way that everything of a crawl is got.
+
+    The page itself is not asked for again. Its parts go through the download handler with its address guard, keep
+    robots.txt, the schemes and the exclusions of the boundary, and wait for their turn; a refused part is missing.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._section = session.source.javascript
+        self.on = self._section.use and session.filtering is None
+        rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
+        self._pages = UriTable(rules, session.rules.url_policy.without_rewriting)
+        self._places = asyncio.Semaphore(self._section.pages)
+        self._requests = asyncio.Semaphore(AT_ONCE)
+        self._next: dict[str, float] = {}
+        self._scripts: dict[str, PartAnswer] = {}
+        self._browser: Browser | None = None
+        if self.on:
+            self._browser = Browser(browser_program(self._section.browser), session.source.user_agent)
+
+    def takes(self, visit: Visit, body: bytes) -> bool:
+        """Whether a page is opened in the browser: it has scripts, and a rule covers it."""
+        if not self.on or visit.media_type not in PAGES or b"<script" not in body.lower():
+            return False
+        return self._pages.empty or self._pages.find(visit.url) is not None
+
+    async def page(self, visit: Visit, response: Response, page: Page) -> Page:
+        """Return what scripts make of a page; the page as it came if that fails."""
+        assert self._browser is not None
+        section, parts = self._section, _Parts(self, self._section.parts)
+        headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
+        fetch: Fetch = parts.fetch
+        try:
+            async with self._places:
+                rendered = await self._browser.render(
+                    visit.url, response.body, headers, fetch, section.timeout
+                )
+        except (TimeoutError, RuntimeError, OSError) as error:
+            why = (
+                f"it took longer than {section.timeout:g} seconds"
+                if isinstance(error, TimeoutError)
+                else error
+            )
+            logger.warning("The scripts of %s were not run: %s", visit.url, why)
+            self._session.report.turn_away("javascript failed")
+            return page
+        return self._made(visit, response, page, rendered)
+
+    def _made(self, visit: Visit, response: Response, page: Page, rendered: Rendered) -> Page:
+        html = rendered.html.encode("utf-8", "replace")
+        if len(html) > self._session.source.limits.max_size:
+            return page
+        head = AnswerHead("text/html; charset=utf-8")
+        made = self._session.rules.reader.read(html, response.url, "text/html", head)
+        if made is None:
+            return page
+        links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in rendered.targets))
+        if not self._section.keep_html:
+            return replace(page, links=links)
+        # What the server forbids is not undone by a script.
+        robots = replace(
+            made.robots,
+            index=made.robots.index and page.robots.index,
+            follow=made.robots.follow and page.robots.follow,
+            others=tuple(dict.fromkeys((*page.robots.others, *made.robots.others))),
+        )
+        return replace(made, links=links, robots=robots, charset=page.charset)
+
+    async def close(self) -> None:
+        """End the browser."""
+        if self._browser is not None:
+            await self._browser.close()
+
+    # ---- parts of pages
+
+    async def part(self, request: PartRequest) -> PartAnswer | None:
+        """Return a part of a page, None if it is refused or cannot be had."""
+        kept = self._scripts.get(request.url) if request.kind == "script" else None
+        if kept is not None:
+            return kept
+        answer = await self._follow(request)
+        if answer is not None and request.kind == "script" and answer.status == 200:
+            self._keep(request.url, answer)
+        return answer
+
+    def _keep(self, url: str, answer: PartAnswer) -> None:
+        self._scripts[url] = answer
+        while sum(len(one.body) for one in self._scripts.values()) > KEPT:
+            del self._scripts[next(iter(self._scripts))]
+
+    async def _follow(self, request: PartRequest) -> PartAnswer | None:
+        url = request.url
+        for _ in range(_HOPS + 1):
+            response = await self._get(url, request.headers)
+            if response is None:
+                return None
+            location = header_of(response, "Location")
+            if response.status not in _REDIRECTS or not location:
+                return _answer(response)
+            try:
+                url = urljoin(url, location)
+            except ValueError:
+                return None
+        return None
+
+    async def _get(self, written: str, headers: dict[str, str]) -> Response | None:
+        url = self._session.rules.url_policy.without_rewriting.canonical(written)
+        if url is None or not url.startswith("http") or not await self._allowed(url):
+            return None
+        async with self._requests:
+            await self._turn(site_of(url))
+            try:
+                return await self._session.crawler.engine.download_async(self._request(url, headers))
+            except (DownloadFailedError, IgnoreRequest, OSError) as error:
+                logger.info("%s, a part of a page, was not got: %s", url, error)
+                return None
+
+    async def _allowed(self, url: str) -> bool:
+        """Whether a part may be asked for: inclusions do not count, they are about pages."""
+        rules = self._session.rules
+        for decision in rules.boundary.decisions(url):
+            if not decision.accept and (decision.stage == "scheme" or decision.rule.startswith("exclude")):
+                self._session.report.turn_away(decision.rule)
+                return False
+        if not rules.robots.obey:
+            return True
+        book = self._session.robots
+        known = book.known(url)
+        if known is None:
+            known = await asyncio.shield(book.fetch(url))
+        return not known.blocks(url)
+
+    async def _turn(self, site: str) -> None:
+        now, delay = time.monotonic(), self._section.delay
+        if delay is None:
+            at = self._session.robots.claim(site, now)
+        else:
+            at = max(self._next.get(site, 0.0), now)
+            self._next[site] = at + delay
+        if at > now:
+            await asyncio.sleep(at - now)
+
+    def _request(self, url: str, asked: dict[str, str]) -> Request:
+        session = self._session
+        grouping = session.rules.grouping
+        headers = {**session.rules.headers, **{name: asked[name] for name in _ASKED_WITH if name in asked}}
+        meta = {
+            "download_slot": "javascript",
+            "download_timeout": min(session.source.limits.timeout, self._section.timeout),
+            "handle_httpstatus_all": True,
+            **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
+        }
+        return Request(url, headers=headers, meta=meta, dont_filter=True)
+
+
+class _Parts:
+    """Counts what one page asks for."""
+
+    def __init__(self, desk: RenderingDesk, most: int) -> None:
+        self._desk = desk
+        self._left = most
+
+    async def fetch(self, request: PartRequest) -> PartAnswer | None:
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        return await self._desk.part(request)
+
+
+def _answer(response: Response) -> PartAnswer:
+    headers = {
+        name.decode("latin-1"): b", ".join(values).decode("latin-1")
+        for name, values in response.headers.items()
+        if name.decode("latin-1").lower() not in _NOT_PASSED
+    }
+    return PartAnswer(response.status, headers, response.body)

@@ -1,0 +1,156 @@
+"""The last step of a run: documents that are to leave the index leave it, unless they are suspiciously many."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.leaving.pending import approved, unpacked, without_document
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.recrawl.deletion import DeletionGuard
+from ultracrawl.state import StateStore
+from ultracrawl.urls import url_key
+
+logger = logging.getLogger(__name__)
+
+_TO = "to "
+"""How the reason of a redirect begins; its target follows."""
+
+
+class Deletions:
+    """Takes documents out of the index whose records say that they are to leave (`UrlRecord.leaving`).
+
+    They were marked one by one, as their visits ended; here they leave together, so that a fault of the server
+    which takes many at once is noticed before it does harm. Where a document with the same content waits
+    (`StateStore.successors`), it takes the place of the one that leaves, in the same breath.
+    """
+
+    def __init__(
+        self,
+        state: StateStore,
+        feed: IndexFeed,
+        on_succession: Callable[[UrlRecord, UrlRecord], None] | None = None,
+    ) -> None:
+        self._state = state
+        self._feed = feed
+        self._on_succession = on_succession
+
+    def candidates(self) -> list[UrlRecord]:
+        """Return the records whose documents are to leave."""
+        self._state.flush()
+        return list(self._state.leaving_records())
+
+    def apply(self, guard: DeletionGuard, *, by_definition: bool = False) -> str:
+        """Let all go, or none if they are too many; returns what to tell about it, empty if they went.
+
+        `by_definition`: pages that are not indexed any more are so because the definition changed, and do not
+        count for the guard.
+        """
+        leaving = self.candidates()
+        self._forget_idle()
+        if not leaving:
+            return ""
+        counted = self._suspicious(leaving, by_definition=by_definition)
+        indexed = self._state.counts().indexed
+        if guard.allows(len(counted), indexed):
+            self.carry_out(leaving)
+            return ""
+        causes = Counter(record.leaving.partition(":")[0] for record in counted)
+        told = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
+        return (
+            f"no document was deleted: {len(counted):,} of {indexed:,} are to leave the index at once ({told}), "
+            f"and the limit is {guard.limit(indexed):,}; "
+            f"`ultracrawl approve-deletions {leaving[0].source}` lets them go"
+        )
+
+    def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
+        """Take documents out of the index; returns how many. One whose URL shows another document now is left."""
+        number = 0
+        for record in leaving:
+            key = url_key(record.url)
+            if not self._replaced(record):
+                self._feed.delete(key, record.shown_url)
+                number += 1
+            self._state.amend(key, without_document(record))
+            self._let_succeed(record)
+        return number
+
+    def discard(self, leaving: Iterable[UrlRecord]) -> int:
+        """Let documents stay in the index until their next visit says the same again; returns how many."""
+        kept = list(leaving)
+        for record in kept:
+            self._state.amend(url_key(record.url), replace(record, leaving=""))
+        self._forget_idle()
+        return len(kept)
+
+    # ---- successors
+
+    def _twins(self, record: UrlRecord) -> list[UrlRecord]:
+        same = self._state.same_content(record.fingerprint)
+        return [one for one in same if one.url != record.url]
+
+    def _let_succeed(self, left: UrlRecord) -> None:
+        """Hand over the document that waited for the place of one that left, unless another has it already."""
+        twins = self._twins(left)
+        taken = any(one.held for one in twins)
+        for one in twins:
+            key = url_key(one.url)
+            data = self._state.successors.get(key)
+            document = unpacked(data) if data else None
+            if document is None:
+                continue
+            self._state.successors.discard(key)
+            if not taken:
+                taken = True
+                self._feed.add(key, document)
+                successor = approved(one)
+                self._state.amend(key, successor)
+                if self._on_succession is not None:
+                    self._on_succession(one, successor)
+                logger.info("%s takes the place of %s", one.url, left.url)
+
+    def _has_successor(self, record: UrlRecord) -> bool:
+        return any(
+            (one.searchable and not one.leaving) or self._state.successors.get(url_key(one.url))
+            for one in self._twins(record)
+        )
+
+    def _forget_idle(self) -> None:
+        """Let go of documents whose place is not vacated any more."""
+        for key in self._state.successors.keys():  # noqa: SIM118 - not a mapping
+            record = self._state.get(key)
+            if record is None or not any(one.leaving for one in self._twins(record)):
+                self._state.successors.discard(key)
+
+    def _suspicious(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
+        """Return those that count: not pages that moved, each to a document of its own, nor what has a successor."""
+        moved: set[int] = set()
+        counted = []
+        for record in leaving:
+            target = self._target(record)
+            if by_definition and record.outcome is UrlOutcome.NOT_INDEXED:
+                continue
+            if target and target not in moved:
+                moved.add(target)
+            elif not self._has_successor(record):
+                counted.append(record)
+        return counted
+
+    def _target(self, record: UrlRecord) -> int:
+        """Return the key of the document that a page moved to, 0 if there is none."""
+        if record.outcome is not UrlOutcome.REDIRECTED or not record.reason.startswith(_TO):
+            return 0
+        key = url_key(record.reason.removeprefix(_TO))
+        target = self._state.get(key)
+        return key if target is not None and target.held else 0
+
+    def _replaced(self, record: UrlRecord) -> bool:
+        shown = record.shown_url
+        others = self._state.shown_as(shown)
+        if record.display_url:
+            own = self._state.get(url_key(shown))
+            others = [*others, *([own] if own is not None and own.shown_url == shown else [])]
+        return any(other.url != record.url and other.held for other in others)

@@ -1,0 +1,137 @@
+"""What the next run of a source would begin with, worked out by the rules that it will follow, without a request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultracrawl.boundary import UrlRewriter
+from ultracrawl.extensions.leaving.scope import NO_CHANGE, Change, ScopeCheck, change_since, definition_mark
+from ultracrawl.model import UrlOutcome
+from ultracrawl.recrawl import RefreshMode
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.state import StateStore
+from ultracrawl.urls import url_key
+
+
+@dataclass(slots=True)
+class Forecast:
+    """The first numbers of a run, before it has asked for anything."""
+
+    source: str
+    known: int = 0
+    """URLs in the document table now."""
+    resumes: bool = False
+    """The last run did not end, and the definition is still the same: only what waits is taken up."""
+    change: Change = NO_CHANGE
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Known URLs that would leave, by rule."""
+    deleted: int = 0
+    """Documents among them that would leave the index."""
+    forgotten: int = 0
+    """URLs that were gone several times and that nothing links to."""
+    start_urls: list[str] = field(default_factory=list)
+    """Start URLs that are not known and would be added."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Start URLs that are outside, with the rule that says so."""
+    scheduled: int = 0
+    """URLs that the run would begin with; links that it finds come on top."""
+
+    @property
+    def stays(self) -> int:
+        """Known URLs that would still be known."""
+        return self.known - self.forgotten - self.dropped.total()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the forecast in the shape of `ultracrawl plan --json`."""
+        return {
+            "source": self.source,
+            "known": self.known,
+            "resumes": self.resumes,
+            "scope_changed": self.change.scope,
+            "recipe_changed": self.change.recipe,
+            "rescan": self.change.rescan,
+            "dropped": self.dropped.total(),
+            "dropped_by": dict(self.dropped.most_common()),
+            "deleted": self.deleted,
+            "forgotten": self.forgotten,
+            "stays": self.stays,
+            "start_urls_added": self.start_urls,
+            "start_urls_refused": self.refused,
+            "scheduled": self.scheduled,
+        }
+
+
+def forecast(
+    state: StateStore | None,
+    rules: CompiledSource,
+    rewriter: UrlRewriter | None,
+    source: DataSource,
+    now: float,
+) -> Forecast:
+    """Work out how a run that begins now would begin; `state` is None for a source that was never crawled."""
+    result = Forecast(rules.name)
+    leaving = _known(result, state, rules, rewriter, source, now) if state is not None else set[int]()
+    for url in rules.seeds:
+        key = url_key(url)
+        if state is not None and key not in leaving and state.lookup([key]):
+            continue
+        rule = rules.boundary.rejects(url, seed=True)
+        if rule is None:
+            result.start_urls.append(url)
+        else:
+            result.refused[url] = rule
+    result.scheduled += len(result.start_urls)
+    return result
+
+
+def _known(
+    result: Forecast,
+    state: StateStore,
+    rules: CompiledSource,
+    rewriter: UrlRewriter | None,
+    source: DataSource,
+    now: float,
+) -> set[int]:
+    """Fill in what becomes of the known URLs; returns the keys of those that would leave."""
+    latest, *earlier = [*state.runs(2), None]
+    if latest is None:
+        return set()
+    is_over = source.refresh.rule.is_over(latest.place, now)
+    result.resumes = not latest.finished and latest.scope == definition_mark(rules) and not is_over
+    result.change = change_since(earlier[0] if result.resumes else latest, rules)
+    result.known = state.counts().known
+    leaving = set[int]() if result.resumes else state.orphans()
+    result.forgotten = len(leaving)
+    if result.change.scope:
+        for record, rule in ScopeCheck(state, rules, rewriter).outside():
+            key = url_key(record.url)
+            if key not in leaving:
+                leaving.add(key)
+                result.dropped[rule] += 1
+                result.deleted += record.indexed or record.handed
+    waiting = {key for key in _waiting(state) if key not in leaving}
+    result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)
+    return leaving
+
+
+def _begins_with(
+    result: Forecast, state: StateStore, rules: CompiledSource, source: DataSource, left_over: set[int]
+) -> int:
+    """Return with how many known URLs the queue of a new cycle begins; see `state.cycle_start`."""
+    mode = source.refresh.mode
+    if mode is RefreshMode.KNOWN or result.change.rescan:
+        removed = state.counts().outcomes.get(UrlOutcome.REMOVED, 0)
+        return result.stays - len(state.sitemaps.keys()) - removed
+    if mode is RefreshMode.ADAPTIVE:
+        rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
+        return sum(map(sum, map(rule.split, state.revisits.site_sizes().values())))
+    starts = set(state.lookup(list(map(url_key, rules.seeds))))
+    return len(starts if mode is RefreshMode.SCRATCH else starts | left_over)
+
+
+def _waiting(state: StateStore) -> Iterator[int]:
+    for site, number in state.queued_sites():
+        yield from (entry.key for entry in state.queued(site, number))

@@ -1,0 +1,75 @@
+"""What is decided about a URL after the boundary let it in, as far as it is known without a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
+
+from ultracrawl.boundary import AddressPolicy
+from ultracrawl.extensions.access.stages import access_stages
+from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.extensions.seed_addresses import seed_addresses
+from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.state import StoredSite
+from ultracrawl.urls import host_of
+
+_INDEXED = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+)
+
+
+def later_stages(
+    source: DataSource,
+    rules: CompiledSource,
+    url: str,
+    record: UrlRecord | None,
+    site: StoredSite | None,
+    *,
+    dns: bool = False,
+) -> Iterator[Decision]:
+    """Yield the decisions of address guard, access, robots.txt and the last answer; `dns` has the host looked up."""
+    yield from _addresses(source, rules, host_of(url), dns=dns)
+    yield from access_stages(source, rules, url)
+    yield _robots(source, record, site)
+    if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
+        yield _answer(record)
+
+
+def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
+    found: Iterable[str] = ()
+    policy = rules.addresses
+    if _is_address(host):
+        found = (host.strip("[]"),)
+    elif dns:
+        networks = [str(network) for network in source.boundary.networks]
+        policy = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
+        found = addresses_of(host)
+        if not found:
+            yield Decision(False, "address", "address unknown", f"{host} has no address")
+    yield from map(policy.check, found)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _robots(source: DataSource, record: UrlRecord | None, site: StoredSite | None) -> Decision:
+    if not source.robots.obey:
+        return Decision(True, "robots", "robots.obey", "robots.txt is not obeyed")
+    if record is not None and record.outcome is UrlOutcome.ROBOTS:
+        return Decision(False, "robots", "robots.txt", f"at the last visit: {record.reason}")
+    if site is None or not site.robots:
+        return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")
+    return Decision(True, "robots", "robots.txt", f"did not forbid it when it was read last ({site.robots})")
+
+
+def _answer(record: UrlRecord) -> Decision:
+    told = f"{record.status_code} {status_text(record.status_code)}"
+    if record.outcome in _INDEXED:
+        return Decision(True, "answer", record.outcome.value, f"the last answer made a document: {told}")
+    return Decision(True, "answer", record.outcome.value, record.reason or told, index=False)

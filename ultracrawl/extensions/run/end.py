@@ -1,0 +1,82 @@
+"""How a crawl ends: what is to leave leaves, the last documents reach the index, the report is written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ultracrawl.extensions.leaving.deletions import Deletions
+from ultracrawl.extensions.leaving.scope import with_links_left
+from ultracrawl.extensions.run.limits import REFRESH_ONLY
+from ultracrawl.recrawl.deletion import DeletionGuard
+
+if TYPE_CHECKING:
+    from ultracrawl.extensions.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+INDEX_TIMEOUT = 3600.0
+"""Seconds that the index process may take for what waits at the end."""
+
+
+async def finish_indexing(session: CrawlSession) -> None:
+    """Carry out deletions and wait for the last commit. Raises `WorkError`."""
+    session.flush()  # before it the store still counts as waiting what has just ended
+    if not session.replay:
+        if not session.report.interrupted and not _unfinished(session):
+            session.expiry.sweep()
+        session.feeds.expire()
+    _delete(session)
+    session.flush()
+    session.feed.drain()
+    deadline = time.monotonic() + INDEX_TIMEOUT
+    while session.feed.busy and time.monotonic() < deadline:
+        session.feed.collect()
+        await asyncio.sleep(0.02)
+    session.feed.collect()
+    session.flush()
+
+
+def end_run(session: CrawlSession, started: float) -> None:
+    """Write the report; a run with URLs left in its queue stays open, so that the next start resumes it.
+
+    `started` is in monotonic seconds. Raises `WorkError`.
+    """
+    report = session.report
+    report.seconds = time.monotonic() - started
+    now = session.clock()
+    report.finished = in_words(now)
+    if session.replay:
+        return
+    run = session.run
+    if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
+        run = replace(run, scope=with_links_left(run.scope))
+    finished = 0.0 if _unfinished(session) else now
+    session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
+    session.state.end_run(session.run)
+
+
+def in_words(seconds: float) -> str:
+    """Return a moment (seconds since the epoch) as reports write it, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _delete(session: CrawlSession) -> None:
+    """Let documents leave the index that are to, unless they are suspiciously many."""
+    section = session.source.deletion
+    guard = DeletionGuard(section.percent, section.always)
+    deletions = Deletions(session.state, session.feed, session.duplicates.recount)
+    problem = deletions.apply(guard, by_definition=session.remade)
+    if problem:
+        session.report.problems.append(problem)
+        logger.warning(problem)
+
+
+def _unfinished(session: CrawlSession) -> bool:
+    """Whether URLs wait that this run could still have asked for."""
+    return session.state.counts().queued > session.report.given_up.total()

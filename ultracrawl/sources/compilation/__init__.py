@@ -1,0 +1,1 @@
+"""Definitions made into the rules that a crawl asks."""

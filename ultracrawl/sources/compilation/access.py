@@ -1,0 +1,151 @@
+"""From the options about access to what a crawl asks; secrets are read here, when a crawl begins."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+
+from ultracrawl.access import Credential, CredentialBook, UrlPrefix, basic_answer
+from ultracrawl.access.certificate import ClientCertificate
+from ultracrawl.access.login import Login
+from ultracrawl.access.proxies import Proxy, ProxyRoster
+from ultracrawl.boundary.matcher import DomainTable
+from ultracrawl.boundary.rules import DomainRule
+from ultracrawl.errors import UserError
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.secrets import SecretReader
+from ultracrawl.sources.sections.logins import LoginEntry
+from ultracrawl.urls import host_of
+
+
+def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialBook:
+    """Return the credentials of a source. Raises `UserError` for a secret that cannot be read."""
+    return CredentialBook(_credentials(source, sites_of(seeds), secrets))
+
+
+def compile_logins(source: DataSource, secrets: SecretReader) -> list[Login]:
+    """Return the form logins of a source. Raises `UserError`."""
+    return [_login(name, entry, secrets) for name, entry in source.logins.items()]
+
+
+def _login(name: str, entry: LoginEntry, secrets: SecretReader) -> Login:
+    values = tuple(
+        (field, secrets.read(value, f"logins.{name}.fields.{field}")) for field, value in entry.fields.items()
+    )
+    form = host_of(entry.page or entry.action or "")
+    return Login(
+        name,
+        frozenset(entry.sites or (form,)),
+        values,
+        page=entry.page,
+        preload=entry.preload,
+        action=entry.action,
+        method=entry.method,
+        autofill=entry.autofill,
+        ttl=entry.ttl,
+        relogin_if_failed=entry.relogin_if_failed,
+        required=entry.required,
+        timeout=entry.timeout,
+        failed_text=entry.failed_text,
+        lost_text=entry.lost_text,
+    )
+
+
+def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyRoster, DomainTable]:
+    """Return the proxies of a source, and which hosts are reached without. Raises `UserError`."""
+    section = source.proxy
+    bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
+    return ProxyRoster(_proxies(source, secrets), section.rest), bypass
+
+
+def proxy_addresses(source: DataSource) -> Iterator[str]:
+    """Yield the URL of each proxy of a source."""
+    return (server.url for server in source.proxy.servers.values())
+
+
+def _proxies(source: DataSource, secrets: SecretReader) -> Iterator[Proxy]:
+    for name, server in source.proxy.servers.items():
+        answer = ""
+        if server.password is not None:
+            password = secrets.read(server.password, f"proxy.servers.{name}.password")
+            answer = basic_answer(server.user, password)
+        yield Proxy(name, server.url, answer, server.connections)
+
+
+def compile_site_headers(
+    source: DataSource, secrets: SecretReader
+) -> list[tuple[UrlPrefix, Mapping[str, str]]]:
+    """Return the headers of each prefix. Raises `UserError`, also for a value that no header can hold."""
+    return [
+        (
+            UrlPrefix.parse(entry.url),
+            {
+                header: _sendable(secrets.read(value, place), place)
+                for header, value in entry.headers.items()
+                for place in [f"site_headers.{name}.headers.{header}"]
+            },
+        )
+        for name, entry in source.site_headers.items()
+    ]
+
+
+def _sendable(value: str, place: str) -> str:
+    if not value.isprintable() or not value.isascii():
+        raise UserError(
+            f"{place}: the value cannot be sent in a header; it has to be one line of plain ASCII text"
+        )
+    return value
+
+
+def compile_certificates(
+    source: DataSource, seeds: Iterable[str], secrets: SecretReader
+) -> dict[tuple[str, int], ClientCertificate]:
+    """Return the client certificate of each https site, by host and port. Raises `UserError`."""
+    sites = [site for site in sites_of(seeds) if site.scheme == "https"]
+    found: dict[tuple[str, int], ClientCertificate] = {}
+    for name, entry in source.client_certificates.items():
+        place = f"client_certificates.{name}"
+        password = secrets.read(entry.password, f"{place}.password") if entry.password else ""
+        key = entry.key or entry.certificate
+        made = ClientCertificate(str(entry.certificate), str(key), password)
+        _check_pair(made, place)
+        for site in [UrlPrefix.parse(entry.url)] if entry.url else sites:
+            found.setdefault((site.host, site.port), made)
+    return found
+
+
+def _check_pair(pair: ClientCertificate, place: str) -> None:
+    """Find out now what is wrong with two files, and not at the first handshake."""
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_cert_chain(pair.certificate, pair.key, lambda: pair.password)
+    except FileNotFoundError:
+        raise UserError(f"{place}: {pair.certificate} or {pair.key} is not there") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "they are no PEM files"
+        raise UserError(f"{place}: certificate and key cannot be used: {reason}") from None
+
+
+def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
+    """Return the http and https sites of canonical start URLs, each once."""
+    return tuple(dict.fromkeys(UrlPrefix.parse(seed).site for seed in seeds if seed.startswith("http")))
+
+
+def unread_credentials(source: DataSource, seeds: Iterable[str]) -> CredentialBook:
+    """Return the credentials of a source without their passwords, to see which is for a URL."""
+    return CredentialBook(_credentials(source, sites_of(seeds), None))
+
+
+def _credentials(
+    source: DataSource, sites: tuple[UrlPrefix, ...], secrets: SecretReader | None
+) -> Iterator[Credential]:
+    for name, entry in source.authentication.items():
+        yield Credential(
+            name,
+            (UrlPrefix.parse(entry.url),) if entry.url else sites,
+            entry.scheme,
+            entry.user,
+            secrets.read(entry.password, f"authentication.{name}.password") if secrets else "",
+            entry.realm,
+            by_realm=entry.url is None,
+        )

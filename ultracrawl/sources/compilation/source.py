@@ -1,0 +1,384 @@
+"""From a data source to the compiled rules that its crawl asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ultracrawl.attributes import AttributeMap, attribute_schema
+from ultracrawl.boundary.addresses import AddressPolicy
+from ultracrawl.boundary.aliases import AliasPolicy
+from ultracrawl.boundary.boundary import Boundary
+from ultracrawl.boundary.focus import FocusPolicy
+from ultracrawl.boundary.redirects import RedirectPolicy
+from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.boundary.rewriting_policy import RewritingPolicy
+from ultracrawl.boundary.rules import (
+    Action,
+    BoundaryRules,
+    Combine,
+    CrawlMode,
+    DomainRule,
+    Kind,
+    PathRules,
+    PortRules,
+    UriRule,
+)
+from ultracrawl.boundary.site import Addresses, no_addresses
+from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
+from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
+from ultracrawl.converters import CONVERTIBLE, missing
+from ultracrawl.duplicates import Fingerprints
+from ultracrawl.frontier import Grouping, LevelRules, Pace
+from ultracrawl.model import StatusCode
+from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
+from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.sources import extraction
+from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
+from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.sections.access_options import AccessOptions
+from ultracrawl.sources.sections.feeds import FeedsSection
+from ultracrawl.sources.sections.limits import LimitsSection
+from ultracrawl.urls import UrlPolicy, host_of
+from ultracrawl.urls.payloads import Payloads
+
+FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
+"""What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSource:
+    """The rules of one source, each an object that answers."""
+
+    name: str
+    seeds: tuple[str, ...]
+    """Canonical start URLs, each once, in their order; texts that are no URL are left out."""
+    url_policy: UrlPolicy
+    """How URLs as written become those that are fetched, rewrite rules included."""
+    boundary: Boundary
+    redirects: RedirectPolicy
+    addresses: AddressPolicy
+    robots: RobotsPolicy
+    attributes: AttributeMap
+    acceptance: Acceptance
+    """Which answers become pages."""
+    reader: PageReader
+    converted: frozenset[str]
+    """Media types that go to a converter."""
+    permission: IndexPermission
+    """Which wishes of pages about the index are obeyed."""
+    failures: FailurePolicy
+    """What errors mean."""
+    ftp_failures: FailurePolicy
+    """What errors of FTP servers mean, by their replies."""
+    pace: Pace
+    """How gently sites are treated."""
+    levels: LevelRules
+    """Onto which level of the queue a URL is put."""
+    grouping: Grouping
+    """Which hosts share their cookies."""
+    fingerprints: Fingerprints | None
+    """What of a page is compared with other pages; None if duplicates are indexed like all documents."""
+    limits: LimitsSection
+    depth_limit: int | None
+    """Most link steps from a seed; None is no limit."""
+    headers: Mapping[str, str]
+    """Headers of every request."""
+    payloads: Payloads
+    """Which URLs are asked by POST, and with what."""
+    focus: FocusPolicy | None
+    """Which languages are kept; None is all."""
+    feeds_ignore_rules: bool
+    """Whether pages that a feed names are inside whatever the rules say."""
+    follows_links: bool
+    """Whether links lead to URLs that are not known yet."""
+    scope: str
+    """Changes if and only if the definition lets other URLs in than before."""
+    recipe: str
+    """Changes when the definition makes other documents of the same pages than before."""
+
+
+def compile_source(
+    source: DataSource, project: Project | None = None, addresses: Addresses = no_addresses
+) -> CompiledSource:
+    """Compile a source; `project` adds its own search attributes, `addresses` looks up hosts for address masks.
+
+    Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
+    """
+    policy = compile_url_policy(source)
+    seeds = tuple(dict.fromkeys(_canonical(source, policy)))
+    schema = project.schema_attributes if project else attribute_schema()
+    return CompiledSource(
+        name=source.name,
+        seeds=seeds,
+        url_policy=policy,
+        boundary=compile_boundary(source, addresses),
+        redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
+        addresses=compile_addresses(source, seeds),
+        robots=compile_robots(source),
+        attributes=AttributeMap(
+            extraction.mapping(source.attributes, source.extract, schema),
+            schema,
+            source.description_fallback,
+            source.default_language,
+            extraction.made_values(source.extract),
+        ),
+        acceptance=compile_acceptance(source),
+        reader=PageReader(
+            link_kinds=source.links.kinds,
+            link_types=source.links.types,
+            robots_name=source.robots.name,
+            default_charset=source.default_charset,
+            jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
+            picks=extraction.page_picks(source.extract),
+        ),
+        converted=source.conversion.types,
+        permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
+        failures=FailurePolicy(rules_of(source.errors.http)),
+        ftp_failures=FailurePolicy(rules_of(source.errors.ftp)),
+        pace=compile_pace(source),
+        levels=compile_levels(source, seeds, policy, addresses),
+        grouping=compile_grouping(source),
+        fingerprints=compile_fingerprints(source),
+        limits=source.limits,
+        depth_limit=source.depth,
+        headers=compile_headers(source),
+        payloads=Payloads(source.post_payload, policy.without_rewriting),
+        focus=compile_focus(source),
+        feeds_ignore_rules=source.feeds.on and source.feeds.ignore_rules,
+        follows_links=source.crawling_mode != "index-only",
+        scope=_scope(source),
+        recipe=_recipe(source),
+    )
+
+
+def compile_url_policy(source: DataSource) -> UrlPolicy:
+    """Return how URLs of a source are rewritten and become canonical."""
+    policy = UrlPolicy(
+        sort_query_params=source.urls.sort_query_params,
+        remove_params=source.urls.removed_names,
+        max_length=source.limits.url_length,
+        schemes=frozenset(source.boundary.schemes),
+    )
+    rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
+    if rules:
+        policy = RewritingPolicy(
+            policy.sort_query_params,
+            policy.remove_params,
+            policy.max_length,
+            schemes=policy.schemes,
+            rules=RewriteRules(rules),
+        )
+    return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
+
+
+def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:
+    """Return the boundary of a source. Raises `RuleError`."""
+    section = source.boundary
+    other_hosts = section.other_hosts
+    rules = BoundaryRules(
+        domains=tuple(_domain_rules(source)),
+        uris=tuple(_uri_rules(source)),
+        paths=tuple(
+            PathRules(host, rules.include, rules.exclude, rules.follow_only)
+            for host, rules in section.paths.items()
+        ),
+        ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
+        schemes=frozenset(section.schemes),
+        exclude_extensions=section.exclude_extensions,
+        max_uri_recursion=source.urls.max_uri_recursion,
+        mode=CrawlMode(source.depth, other_hosts.links, other_hosts.redirects, other_hosts.reset_depth),
+        combine=Combine(section.combine),
+        index_dynamic=section.index_dynamic,
+        seeds_exempt=section.start_urls_exempt,
+    )
+    return Boundary(rules, policy=compile_url_policy(source).without_rewriting, addresses=addresses)
+
+
+def compile_robots(source: DataSource) -> RobotsPolicy:
+    """Return how a source follows robots.txt."""
+    robots = source.robots
+    return RobotsPolicy(
+        obey=robots.obey,
+        name=robots.name,
+        ttl=robots.ttl,
+        timeout=robots.timeout,
+        auth_ignore=robots.auth_ignore,
+        timeout_ignore=robots.timeout_ignore,
+        obey_delay=robots.obey_delay,
+    )
+
+
+def compile_acceptance(source: DataSource) -> Acceptance:
+    """Return which answers become pages. Raises `PatternError`."""
+    return Acceptance(
+        source.types,
+        follow_only=source.follow_only_types,
+        detect=source.detect_types,
+        cut_off=source.cut_off,
+        truncate=source.truncate,
+        exclude_headers=source.exclude_headers,
+        unreadable=_unreadable(source.conversion.types),
+    )
+
+
+def compile_headers(source: DataSource) -> dict[str, str]:
+    """Return the headers of every request; nothing in them is secret."""
+    headers = {
+        "User-Agent": source.user_agent,
+        "Accept": _accept((*source.types, *source.follow_only_types)),
+    }
+    if not source.http.compression or source.http.version == "1.0":
+        headers["Accept-Encoding"] = "identity"
+    return headers | {name.title(): value for name, value in source.headers.items()}
+
+
+def compile_focus(source: DataSource) -> FocusPolicy | None:
+    """Return which languages a source keeps, None if it keeps all."""
+    focused = source.focused
+    if not focused.languages:
+        return None
+    exempt = [DomainRule(pattern.kind, pattern.text) for pattern in focused.exempt]
+    return FocusPolicy(focused.codes, focused.depth, exempt)
+
+
+def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
+    """Return the media types that nothing here can read: no converter is installed, or it is switched off."""
+    refused: dict[str, Refusal] = {}
+    for name in CONVERTIBLE:
+        if name in converted and (lack := missing(name)):
+            refused[name] = Refusal(StatusCode.CONVERTER_MISSING, "conversion", lack)
+        elif name not in converted and not name.startswith("text/"):
+            reason = f"30041 excluded by type: {name} is not converted (conversion)"
+            refused[name] = Refusal(StatusCode.WRONG_TYPE, "conversion", reason)
+    return refused
+
+
+def compile_fingerprints(source: DataSource) -> Fingerprints | None:
+    """Return how pages of a source are compared, None if they are not."""
+    section = source.duplicates
+    if not section.detect:
+        return None
+    return Fingerprints(section.by == "text", section.meta, section.cut_off, section.near, section.near_words)
+
+
+def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
+    """Return which addresses may be connected to: public ones, own networks, seeds that are addresses."""
+    networks = [str(network) for network in source.boundary.networks]
+    return AddressPolicy.for_source([host_of(seed) for seed in seeds], networks)
+
+
+def _canonical(source: DataSource, policy: UrlPolicy) -> Iterator[str]:
+    for url in source.beginnings:
+        canonical = policy.canonical(url)
+        if canonical is not None:
+            yield canonical
+
+
+def _domain_rules(source: DataSource) -> Iterator[DomainRule]:
+    domains = source.boundary.domains
+    include: Iterable[Pattern] = domains.include
+    if not domains.include:
+        hosts = dict.fromkeys(map(host_of, _canonical(source, compile_url_policy(source))))
+        include = [Pattern(Kind.EXACT, host) for host in hosts]
+    if not any(pattern.every_host for pattern in include):
+        yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)
+    yield from (DomainRule(pattern.kind, pattern.text, Action.EXCLUDE) for pattern in domains.exclude)
+
+
+def _uri_rules(source: DataSource) -> Iterator[UriRule]:
+    uris = source.boundary.uris
+    for action, patterns in (
+        (Action.INCLUDE, uris.include),
+        (Action.EXCLUDE, uris.exclude),
+        (Action.FOLLOW_ONLY, uris.follow_only),
+    ):
+        yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
+
+
+_MANY_TYPES = 8
+
+
+def _accept(types: Iterable[str]) -> str:
+    """Return the Accept header; many types that are converted are written as one, behind pages.
+
+    Some servers send Markdown in place of a page to whoever lists it.
+    """
+    names = list(dict.fromkeys(types))
+    pages = [name for name in names if name not in CONVERTIBLE]
+    if len(names) - len(pages) > _MANY_TYPES:
+        names = [*pages, "application/*;q=0.9"]
+    return ", ".join([*names, "*/*;q=0.1"])
+
+
+def _scope(source: DataSource) -> str:
+    """Digest everything that decides which URLs are inside; the start URLs count by the hosts they let in."""
+    section = source.boundary.model_dump(mode="json", exclude={"networks"})
+    urls = source.urls.model_dump(mode="json")
+    section["ports"] = {
+        host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
+    }
+    hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
+    parts: list[object] = [section, urls, hosts, source.depth, source.limits.url_length]
+    if source.sites.aliases:
+        parts.append(dict(source.sites.aliases))
+    if source.feeds.on:
+        parts.append([source.feeds.discover, source.feeds.follow_links, source.feeds.ignore_rules])
+    text = json.dumps(parts, sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+_NO_RECIPE = {
+    "name",
+    "crawling_mode",
+    "errors",
+    "deletion",
+    "start_urls",
+    "send_links_to",
+    "takes_links",
+    "boundary",
+    "urls",
+    "depth",
+    "redirects",
+    "sitemaps",
+    "refresh",
+    "orphans",
+    "politeness",
+    "sites",
+    "priority",
+    "limits",
+    "user_agent",
+    "settings",
+    "completion",
+    "log",
+    "storage",
+    *AccessOptions.model_fields,
+}
+"""What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
+
+
+_NO_RECIPE_ROBOTS = {"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"}
+"""The same among the options about robots."""
+
+
+_NO_RECIPE_CONVERSION = {"workers", "timeout", "memory"}
+"""The same among the options about conversion."""
+
+
+_NO_RECIPE_FTP = {"passive", "email", "accounts"}
+"""The same among the options about FTP."""
+
+
+def _recipe(source: DataSource) -> str:
+    parts = {
+        "robots": _NO_RECIPE_ROBOTS,
+        "conversion": _NO_RECIPE_CONVERSION,
+        "ftp": _NO_RECIPE_FTP,
+        "javascript": {"delay", "timeout", "pages", "browser"},
+        "feeds": set(FeedsSection.model_fields) - {"index"},
+    }
+    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
+    return sha256(text.encode()).hexdigest()[:32]

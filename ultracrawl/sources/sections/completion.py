@@ -1,0 +1,53 @@
+"""The `completion` section of a source: what happens when a run is over."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import Seconds
+
+
+def _words(value: object) -> object:
+    """Split a command as a shell does; nothing else of a shell is there: no variables, no pipes."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return shlex.split(value)
+    except ValueError as error:
+        raise mistake(f"the command {shown(value)} cannot be split: {error}", "close its quotes") from None
+
+
+Command = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    BeforeValidator(_words, json_schema_input_type=str | list[str]),
+]
+"""A program and its arguments."""
+
+
+class CompletionSection(Section):
+    """What happens when a run is over, all of it done (portal robot 13.3)."""
+
+    command: Command = Field(
+        default=(),
+        description="A program that is run then, if a document came into the index: words, or one text. No shell.",
+        examples=["/usr/local/bin/mail-report --to webmaster"],
+    )
+    timeout: Seconds = Field(
+        default=600.0, gt=0, description="Seconds after which that program is ended.", examples=[60]
+    )
+    programs: Path | None = Field(
+        default=None,
+        description="A folder that goes ahead of `PATH` for that program.",
+        examples=["/opt/robot/bin"],
+    )
+    then: Literal["idle", "loop", "quit"] = Field(
+        default="quit",
+        description="What a robot started by `ultracrawl robot start` does then: wait, run again, or end.",
+        examples=["loop"],
+    )

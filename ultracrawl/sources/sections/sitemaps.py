@@ -1,0 +1,40 @@
+"""The `sitemaps` section of a source: which sitemaps are read, and how far they are believed."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import UrlList
+
+
+class SitemapsSection(Section):
+    """Lists of pages that sites publish: where they are looked for, and what they decide."""
+
+    use: bool = Field(
+        default=True,
+        description="Read sitemaps; if not, none is read, however it was found.",
+        examples=[False],
+    )
+    discover: bool = Field(
+        default=True,
+        description="Look for sitemaps in robots.txt, and at `/sitemap.xml` of start hosts where it names none.",
+        examples=[False],
+    )
+    urls: UrlList = Field(
+        default=(),
+        description="Further sitemaps, on any host; they may name pages of every host inside.",
+        examples=[["https://www.example.com/pages.xml.gz"]],
+    )
+    trust_lastmod: bool = Field(
+        default=True,
+        description="Do not ask for known pages that a sitemap says have not changed since they were fetched.",
+        examples=[False],
+    )
+    files: int = Field(
+        default=1000,
+        ge=1,
+        le=100_000,
+        description="Most sitemap files, indexes included, that are read in one run.",
+        examples=[1000],
+    )
