@@ -33,7 +33,11 @@ def test_the_others_are_crawled(several: Workspace) -> None:
     ended = several.command("crawl", "--json")
     runs = {run["source"]: run for run in ended.json["runs"]}
     assert ended.code == 1
-    assert {name: run["outcomes"] for name, run in runs.items()} == {"a": {"NEW": 1}, "b": {}, "c": {"NEW": 1}}
+    assert {name: run["outcomes"] for name, run in runs.items()} == {
+        "a": {"NEW": 1},
+        "b": {},
+        "c": {"NEW": 1},
+    }
     assert [REASON in line for line in runs["b"]["problems"]] == [True]
     assert (runs["b"]["run_id"], runs["b"]["started"]) == (None, None)
 
@@ -65,5 +69,9 @@ def continuously(workspace: Workspace, lines: int) -> Ended:
 def test_who_stays_goes_on_with_the_others(several: Workspace) -> None:
     ended = continuously(several, 3)
     runs = {run["source"]: run for line in ended.lines for run in line["runs"]}
-    assert {name: run["outcomes"] for name, run in runs.items()} == {"a": {"NEW": 1}, "b": {}, "c": {"NEW": 1}}
+    assert {name: run["outcomes"] for name, run in runs.items()} == {
+        "a": {"NEW": 1},
+        "b": {},
+        "c": {"NEW": 1},
+    }
     assert "Traceback" not in ended.err
