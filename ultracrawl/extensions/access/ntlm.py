@@ -20,7 +20,6 @@ from ultracrawl.urls import host_of
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
-
     from spnego import ContextProxy
 
     from ultracrawl.access import Credential
