@@ -45,7 +45,7 @@ def test_a_session_cookie_is_forgotten(
     source.define(
         f"{url}/",
         {
-            "cookies": {"enabled": True, "session_age": f"{seconds} s"},
+            "cookies": {"enabled": True, "session_age": seconds},
             "politeness": {"delay": 0.7, "concurrency": 1},
             "sitemaps": {"discover": False},
         },
