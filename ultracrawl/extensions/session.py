@@ -50,7 +50,7 @@ from ultracrawl.extensions.site_files.robots_book import RobotsBook
 from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.garbage import spare_what_is_there
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import Document, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
@@ -341,7 +341,8 @@ class CrawlSession:
 
     def visit_of_item(self, item: Any) -> Visit | None:
         """Return the visit that an item came from, None if it has ended or there is none."""
-        return self.visits.get(url_key(str(ItemAdapter(item).get("access_url", ""))))
+        url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
+        return self.visits.get(url_key(str(url)))
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
