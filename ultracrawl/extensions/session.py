@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
-from ultracrawl.extensions.filtering.desk import Filtering
+from ultracrawl.extensions.filtering.opening import filtering_of
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.javascript.rendering import RenderingDesk
@@ -50,7 +49,8 @@ from ultracrawl.extensions.site_files.feed_desk import FeedDesk
 from ultracrawl.extensions.site_files.robots_book import RobotsBook
 from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.garbage import spare_what_is_there
+from ultracrawl.model import Document, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
@@ -89,7 +89,7 @@ class CrawlSession:
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
-        self.filtering = Filtering(source.filters, time.time) if source.filters.file else None
+        self.filtering = filtering_of(source)
         """The filters of the source, if it has any."""
         self.rules = _rules_of(source, project, self.hosts)
         self.focus = focus_of(source, self.rules.focus)
@@ -200,8 +200,7 @@ class CrawlSession:
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
-        gc.collect()
-        gc.freeze()
+        spare_what_is_there()
 
     def _open_feed(self) -> IndexFeed:
         return IndexFeed(
@@ -342,7 +341,8 @@ class CrawlSession:
 
     def visit_of_item(self, item: Any) -> Visit | None:
         """Return the visit that an item came from, None if it has ended or there is none."""
-        return self.visits.get(url_key(str(ItemAdapter(item).get("access_url", ""))))
+        url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
+        return self.visits.get(url_key(str(url)))
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""

@@ -23,7 +23,7 @@ from ultracrawl.urls import site_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ultracrawl.extensions.logs.robot_log import FilterLog
+    from ultracrawl.extensions.logs.filter_log import FilterLog
     from ultracrawl.model import Page
     from ultracrawl.sources.sections.filters import FiltersSection
 
