@@ -105,6 +105,12 @@ class Robot:
     log_types: dict[str, str] = field(default_factory=dict)
     """How much the log of decisions says of each filter: `terse`, `normal` or `verbose`."""
 
+    def begin_run(self) -> None:
+        """Forget what is counted and remembered by run."""
+        self.hosts.clear()
+        self.checksums.clear()
+        self.objects = 0
+
     def count(self, host: str) -> None:
         """Take note of a resource that is going to be processed."""
         self.objects += 1
