@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.filters import FilterKind, Fetched, Resource, Robot, View, filter_function
+from ultracrawl.filters import Fetched, FilterKind, Resource, Robot, View, filter_function
 
 MODULE = """
 from ultracrawl.filters import REQ_ABORTED, REQ_PROCEED, filter_function

@@ -27,8 +27,8 @@ class Converter(Protocol):
 class Rules(Protocol):
     """The site definitions and filter rules of a `filterrules.conf`."""
 
-    def judge(self, url: str, media_type: str | None = None) -> Decision:
-        """Say whether a URL is inside; `media_type` is None before the fetch."""
+    def judge(self, url: str, media_type: str | None = None, depth: int = 0) -> Decision:
+        """Say whether a URL is inside; `media_type` is None before the fetch, `depth` its link steps."""
 
 
 class ExpressionCache:

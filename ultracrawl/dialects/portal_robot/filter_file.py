@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 from ultracrawl.dialects.portal_robot.own_functions import LOAD_MODULES, OwnFunctions
 from ultracrawl.filters import (
@@ -19,9 +20,7 @@ from ultracrawl.filters import (
 )
 
 FILE = "filter.conf"
-WORDS = tuple(phase.value for phase in Phase)
-ELSEWHERE = frozenset({"process", "site", "filterrule"})
-"""Blocks that belong into the other files."""
+FILTER = frozenset({"filter"})
 
 
 @dataclass(slots=True)
@@ -55,15 +54,16 @@ def read_filters(text: str, file: str = FILE) -> FilterFile:
 
     In older layouts it is part of one file with the other blocks, which are passed over.
     """
-    read = read_text(text, file, WORDS)
+    read = read_text(text, file, ALL_WORDS)
     result = FilterFile(read)
+    whole = is_whole_robot(read)
     for one in read.directives:
         _load(one, result)
     for block in read.blocks:
         name = block.get("name") or ""
-        if block.kind in ELSEWHERE:
+        if whole and block.kind in BLOCKS - FILTER:
             continue
-        if block.kind != "filter":
+        if block.kind not in FILTER:
             read.blame(
                 block.line, block.kind, f"there is no <{block.kind}> in this file", "write <Filter name=...>"
             )

@@ -18,6 +18,7 @@ from ultracrawl.extensions.filtering.programs import Programs
 from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Phase, Resource, Robot, Rules, View
 from ultracrawl.filters.classification import Classifier
 from ultracrawl.filters.function import run
+from ultracrawl.filters.rules import UNLIMITED
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.urls import site_of
 
@@ -184,15 +185,17 @@ class Filtering:
 
     def _robot(self, clock: Callable[[], float]) -> Robot:
         loaded: dict[str, Rules] = {}
+        section = self._section
 
         def load_rules(path: str) -> Rules:
             if path not in loaded:
-                text, read = read_rules(self._read(path), str(self._section.instance / path))
+                text, read = read_rules(self._read(path), str(section.instance / path))
                 self._findings += read.findings
-                loaded[path] = text.compiled(fold_www=self._section.fold_www)
+                depth = UNLIMITED if section.depth is None else section.depth
+                loaded[path] = text.compiled(fold_www=section.fold_www, depth=depth, starts=section.starts)
             return loaded[path]
 
-        programs = Programs(self._section.programs)
+        programs = Programs(section.programs)
         return Robot(
             read=self._read,
             load_rules=load_rules,
@@ -200,8 +203,8 @@ class Filtering:
             has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
-            limit=lambda: bounded(self._section.function_timeout, self._section.function_memory),
-            most_classifications=self._section.max_classifications,
+            limit=lambda: bounded(section.function_timeout, section.function_memory),
+            most_classifications=section.max_classifications,
         )
 
     def _read(self, path: str) -> str:

@@ -83,6 +83,17 @@ class FiltersSection(Section):
         description="Memory that such a function may take on top of what the process has; the same for more.",
         examples=["256 MB"],
     )
+    starts: tuple[str, ...] = Field(
+        default=(),
+        description="Starting points whose hosts get a site of their own in the rules, if no site names them.",
+        examples=[["http://www.example.com/"]],
+    )
+    depth: int | None = Field(
+        default=None,
+        ge=0,
+        description="Link steps from starting points of the rules that say nothing of it; none is no limit.",
+        examples=[10],
+    )
     restarts: int = Field(
         default=3,
         ge=0,
