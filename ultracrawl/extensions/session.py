@@ -26,6 +26,7 @@ from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.filtering.opening import filtering_of
+from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.javascript.rendering import RenderingDesk
@@ -81,6 +82,7 @@ class CrawlSession:
     opened = False
     """Whether `open()` has come to its end."""
     _failed = False
+    _ticks = 0
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
@@ -89,7 +91,7 @@ class CrawlSession:
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
-        self.filtering = filtering_of(source)
+        self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
         self.rules = _rules_of(source, project, self.hosts)
         self.focus = focus_of(source, self.rules.focus)
@@ -123,6 +125,7 @@ class CrawlSession:
         self.feeds = FeedDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
+        self.verdict = SessionVerdict(self)
         self.logs = CrawlLogs(self)
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
@@ -131,7 +134,6 @@ class CrawlSession:
         """The definition makes other documents of the same pages than in the run before."""
         self.before_flush: list[Callable[[], None]] = []
         """Called before each flush, for what else is to become durable with it."""
-        self._ticks = 0
         self._ticking = create_looping_call(self._tick)
 
     @classmethod

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from ultracrawl.extensions.filtering.desk import Filtering
+
 logger = logging.getLogger(__name__)
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
@@ -50,6 +52,10 @@ class SourceSpider(Spider):
 
     project: ClassVar[Project]
     source: ClassVar[DataSource]
+    filtering: ClassVar[Filtering | None] = None
+    """The filters, if the process keeps them for several crawls of the source."""
+    restarts: ClassVar[int] = 0
+    """How often in a row the cycle began anew before this crawl, because a function of the filters said so."""
     session: CrawlSession
 
     @classmethod

@@ -102,6 +102,8 @@ class CrawlLogs:
             self.run.results(self._session.report, reason)
         self.flush()
         self._close_run()
+        if self._session.filtering is not None:
+            self._session.filtering.mute()
 
     def _close_run(self) -> None:
         if self.run is not None:

@@ -56,7 +56,7 @@ def end_run(session: CrawlSession, started: float) -> None:
     run = session.run
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
-    finished = 0.0 if _unfinished(session) else now
+    finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
     session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
     session.state.end_run(session.run)
 
