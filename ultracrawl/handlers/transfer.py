@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.extensions.access.outgoing import wants_fresh
 from ultracrawl.extensions.access.proxy_desk import TRUSTED
 from ultracrawl.extensions.access.site_headers import CERTIFICATE
 from ultracrawl.handlers.head import ResponseHead
@@ -89,6 +90,7 @@ class Transfer:
         if request.method != "GET" or request.body or meta.get("proxy") or meta.get("bindaddress"):
             self._plain = False
             self._set_method(request)
+            self.curl.setopt(pycurl.FRESH_CONNECT, int(wants_fresh(request)))
             self._set_proxy(request)
             for option, value in bind_options(meta.get("bindaddress")):
                 self.curl.setopt(option, value)
