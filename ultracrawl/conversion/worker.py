@@ -67,7 +67,9 @@ class _Conversation:
         except ConversionError as error:
             self._fail(StatusCode.CONVERSION_FAILED, str(error), sink)
         except MemoryError:
-            self._fail(StatusCode.CONVERTER_MISSING, "the converter ran out of memory (conversion.memory)", sink)
+            self._fail(
+                StatusCode.CONVERTER_MISSING, "the converter ran out of memory (conversion.memory)", sink
+            )
         except BrokenPipeError:
             raise
         except Exception as error:  # the edge: whatever a broken document makes a library raise
