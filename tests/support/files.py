@@ -121,6 +121,20 @@ def docx(text: str = "needle", *, link: str = "", title: str = "T") -> bytes:
     return out.getvalue()
 
 
+def docx_with_properties(properties: Mapping[str, str]) -> bytes:
+    """Return a Word document with properties that people made ([ISO/IEC 29500] part 1, 22.3)."""
+    with zipfile.ZipFile(io.BytesIO(docx())) as plain:
+        members: dict[str, bytes | str] = {name: plain.read(name) for name in plain.namelist()}
+    rows = "".join(
+        f'<property fmtid="{{D5CDD505-2E9C-101B-9397-08002B2CF9AE}}" pid="{number}" name="{name}">'
+        f"<vt:lpwstr>{value}</vt:lpwstr></property>"
+        for number, (name, value) in enumerate(properties.items(), 2)
+    )
+    types = "http://schemas.openxmlformats.org/officeDocument/2006/docPropsVTypes"
+    members["docProps/custom.xml"] = f'<Properties xmlns="c" xmlns:vt="{types}">{rows}</Properties>'
+    return zipped(members)
+
+
 def pptx(text: str = "needle", *, link: str = "") -> bytes:
     """Return a presentation made with python-pptx: two slides, notes, a link."""
     import pptx as library
@@ -159,7 +173,9 @@ def xlsx(text: str = "needle", *, link: str = "") -> bytes:
     return out.getvalue()
 
 
-def odt(text: str = "needle", *, link: str = "", title: str = "T") -> bytes:
+def odt(
+    text: str = "needle", *, link: str = "", title: str = "T", own: Mapping[str, str] | None = None
+) -> bytes:
     """Return a text document made with odfpy."""
     from odf import dc, meta
     from odf.opendocument import OpenDocumentText
@@ -169,6 +185,8 @@ def odt(text: str = "needle", *, link: str = "", title: str = "T") -> bytes:
     document.meta.addElement(dc.Title(text=title))
     document.meta.addElement(meta.InitialCreator(text="Ann Author"))
     document.meta.addElement(meta.Keyword(text="alpha"))
+    for name, value in (own or {}).items():
+        document.meta.addElement(meta.UserDefined(name=name, text=value))
     document.text.addElement(H(outlinelevel=1, text="Heading"))
     paragraph = P(text=text[:3])
     paragraph.addElement(Span(text=text[3:]))
