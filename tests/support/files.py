@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -246,7 +247,7 @@ def rtf(text: str = "needle", *, link: str = "") -> bytes:
     ).encode("latin-1")
 
 
-def image(kind: str = "PNG") -> bytes:
+def image(kind: str = "PNG", description: str = "needle") -> bytes:
     """Return a small image with metadata, made with Pillow."""
     from PIL import Image, PngImagePlugin
 
@@ -260,6 +261,46 @@ def image(kind: str = "PNG") -> bytes:
         picture.save(out, "PNG", pnginfo=info)
     else:
         exif = Image.Exif()
-        exif[270], exif[315], exif[306] = "needle", "Ann Author", "2024:03:01 12:00:00"
+        exif[270], exif[315], exif[306] = description.encode(), "Ann Author", "2024:03:01 12:00:00"
         picture.save(out, kind, exif=exif)
+    return out.getvalue()
+
+
+def image_with_iptc(records: Iterable[tuple[tuple[int, int], bytes]]) -> bytes:
+    """Return a JPEG with IPTC records, in the block of Photoshop that holds them."""
+    data = b"".join(struct.pack(">BBBH", 0x1C, *number, len(value)) + value for number, value in records)
+    block = b"Photoshop 3.0\0" + b"8BIM\x04\x04\0\0" + struct.pack(">I", len(data)) + data
+    plain = image("JPEG")
+    return (
+        plain[:2]
+        + b"\xff\xed"
+        + struct.pack(">H", len(block) + 2)
+        + block
+        + plain[2:].replace(b"Exif\0\0", b"None\0\0")
+    )
+
+
+def url_moniker(url: str) -> bytes:
+    """Return a link as workbooks of before 2007 hold it."""
+    text = url.encode("utf-16-le") + b"\0\0"
+    return bytes.fromhex("e0c9ea79f9bace118c8200aa004ba90b") + struct.pack("<I", len(text)) + text
+
+
+def slide_link(url: str) -> bytes:
+    """Return a link as presentations of before 2007 hold it: its number, what it is called, its target."""
+    called, target = "link".encode("utf-16-le"), url.encode("utf-16-le")
+    inside = struct.pack("<HHII", 0, 0x0FD3, 4, 1)
+    inside += struct.pack("<HHI", 0, 0x0FBA, len(called)) + called
+    inside += struct.pack("<HHI", 0x10, 0x0FBA, len(target)) + target
+    return struct.pack("<HHI", 0xF, 0x0FD7, len(inside)) + inside
+
+
+def seven_zipped(members: Mapping[str, bytes], password: str | None = None) -> bytes:
+    """Return a 7z archive."""
+    import py7zr
+
+    out = io.BytesIO()
+    with py7zr.SevenZipFile(out, "w", password=password) as archive:
+        for name, content in members.items():
+            archive.writestr(content, name)
     return out.getvalue()

@@ -38,8 +38,8 @@ def read_iptc(image: Image.Image, sink: Sink) -> None:
 
 
 def _all(records: Records, number: tuple[int, int]) -> list[bytes]:
-    value = records.get(number, [])
-    return value if isinstance(value, list) else [value]
+    value = records.get(number)  # Pillow has None for an empty one
+    return value if isinstance(value, list) else [value or b""]
 
 
 def _first(records: Records, number: tuple[int, int]) -> bytes:
