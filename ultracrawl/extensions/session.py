@@ -31,6 +31,7 @@ from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.javascript.rendering import RenderingDesk
 from ultracrawl.extensions.keeper import Keeper
+from ultracrawl.extensions.languages import languages_of
 from ultracrawl.extensions.leaving.expiry import ExpiryDesk
 from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
@@ -94,7 +95,7 @@ class CrawlSession:
         self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
         self.rules = _rules_of(source, project, self.hosts)
-        self.focus = focus_of(source, self.rules.focus)
+        self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
         """How FTP servers are spoken to, with the passwords."""

@@ -271,7 +271,7 @@ class SourceSpider(Spider):
             source=self.source.name,
             title=page.title,
             text=page.text,
-            language=page.language,
+            language=self.session.languages.of(page, response),
             mimetype=visit.media_type,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
@@ -279,11 +279,13 @@ class SourceSpider(Spider):
         )
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
-        """Return the attributes of a document that are not META: mapped headers, canonical URL, truncation."""
+        """Return the attributes of a document that are not META: mapped headers, size, canonical URL, truncation."""
         values = values_of(response)
         facts = {name: found for name in self.source.attributes if (found := values(name))}
         for name, found in facts.items():
             facts[name] = [*page.meta.get(name, ()), *found]
+        if "size" in self.source.attributes:
+            facts["size"] = [str(len(response.body))]
         if page.canonical:
             canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)
             facts["canonical"] = [canonical] if canonical else []
