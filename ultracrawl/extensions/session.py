@@ -117,13 +117,13 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
+        self.logs = CrawlLogs(self)
         self.access = AccessDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.feeds = FeedDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
-        self.logs = CrawlLogs(self)
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
@@ -204,7 +204,7 @@ class CrawlSession:
         gc.freeze()
 
     def _open_feed(self) -> IndexFeed:
-        return IndexFeed(
+        feed = IndexFeed(
             self.source.name,
             open_cache(self.project, self.source.name),
             open_indexer(self.project),
@@ -213,6 +213,8 @@ class CrawlSession:
             every=self.project.index.every,
             two_phases=self.project.cache.phases == "two",
         )
+        feed.log = self.logs.events.feed
+        return feed
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
