@@ -61,6 +61,7 @@ FEED = {
     "exclude_uris/prefix": ("URL/secret/",),
     "rss/start_uris": ("URL/feed.xml",),
 }
+ADAPTIVE = {"delay": 0.0, "start_uris": ("URL/seeded",), "refresh_mode": "adaptive"}
 MAIN = {"include_domains/exact": ("127.1.0.1",)}
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -135,7 +136,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "csum_cut_off": 2000,
         "storage/datastore": "flatfile",
     },
-    "few": {**BASE, "max_doc": 3},
+    "few": {
+        **BASE,
+        "max_doc": 3,
+        **dict.fromkeys(("log/fetch", "log/postprocess", "log/dsfeed", "log/site"), "none"),
+        "log/header": "text",
+    },
+    "adaptive": ADAPTIVE,
+    "adaptive-logged": {**ADAPTIVE, "log/scheduler": "text"},
     "hosts": HOSTED,
     "hosts-out": {**HOSTED, **{f"exclude_domains/{kind}": (rule,) for kind, rule in RULES.items()}},
     "hosts-main": {**HOSTED, "include_domains/suffix": (".1.0.1",)},
@@ -156,7 +164,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
 }
 FILES = {
-    "seeds.txt": "# more\nURL/seeded\n",
+    "seeds.txt": "# more\nURL/in-a-file\n",
     "feeds.txt": "URL/feed.xml\n",
     "hosts.txt": "exact 127.6.1.1\n",
     "uris.txt": "exact URL/x/listed\n",
@@ -269,6 +277,7 @@ RULED = ("exact", "prefix", "suffix", "regexp", "ipmask")
 URI_PATHS = ("/x/exact.html", "/x/prefix/1", "/x/page.suffix", "/x/2024/regexp", "/x/listed")
 CASES: dict[int, Case] = {
     2: Case(asked("/seeded"), True, False, "kinds"),
+    3: Case(asked("/in-a-file"), False, True, "other"),
     4: Case(lambda crawl: bool(crawl.ftp), False, True, "ftp", "ftp-not"),
     6: Case(asked("/file.zip"), True, False, "uris"),
     7: Case(asked("/before/x"), True, False, "uris"),
@@ -303,7 +312,13 @@ CASES: dict[int, Case] = {
     82: host("file", "hosts-out", "hosts", inside=False),
     **{83 + n: let_in(path) for n, path in enumerate(URI_PATHS)},
     **{88 + n: out(path) for n, path in enumerate(URI_PATHS)},
+    93: Case(lambda crawl: crawl.has_log("fetch.log"), True, False, "few"),
+    94: Case(lambda crawl: crawl.has_log("postprocess.log"), True, False, "few"),
+    95: Case(lambda crawl: crawl.has_log("header.log"), False, True, "few"),
     96: Case(lambda crawl: crawl.has_log("screened.jsonl"), False, True, "content"),
+    97: Case(lambda crawl: crawl.has_log("scheduler.log"), False, True, "adaptive-logged", "adaptive"),
+    98: Case(lambda crawl: crawl.has_log("dsfeed.log"), True, False, "few"),
+    99: Case(lambda crawl: crawl.has_log("site.log"), True, False, "few"),
     100: Case(lambda crawl: crawl.files > 10, False, True, "focused"),
     101: Case(lambda crawl: bool(crawl.stored["/after/x"].header("last-modified")), True, False, "uris"),
     102: Case(lambda crawl: len({"/same-1", "/same-2"} & crawl.stored.keys()), 1, 2, "content"),
@@ -361,8 +376,9 @@ def run(workspace: Workspace, options: dict[str, Any]) -> Crawl:
             for name, value in options.items()
         }
         (workspace.directory / "collection.xml").write_text(fast_xml(filled))
-        ended = workspace.command("crawl", "--json", "-c", "collection.xml")
-        assert ended.code == 0, ended.err
+        for _ in range(2 if "refresh_mode" in options else 1):
+            ended = workspace.command("crawl", "--json", "-c", "collection.xml")
+            assert ended.code == 0, ended.err
     return Crawl(workspace, site.requests, ftp.commands)
 
 

@@ -89,6 +89,7 @@ def build(site: Site, url: str) -> None:
     site.page("/elsewhere", title="Elsewhere")
     site.page("/redirected", title="Redirected")
     site.page("/seeded", title="Seeded")
+    site.page("/in-a-file", title="Listed")
     site.slow("/slow", 1.6, text="slow")
     site.robots("User-agent: *\nDisallow: /forbidden\n")
     site.sitemap("/sitemap.xml", ["/only-in-the-sitemap"])
