@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ultracrawl.backends import Indexer
+from ultracrawl.extensions.logs.feed_log import FeedLog
 from ultracrawl.index import Change, Deletion, IndexDocument
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.cache import DocumentCache
@@ -53,11 +54,17 @@ class IndexFeed:
         """When the first of the changes came that wait in the cache."""
         self._open: dict[int, bool] = {}
         self._keys: dict[Path, dict[int, bool]] = {}
+        self.log: FeedLog | None = None
+        """Takes note of what goes to the index."""
 
     def recover(self) -> frozenset[int]:
         """Submit what an earlier run left in the cache; returns the keys of all changes in it."""
         for path in self._cache.sealed():
-            keys = {key: isinstance(change, IndexDocument) for key, change in self._cache.read(path)}
+            keys: dict[int, bool] = {}
+            for key, change in self._cache.read(path):
+                keys[key] = isinstance(change, IndexDocument)
+                if self.log is not None:
+                    self.log.handed(key, change)
             self._submit(path, keys)
         return frozenset(key for keys in self._keys.values() for key in keys)
 
@@ -75,6 +82,8 @@ class IndexFeed:
             self._since = self._clock()
         self._cache.append(key, change)
         self._open[key] = present
+        if self.log is not None:
+            self.log.handed(key, change)
 
     @property
     def congested(self) -> bool:
@@ -123,7 +132,9 @@ class IndexFeed:
         match answer:
             case Committed(path=path, added=added):
                 self._confirm(path, added)
-            case Failed(reason=reason):
+            case Failed(path=path, reason=reason):
+                if self.log is not None:
+                    self.log.refused(self._keys.get(path, {}), reason)
                 problem = f"indexing failed: {reason}; the documents stay in the cache for the next run"
                 if problem not in self._report.problems:
                     logger.error(problem)
@@ -132,6 +143,8 @@ class IndexFeed:
     def _confirm(self, path: Path, added: int) -> None:
         keys = self._keys.pop(path, {})
         self._state.mark_indexed(keys.items())
+        if self.log is not None:
+            self.log.committed(keys)
         self._cache.sync()
         self._state.flush()
         self._cache.remove(path)

@@ -120,6 +120,7 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
+        self.logs = CrawlLogs(self)
         self.access = AccessDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
@@ -127,7 +128,6 @@ class CrawlSession:
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
         self.verdict = SessionVerdict(self)
-        self.logs = CrawlLogs(self)
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
@@ -206,7 +206,7 @@ class CrawlSession:
         spare_what_is_there()
 
     def _open_feed(self) -> IndexFeed:
-        return IndexFeed(
+        feed = IndexFeed(
             self.source.name,
             open_cache(self.project, self.source.name),
             open_indexer(self.project),
@@ -215,6 +215,8 @@ class CrawlSession:
             every=self.project.index.every,
             two_phases=self.project.cache.phases == "two",
         )
+        feed.log = self.logs.events.feed
+        return feed
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
