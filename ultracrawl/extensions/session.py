@@ -15,7 +15,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
+from ultracrawl.backends import open_outlets, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
@@ -26,6 +26,8 @@ from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.filling import Filling
+from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
@@ -78,6 +80,8 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    filling: Filling
+    """Looks after indexes that are new to the source."""
     opened = False
     """Whether `open()` has come to its end."""
     _failed = False
@@ -160,11 +164,15 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
+        outlets = open_outlets(self.project, self.source)
+        self.filling = Filling(self, outlets)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
-        self.feed = self._open_feed()
+        self.feed = open_feed(
+            self.project, self.source, self.state, self.report, crawling=True, outlets=outlets
+        )
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         if not self.replay:
@@ -182,6 +190,7 @@ class CrawlSession:
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
+        self.filling.begin(self.feed, resumed=resumed)
         self.expiry.open()
         if self.filtering is not None:
             self.filtering.start()
@@ -202,17 +211,6 @@ class CrawlSession:
         self.opened = True
         gc.collect()
         gc.freeze()
-
-    def _open_feed(self) -> IndexFeed:
-        return IndexFeed(
-            self.source.name,
-            open_cache(self.project, self.source.name),
-            open_indexer(self.project),
-            self.state,
-            self.report,
-            every=self.project.index.every,
-            two_phases=self.project.cache.phases == "two",
-        )
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
