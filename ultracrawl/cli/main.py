@@ -19,6 +19,7 @@ VERBS = {
     "crawl": "crawl",
     "explain": "explain",
     "export": "export",
+    "feeding": "feeding",
     "index": "index",
     "init": "init",
     "lint": "lint",
