@@ -63,6 +63,8 @@ class Outlet:
         """Take up what an earlier process left."""
         self._line = deque(sorted(self.folder.glob("*.sealed")))
         self._size = sum(path.stat().st_size for path in self._line)
+        with suppress(OSError):
+            self.problem = (self.folder / PROBLEM_FILE).read_text(encoding="utf-8").strip()
         self._advance()
 
     def add(self, path: Path) -> None:
