@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,13 +56,13 @@ class Fed(Workspace):
 
 
 @pytest.fixture
-def fed(tmp_path: Path, site: Site, url: str) -> Iterator[Fed]:
+def fed(tmp_path: Path, site: Site, url: str) -> Fed:
     site.page("/", title="Home", links=["/a", "/b"], text="beginning")
     site.page("/a", title="A", text="first")
     site.page("/b", title="B", text="second")
     workspace = Fed(tmp_path)
     workspace.url = url
-    yield workspace
+    return workspace
 
 
 def change(site: Site) -> None:

@@ -19,6 +19,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.sources.sections.lists import value_lists as listed_values
 from ultracrawl.state import SqliteState
+from ultracrawl.state.clustered_store import open_clusters
 from ultracrawl.state.document_store import BlockStore, DocumentStore, FileStore
 from ultracrawl.state.list_store import ListStore
 
@@ -85,8 +86,12 @@ def _documents_path(project: Project, source: DataSource) -> Path:
 
 def open_documents(project: Project, source: DataSource) -> DocumentStore:
     """Open the stored answers of one source. Raises `StateError`."""
-    store = FileStore if source.storage.form == "files" else BlockStore
-    return store(_documents_path(project, source))
+    options = source.storage
+
+    def open_part(folder: Path) -> DocumentStore:
+        return FileStore(folder) if options.form == "files" else BlockStore(folder, options.compact_below)
+
+    return open_clusters(_documents_path(project, source), options.clusters, open_part)
 
 
 def stored_documents_exist(project: Project, source: DataSource) -> bool:

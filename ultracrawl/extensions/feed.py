@@ -85,6 +85,13 @@ class IndexFeed:
             found.update(self._keys_of(path))
         return found
 
+    def unsent(self) -> set[int]:
+        """Return the keys of all changes that some index has not committed."""
+        found = set(self._open)
+        for path in {path.name: path for one in self._outlets.all for path in one.line}.values():
+            found.update(self._keys_of(path))
+        return found
+
     def add(self, key: int, document: IndexDocument) -> None:
         """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
         self._append(key, document, present=True)

@@ -38,6 +38,7 @@ from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
+from ultracrawl.extensions.logs.link_lists import LinkLists
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -80,6 +81,8 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    link_lists: LinkLists | None = None
+    """Takes all links of pages, if they are to be listed."""
     filling: Filling
     """Looks after indexes that are new to the source."""
     opened = False
@@ -203,6 +206,9 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
+        if self.source.storage.link_lists is not None:
+            self.link_lists = LinkLists(self.project.base / self.source.storage.link_lists, self.note)
+            self.before_flush.append(self.link_lists.flush)
         if self.source.send_links_to:
             self.outbox = Outbox(self)
             self.before_flush.append(self.outbox.flush)

@@ -27,6 +27,7 @@ ALWAYS: tuple[tuple[Path, Data], ...] = (
     (("links", "text"), False),
     (("refresh", "adaptive", "aim"), "score"),
     (("refresh", "adaptive", "longest"), 0),
+    (("storage", "keep"), True),
 )
 """What every collection means without saying it."""
 
