@@ -105,7 +105,8 @@ class BlockStore:
             self.discard(gone)
         with _errors(self._path):
             if self._used < self._compact_below:
-                self._db.execute("PRAGMA incremental_vacuum").fetchall()
+                # `execute` would take one step of it, which is one page.
+                self._db.executescript("PRAGMA incremental_vacuum")
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return len(gone)
 

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from ultracrawl.errors import WorkError
 
@@ -34,15 +34,16 @@ class LinkLists:
         if not self._usable:
             return
         before, lines = len(self._lines), self._lines
-        root = ""
+        root, folder = _beginnings(base)
         for href in hrefs:
             if href.startswith(("http://", "https://")):
                 lines.append(href)
-            elif href.startswith("/") and not href.startswith("//") and "/." not in href:
-                root = root or "{0.scheme}://{0.netloc}".format(urlsplit(base))
-                lines.append(root + href)
-            else:
+            elif not href or ":" in href or "./" in href or href[-1] == "." or href[0] in "?#":
                 lines.append(_joined(base, href))
+            elif href[0] != "/":
+                lines.append(folder + href)
+            else:
+                lines.append(_joined(base, href) if href.startswith("//") else root + href)
         self._size += sum(map(len, lines[before:]))
         if self._size >= BUFFERED:
             self.flush()
@@ -60,6 +61,16 @@ class LinkLists:
         except OSError as error:
             self._usable = False
             self._on_problem(WorkError(f"links cannot be written to {self._path}: {error.strerror}"))
+
+
+def _beginnings(base: str) -> tuple[str, str]:
+    """Return what goes before paths from the root of a host, and before those from the folder of a page.
+
+    Most links are joined by these: `urljoin` takes four times as long.
+    """
+    path = base.partition("#")[0].partition("?")[0]
+    end = path.find("/", path.find("://") + 3)
+    return (path, f"{path}/") if end < 0 else (path[:end], path[: path.rfind("/") + 1])
 
 
 def _joined(base: str, href: str) -> str:
