@@ -288,12 +288,11 @@ def _seconds(log: ColumnLog) -> float:
 def test_fast_98_what_could_not_be_indexed_has_its_reason(tmp_path: Path) -> None:
     log = ColumnLog(tmp_path / "s.dsfeed.log", 1 << 20, lambda: 0.0)
     feed = FeedLog(log, "pages")
-    feed.handed(1, Deletion("s", "http://h.example/1"))
-    feed.handed(2, Deletion("s", "http://h.example/2"))
-    feed.refused([1], "no room")
-    feed.committed([1, 2, 3])
+    one, two = (Deletion("s", f"http://h.example/{number}") for number in (1, 2))
+    feed.refused("", [(1, one)], "no room")
+    feed.indexed("mirror", [(2, two)])
     log.flush()
     assert [line.split("\t")[1:] for line in log.path.read_text().splitlines()] == [
         ["pages", "delete", "http://h.example/1", "not indexed: no room"],
-        ["pages", "delete", "http://h.example/2", "indexed"],
+        ["mirror", "delete", "http://h.example/2", "indexed"],
     ]

@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
+from ultracrawl.backends import open_outlets, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
@@ -25,6 +25,8 @@ from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.filling import Filling
+from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.filtering.opening import filtering_of
 from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
@@ -37,6 +39,7 @@ from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
+from ultracrawl.extensions.logs.link_lists import LinkLists
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -80,6 +83,10 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    link_lists: LinkLists | None = None
+    """Takes all links of pages, if they are to be listed."""
+    filling: Filling
+    """Looks after indexes that are new to the source."""
     opened = False
     """Whether `open()` has come to its end."""
     _failed = False
@@ -163,11 +170,16 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
+        outlets = open_outlets(self.project, self.source)
+        self.filling = Filling(self, outlets)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
-        self.feed = self._open_feed()
+        self.feed = open_feed(
+            self.project, self.source, self.state, self.report, crawling=True, outlets=outlets
+        )
+        self.feed.log = self.logs.events.feed
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         if not self.replay:
@@ -185,6 +197,7 @@ class CrawlSession:
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
+        self.filling.begin(self.feed, resumed=resumed)
         self.expiry.open()
         if self.filtering is not None:
             self.filtering.start()
@@ -197,6 +210,9 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
+        if self.source.storage.link_lists is not None:
+            self.link_lists = LinkLists(self.project.base / self.source.storage.link_lists, self.note)
+            self.before_flush.append(self.link_lists.flush)
         if self.source.send_links_to:
             self.outbox = Outbox(self)
             self.before_flush.append(self.outbox.flush)
@@ -204,19 +220,6 @@ class CrawlSession:
         self._ticking.start(TICK, now=False)
         self.opened = True
         spare_what_is_there()
-
-    def _open_feed(self) -> IndexFeed:
-        feed = IndexFeed(
-            self.source.name,
-            open_cache(self.project, self.source.name),
-            open_indexer(self.project),
-            self.state,
-            self.report,
-            every=self.project.index.every,
-            two_phases=self.project.cache.phases == "two",
-        )
-        feed.log = self.logs.events.feed
-        return feed
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`

@@ -195,6 +195,8 @@ class SourceSpider(Spider):
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         session = self.session
+        if session.link_lists is not None:
+            session.link_lists.add([link.href for link in page.links], page.base or response.url)
         if page.refresh and self._refreshes(visit, response, page):
             return
         permissions = page_permissions(session, page, response)

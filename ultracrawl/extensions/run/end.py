@@ -34,6 +34,7 @@ async def finish_indexing(session: CrawlSession) -> None:
     _delete(session)
     session.flush()
     session.feed.drain()
+    session.feed.retry()
     deadline = time.monotonic() + INDEX_TIMEOUT
     while session.feed.busy and time.monotonic() < deadline:
         session.feed.collect()
@@ -51,6 +52,7 @@ def end_run(session: CrawlSession, started: float) -> None:
     report.seconds = time.monotonic() - started
     now = session.clock()
     report.finished = in_words(now)
+    session.filling.end()
     if session.replay:
         return
     run = session.run
