@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from ultracrawl.index.address import address_words
 from ultracrawl.index.analysis import clean, cut, fold_all
@@ -12,7 +13,10 @@ from ultracrawl.index.stemming import language_of, stem_terms
 
 @dataclass(frozen=True, slots=True)
 class AnalysedText:
-    """The words of title, text and address, and the stem terms (`en:tabl`) of words that differ from theirs."""
+    """The words of title, text and address, and the stem terms (`en:tabl`) of words that differ from theirs.
+
+    `anchors` are the words of each anchor text by itself: no phrase goes from one to the next.
+    """
 
     title: list[str]
     text: list[str]
@@ -20,6 +24,8 @@ class AnalysedText:
     language: str
     title_stems: list[str]
     text_stems: list[str]
+    anchors: list[list[str]]
+    anchor_stems: list[str]
 
 
 def analyse(document: IndexDocument) -> AnalysedText:
@@ -28,11 +34,16 @@ def analyse(document: IndexDocument) -> AnalysedText:
     title, text = cut(clean(document.title)), cut(clean(document.text))
     address = address_words(clean(document.url))
     folded_title, folded_text = _folded(document.title, title), _folded(document.text, text)
+    anchors = [cut(clean(anchor)) for anchor in document.anchors]
+    folded_anchors = [fold_all(found) for found in anchors]
     if not language:
-        return AnalysedText(folded_title, folded_text, address, "", [], [])
+        return AnalysedText(folded_title, folded_text, address, "", [], [], folded_anchors, [])
     term_of = stem_terms(language).__getitem__
-    title_stems, text_stems = (list(filter(None, map(term_of, found))) for found in (title, text))
-    return AnalysedText(folded_title, folded_text, address, language, title_stems, text_stems)
+    stems = (list(filter(None, map(term_of, found))) for found in (title, text, chain(*anchors)))
+    title_stems, text_stems, anchor_stems = stems
+    return AnalysedText(
+        folded_title, folded_text, address, language, title_stems, text_stems, folded_anchors, anchor_stems
+    )
 
 
 def _folded(text: str, found: list[str]) -> list[str]:
