@@ -121,6 +121,7 @@ def dump(config: str | None) -> None:
                     "url": document.url,
                     "title": document.title,
                     "text": "" if document.secret_text else document.text,
+                    "anchors": list(document.anchors),
                     "attributes": attributes_to_json(document.attributes),
                 }
             )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ultracrawl.backends import Indexer
-from ultracrawl.index import Change, Deletion, IndexDocument
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.model import RunReport
@@ -57,7 +57,12 @@ class IndexFeed:
     def recover(self) -> frozenset[int]:
         """Submit what an earlier run left in the cache; returns the keys of all changes in it."""
         for path in self._cache.sealed():
-            keys = {key: isinstance(change, IndexDocument) for key, change in self._cache.read(path)}
+            changes = self._cache.read(path)
+            keys = {
+                key: isinstance(change, IndexDocument)
+                for key, change in changes
+                if not isinstance(change, NewAnchors)
+            }
             self._submit(path, keys)
         return frozenset(key for keys in self._keys.values() for key in keys)
 
@@ -69,12 +74,20 @@ class IndexFeed:
         """Take the removal of a document."""
         self._append(key, Deletion(self._source, url), present=False)
 
+    def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:
+        """Take other anchor texts of a document that is in the index, or on its way there."""
+        self._begin()
+        self._cache.append(key, NewAnchors(self._source, url, anchors))
+
     def _append(self, key: int, change: Change, *, present: bool) -> None:
-        if not self._open:
-            self._indexer.prepare()
-            self._since = self._clock()
+        self._begin()
         self._cache.append(key, change)
         self._open[key] = present
+
+    def _begin(self) -> None:
+        if not self._cache.size:
+            self._indexer.prepare()
+            self._since = self._clock()
 
     @property
     def congested(self) -> bool:
@@ -84,7 +97,7 @@ class IndexFeed:
     @property
     def busy(self) -> bool:
         """Whether changes wait for their commit."""
-        return bool(self._open) or self._indexer.busy > 0
+        return self._cache.size > 0 or self._indexer.busy > 0
 
     def sync(self) -> None:
         """Make what the cache took durable; has to come before the flush of the state."""
@@ -100,7 +113,7 @@ class IndexFeed:
 
     @property
     def _overdue(self) -> bool:
-        return bool(self._every and self._open) and self._clock() - self._since >= (self._every or 0.0)
+        return bool(self._every and self._cache.size) and self._clock() - self._since >= (self._every or 0.0)
 
     def drain(self) -> None:
         """Hand over everything that waits in the cache; the records of it become durable first."""

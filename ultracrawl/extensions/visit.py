@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ultracrawl.state import QueueEntry
@@ -69,6 +69,10 @@ class Visit:
     released: bool = False
     """The place that it held at its site was given back: the answer is here, and what follows asks nothing of it."""
     links: bytes = b""
+    link_texts: Mapping[str, str] = field(default_factory=dict)
+    """What its links are called, by link as written; empty where nobody wants to know."""
+    anchors: bytes | None = None
+    """The marks of its links that say something of their targets; None if no link was looked at."""
     link_hops: int = 0
     """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
     listing: bool = False

@@ -56,8 +56,8 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
     match row:
         case [int(key), str(source), str(url)]:
             return key, Deletion(source, url)
-        case [int(key), str(source), str(url), [*anchors]]:
-            return key, NewAnchors(source, url, tuple(map(str, anchors)))
+        case [int(key), str(source), str(url), list(texts)]:
+            return key, NewAnchors(source, url, tuple(map(str, texts)))
         case [int(key), str(source), str(url), str(title), str(text), attributes, *rest]:
             secret, anchors = _secret_and_anchors(rest)
             values = attributes_from_json(attributes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ultracrawl.content.anchors import link_texts
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def filtered_documents(
     if result.links and searched and (twin is None or session.source.duplicates.follow_links):
         html = views.resource.content_type in HTML
         base = (views.resource.page.base if html else "") or response.url
+        if html and session.anchors is not None:
+            visit.link_texts = link_texts(views.resource.page.links)
         new = session.links.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)

@@ -10,6 +10,7 @@ from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
 from ultracrawl.content import AnswerHead
+from ultracrawl.content.anchors import link_texts
 from ultracrawl.content.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
@@ -214,6 +215,8 @@ class SourceSpider(Spider):
         links, base = list(self.links(response, page)), page.base or response.url
         if self.session.outbox is not None:
             self.session.outbox.send(links, base)
+        if self.session.anchors is not None:
+            visit.link_texts = link_texts(page.links)
         self.session.links.follow(visit, links, base)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
