@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from zlib import crc32
-
-from ultracrawl.model.page import Link
 
 MOST_ANCHORS = 20
 """Anchor texts of one document that are indexed, those first that were found first."""
@@ -17,11 +14,6 @@ SHARED = 10
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
 _ADDRESS = re.compile(r"(?:\w+://|www\.)\S*\Z").match
-
-
-def link_texts(links: Iterable[Link]) -> dict[str, str]:
-    """Return the texts of links by link as written; one with a fragment speaks of a part of its page only."""
-    return {link.href: link.text for link in links if link.text and "#" not in link.href}
 
 
 def anchor_text(text: str) -> str:

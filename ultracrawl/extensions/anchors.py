@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 LINKS_OF_A_PAGE = 1000
 """Links of one page whose texts count, the first ones."""
-GENERATION = 50_000
-"""Links, and texts, that are remembered at a time; twice as many links take about 10 MB."""
+GENERATION = 25_000
+"""Links, and texts, that are remembered at a time; twice as many links take about 15 MB."""
 BATCH = 500
 """Documents that get other anchor texts between two flushes."""
 _NOTHING = 0
@@ -39,9 +39,11 @@ class AnchorDesk:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._young: dict[int, int] = {}
-        self._old: dict[int, int] = {}
-        """Marks of links met lately, in two generations, by the hash of URL and text: they cost one look-up."""
+        self._young: dict[str, dict[str, int]] = {}
+        self._old: dict[str, dict[str, int]] = {}
+        """Marks of links met lately by URL and text, in two generations: they cost two look-ups."""
+        self._met = 0
+        """How many are in the younger one."""
         self._leads: Counter[str] = Counter()
         """To how many targets links of a text lead, by what was met in this run."""
         session.recorder.on_finish.append(self._ended)
@@ -50,26 +52,33 @@ class AnchorDesk:
 
     def note(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
         """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
-        marks = array("I")
-        texts, own, met = visit.link_texts, visit.url, self._young
+        marks, own, known = array("I"), visit.url, self._young.get
         kept: frozenset[int] | None = None
-        for href, text in texts.items():
-            url = located.get(href)
-            if url is None or url == own:
+        for href, _, text, _ in visit.anchor_links:
+            # One with a fragment speaks of a part of its page only.
+            if not text or "#" in href or (url := located.get(href, own)) == own:
                 continue
-            mark = met.get(hash((url, text)))
+            met = known(url)
+            mark = None if met is None else met.get(text)
             if mark is None:
                 kept = frozenset(inside) if kept is None else kept
                 mark = self._meet(url, text, kept)
-                met = self._young
+                known = self._young.get
             if mark:
                 marks.append(mark)
         visit.anchors = marks[:LINKS_OF_A_PAGE].tobytes()
 
+    def redirected(self, visit: Visit, target: str) -> None:
+        """Have a URL that redirects say of its target what pages say of it, as far as that is known by now."""
+        state, key = self._session.state, url_key(target)
+        texts = state.anchors.texts(visit.entry.key)[:MOST_ANCHORS]
+        for text in texts:
+            state.anchors.meet(key, text, self._session.clock())
+        visit.anchors = array("I", [anchor_mark(key, text) for text in texts]).tobytes()
+
     def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
         """Return the mark of a link that was not met lately, and have the store know of it."""
-        known = hash((url, text))
-        mark = self._old.get(known)
+        mark = self._old.get(url, {}).get(text)
         if mark is None:
             said, target = anchor_text(text), url_key(url)
             if target not in kept:
@@ -78,9 +87,10 @@ class AnchorDesk:
             if mark:
                 self._session.state.anchors.meet(target, said, self._session.clock())
                 self._count(said)
-        if len(self._young) >= GENERATION:
-            self._old, self._young = self._young, {}
-        self._young[known] = mark
+        if self._met >= GENERATION:
+            self._old, self._young, self._met = self._young, {}, 0
+        self._young.setdefault(url, {})[text] = mark
+        self._met += 1
         return mark
 
     def _count(self, text: str) -> None:
@@ -93,9 +103,10 @@ class AnchorDesk:
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:
             return
+        new = not visit.record.last_fetched
         if visit.anchors is not None:
-            self._session.state.anchors.page(visit.entry.key, visit.anchors)
-        elif not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.status == 304):
+            self._session.state.anchors.page(visit.entry.key, visit.anchors, new=new)
+        elif not (new or outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.status == 304):
             self._session.state.anchors.page(visit.entry.key, b"")
 
     # ---- what documents get

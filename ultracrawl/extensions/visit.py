@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ultracrawl.state import QueueEntry
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ultracrawl.extensions.filtering.desk import FilterViews
     from ultracrawl.extensions.site_files.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlOutcome, UrlRecord
+    from ultracrawl.model.page import Link
 
 META_KEY = "ultracrawl_visit"
 
@@ -69,8 +70,8 @@ class Visit:
     released: bool = False
     """The place that it held at its site was given back: the answer is here, and what follows asks nothing of it."""
     links: bytes = b""
-    link_texts: Mapping[str, str] = field(default_factory=dict)
-    """What its links are called, by link as written; empty where nobody wants to know."""
+    anchor_links: Sequence[Link] = ()
+    """The links that it has, as written, with what they are called; none where nobody wants to know."""
     anchors: bytes | None = None
     """The marks of its links that say something of their targets; None if no link was looked at."""
     link_hops: int = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.anchors import link_texts
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def filtered_documents(
         html = views.resource.content_type in HTML
         base = (views.resource.page.base if html else "") or response.url
         if html and session.anchors is not None:
-            visit.link_texts = link_texts(views.resource.page.links)
+            visit.anchor_links = views.resource.page.links
         new = session.links.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)

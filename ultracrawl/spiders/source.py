@@ -10,7 +10,6 @@ from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
 from ultracrawl.content import AnswerHead
-from ultracrawl.content.anchors import link_texts
 from ultracrawl.content.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
@@ -216,7 +215,7 @@ class SourceSpider(Spider):
         if self.session.outbox is not None:
             self.session.outbox.send(links, base)
         if self.session.anchors is not None:
-            visit.link_texts = link_texts(page.links)
+            visit.anchor_links = page.links
         self.session.links.follow(visit, links, base)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:

@@ -29,8 +29,8 @@ class AnchorStore(Protocol):
     def meet(self, target: int, text: str, now: float) -> None:
         """Take note that a page has a link of this text to a target (a URL by its key)."""
 
-    def page(self, key: int, marks: bytes) -> None:
-        """Say which links a page has now: their marks, 4 bytes each."""
+    def page(self, key: int, marks: bytes, *, new: bool = False) -> None:
+        """Say which links a page has now: their marks, 4 bytes each. With `new` nothing was ever said of it."""
 
     def texts(self, target: int) -> list[str]:
         """Return the texts of links to a target, in the order in which they were found."""
@@ -54,6 +54,7 @@ class AnchorTable:
         self._met: dict[int, dict[str, float]] = {}
         """When texts were found, by target and text; below 0 if the index was told of them since."""
         self._pages: dict[int, bytes] = {}
+        self._new: set[int] = set()
         self._told: set[int] = set()
         self._gone: list[tuple[int, str]] = []
         self._verified = 0
@@ -67,8 +68,10 @@ class AnchorTable:
         """Take note of a link."""
         self._met.setdefault(target, {}).setdefault(text, now)
 
-    def page(self, key: int, marks: bytes) -> None:
+    def page(self, key: int, marks: bytes, *, new: bool = False) -> None:
         """Say which links a page has."""
+        if new and key not in self._pages:
+            self._new.add(key)
         self._pages[key] = marks
 
     def texts(self, target: int) -> list[str]:
@@ -127,7 +130,10 @@ class AnchorTable:
 
     def _write_pages(self) -> None:
         """Replace what pages remember; what they have no longer is looked for on other pages later."""
-        for key, marks in self._pages.items():
+        new = [(key, marks) for key, marks in self._pages.items() if key in self._new]
+        self._db.executemany("INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)", new)
+        for key in self._pages.keys() - self._new:
+            marks = self._pages[key]
             row = self._db.execute("SELECT marks FROM anchor_page WHERE key=?", (key,)).fetchone()
             before = row[0] if row else b""
             if before == marks:
@@ -141,6 +147,7 @@ class AnchorTable:
         """Take note that the transaction of `write` went well."""
         self._met.clear()
         self._pages.clear()
+        self._new.clear()
         self._told.clear()
         self._gone.clear()
         self._verified = 0
