@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ultracrawl.index.address import address_words
-from ultracrawl.index.analysis import clean, cut, fold_all
+from ultracrawl.index.analysis import clean, cut_and_folded
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.stemming import language_of, stem_terms
 
@@ -31,11 +31,11 @@ class AnalysedText:
 def analyse(document: IndexDocument) -> AnalysedText:
     """Cut a document into words, and find stems if its language has a stemmer."""
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-    title, text = cut(clean(document.title)), cut(clean(document.text))
+    title, folded_title = cut_and_folded(clean(document.title))
+    text, folded_text = cut_and_folded(clean(document.text))
     address = address_words(clean(document.url))
-    folded_title, folded_text = _folded(document.title, title), _folded(document.text, text)
-    anchors = [cut(clean(anchor)) for anchor in document.anchors]
-    folded_anchors = [fold_all(found) for found in anchors]
+    both = [cut_and_folded(clean(anchor)) for anchor in document.anchors]
+    anchors, folded_anchors = [cut for cut, _ in both], [folded for _, folded in both]
     if not language:
         return AnalysedText(folded_title, folded_text, address, "", [], [], folded_anchors, [])
     term_of = stem_terms(language).__getitem__
@@ -44,7 +44,3 @@ def analyse(document: IndexDocument) -> AnalysedText:
     return AnalysedText(
         folded_title, folded_text, address, language, title_stems, text_stems, folded_anchors, anchor_stems
     )
-
-
-def _folded(text: str, found: list[str]) -> list[str]:
-    return found if text.isascii() else fold_all(found)
