@@ -19,6 +19,7 @@ from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
+from ultracrawl.extensions.anchors import AnchorDesk
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
@@ -87,6 +88,8 @@ class CrawlSession:
     """Takes all links of pages, if they are to be listed."""
     filling: Filling
     """Looks after indexes that are new to the source."""
+    anchors: AnchorDesk | None = None
+    """Gives documents what links to them are called, unless the index does without."""
     opened = False
     """Whether `open()` has come to its end."""
     _failed = False
@@ -193,6 +196,8 @@ class CrawlSession:
         )
         self.duplicates.open()
         self.recorder.on_finish.append(self.duplicates.ended)
+        if self.project.index.anchors:
+            self.anchors = AnchorDesk(self)
         self.keeper.open()
         lost = self.state.lost(self.feed.recover())
         if lost:

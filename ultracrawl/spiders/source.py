@@ -222,6 +222,8 @@ class SourceSpider(Spider):
         links, base = list(self.links(response, page)), page.base or response.url
         if self.session.outbox is not None:
             self.session.outbox.send(links, base)
+        if self.session.anchors is not None:
+            visit.anchor_links = page.links
         self.session.links.follow(visit, links, base)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ultracrawl.index import Change, IndexDocument
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.logs.columns import ColumnLog
 
+_OPERATIONS: dict[type[Change], str] = {IndexDocument: "add", Deletion: "delete", NewAnchors: "anchors"}
+
 
 class FeedLog:
-    """Has of each change: destination, `add` or `delete`, URI, and `indexed` once it is committed, or the problem.
+    """Has of each change: destination, `add`, `delete` or `anchors` (other texts of links), URI, and the result.
+
+    The result is `indexed` once the change is committed, or the problem.
 
     Changes are pairs of key and change, as the document cache gives them.
     """
@@ -31,5 +35,4 @@ class FeedLog:
 
     def _note(self, destination: str, changes: Iterable[tuple[int, Change]], result: str) -> None:
         for _, change in changes:
-            operation = "add" if isinstance(change, IndexDocument) else "delete"
-            self._log.add(destination or self._source, operation, change.url, result)
+            self._log.add(destination or self._source, _OPERATIONS[type(change)], change.url, result)

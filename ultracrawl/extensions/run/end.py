@@ -32,6 +32,8 @@ async def finish_indexing(session: CrawlSession) -> None:
             session.expiry.sweep()
         session.feeds.expire()
     _delete(session)
+    if session.anchors is not None and not session.report.interrupted and not session.replay:
+        session.anchors.settle()
     session.flush()
     session.feed.drain()
     session.feed.retry()
