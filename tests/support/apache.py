@@ -1,4 +1,4 @@
-"""A real Apache httpd for tests, with Basic and Digest by its own modules: own folder, loopback only, always stopped."""
+"""A real Apache httpd for tests, with its own Basic and Digest: own folder, loopback only, always stopped."""
 
 from __future__ import annotations
 

@@ -63,6 +63,10 @@ def _main(pages: int, log_file: Path) -> None:
             else:
                 self.reply(404, "")
 
+        def do_POST(self):
+            log.write(f"{self.path} body {self.rfile.read(int(self.headers['Content-Length'])).decode()}\n")
+            self.do_GET()
+
         def negotiate(self):
             scheme, _, token = self.headers.get("Authorization", "").partition(" ")
             if scheme != "NTLM":

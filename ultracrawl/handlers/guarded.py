@@ -100,7 +100,8 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
             self._unspoken = ""
         lane = self._lane(request)
         if LANE in request.meta and wants_fresh(request):
-            await maybe_deferred_to_future(lane._pool.closeCachedConnections())
+            closed = lane._pool.closeCachedConnections()  # type: ignore[no-untyped-call]  # Twisted's is untyped
+            await maybe_deferred_to_future(closed)
         return await lane._download(request)
 
     async def _download(self, request: Request) -> Response:

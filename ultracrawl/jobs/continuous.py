@@ -44,8 +44,8 @@ def run_continuously(
     Cycle k begins k intervals after the first, which may have been held by an earlier process; those that were
     missed are not made up for (FAST 5.1 J60). With `refresh.when_idle` a cycle follows the one before at once (J62).
     Sources take turns, the one that is due first goes first. A crawl that is still going on when its
-    cycle is over is ended. Raises `UserError` for a source that says neither. Of several sources, one that cannot begin has
-    a report that says why, and is tried again after a minute; a single one raises its `WorkError` or `UserError`.
+    cycle is over is ended. Raises `UserError` for a source that says neither. Of several sources, one that cannot
+    begin has a report that says why, and is tried again after a minute; a single one raises its error.
     """
     chosen = list(sources)
     for source in chosen:

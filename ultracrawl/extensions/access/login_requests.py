@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from ultracrawl.access.login import REDIRECTS, Form, Login, login_form
-from ultracrawl.extensions.access.outgoing import Send
+from ultracrawl.extensions.access.outgoing import FRESH, Send
 from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.urls.parts import split
@@ -76,6 +76,8 @@ class LoginRequests:
         elif data:
             url = f"{url}{'&' if '?' in url else '?'}{data}"
         meta = {"download_timeout": self._login.timeout, "download_maxsize": LARGEST}
+        if data:  # by GET, too, a form is to be sent once
+            meta[FRESH] = True
         return await self._sent(LoginRequest(url, method=method, headers=headers, body=body, meta=meta))
 
     async def _sent(self, request: Request) -> Response:
