@@ -175,7 +175,8 @@ def test_fast_97_what_adaptive_refreshing_chose(site: Site, url: str, workspace:
 def test_fast_98_what_went_to_the_index(pages: Site, url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/", log={"dsfeed": True}, duplicates={"detect": True})
     workspace.crawl()
-    assert sorted(lines(workspace, "dsfeed")) == [
+    first = lines(workspace, "dsfeed")
+    assert sorted(row for row in first if row[1] != "anchors") == [
         ["site", "add", f"{url}/", "indexed"],
         ["site", "add", f"{url}/a", "indexed"],
     ]
@@ -183,8 +184,8 @@ def test_fast_98_what_went_to_the_index(pages: Site, url: str, workspace: Worksp
     pages.gone("/a")
     pages.remove("/copy")
     workspace.crawl()
-    rows = lines(workspace, "dsfeed")[2:]
-    assert sorted(row[1:] for row in rows) == [
+    rows = lines(workspace, "dsfeed")[len(first) :]
+    assert sorted(row[1:] for row in rows if row[1] != "anchors") == [
         ["add", f"{url}/", "indexed"],
         ["delete", f"{url}/a", "indexed"],
     ]
