@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -84,6 +85,8 @@ class _Continuous:
         self._told = told
         self._watcher = watcher
         self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
+        self._restarts: Counter[str] = Counter()
+        """How often in a row functions of the filters of a source began its cycle anew."""
         self._due = {source.name: first_due(project, source, time.time()) for source in sources}
 
     def run(self) -> None:
@@ -104,12 +107,15 @@ class _Continuous:
                 self._due[name] = time.time() + REST_AFTER_FAILURE
                 continue
             self._told(session.report)
-            await complete(self._project, session.source, session.report)
-            interrupted = session.report.interrupted
+            await complete(session)
+            interrupted = session.report.interrupted or session.verdict.ends
+            self._restarts[name] = self._restarts[name] + 1 if session.verdict.restarts else 0
             self._due[name] = self._next_due(self._sources[name], session)
 
     async def _crawl(self, source: DataSource) -> CrawlSession:
-        crawler = self._process.create_crawler(spider_class(self._project, source))
+        spider = spider_class(self._project, source)
+        spider.restarts = self._restarts[source.name]
+        crawler = self._process.create_crawler(spider)
         watch = asyncio.ensure_future(self._watch(crawler, source))
         try:
             await self._process.crawl(crawler)
@@ -135,6 +141,8 @@ class _Continuous:
 
     @staticmethod
     def _next_due(source: DataSource, session: CrawlSession) -> float:
+        if session.verdict.restarts:
+            return time.time()
         if source.refresh.when_idle:
             rest = REST_AFTER_FAILURE if session.report.failed else REST
             return time.time() + max(rest, source.politeness.delay)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -50,6 +51,8 @@ class _Runner:
         self._watcher = watcher
         self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
         self._waiting: list[DataSource] = []
+        self._restarts: Counter[str] = Counter()
+        """How often in a row functions of the filters of a source began its cycle anew."""
         self._alone = True
         self._reports: list[RunReport] = []
         self._errors: list[BaseException] = []
@@ -66,7 +69,9 @@ class _Runner:
         if not self._waiting:
             return
         source = self._waiting.pop(0)
-        crawler = self._process.create_crawler(spider_class(self._project, source))
+        spider = spider_class(self._project, source)
+        spider.restarts = self._restarts[source.name]
+        crawler = self._process.create_crawler(spider)
         task = self._process.crawl(crawler)
         watch = asyncio.get_event_loop().create_task(self._watch(crawler))
         task.add_done_callback(lambda done: self._ended(source, crawler, done, watch))
@@ -90,7 +95,10 @@ class _Runner:
             self._watcher(session)
         if session.report.interrupted and not session.control.stopped:
             self._waiting.clear()
-        task = asyncio.get_event_loop().create_task(complete(self._project, session.source, session.report))
+        elif session.verdict.restarts:
+            self._restarts[session.source.name] += 1
+            self._waiting.insert(0, session.source)
+        task = asyncio.get_event_loop().create_task(complete(session))
         self._process._active.add(task)  # else Scrapy, which sees no crawl any more, stops the loop
         task.add_done_callback(self._completed)
 

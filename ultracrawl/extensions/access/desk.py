@@ -76,6 +76,8 @@ class AccessDesk:
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
             self._layers.append(ProxyDesk(roster, bypass, session.rules.addresses))
+        if session.logs.events.headers is not None:
+            self._layers.append(session.logs.events.headers)
 
     def around(self, send: Send) -> Send:
         """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
