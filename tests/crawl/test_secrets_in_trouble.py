@@ -81,6 +81,7 @@ def test_p4_the_state_of_a_crawl_that_is_killed(site: Site, url: str, workspace:
         authentication={"a": {"user": "robot", "password": "${S}", "url": f"{url}/in/", "scheme": "basic"}},
         politeness={"delay": 0.2, "concurrency": 1},
         storage={"keep": True},
+        log={"header": True, "fetch": True},
         settings=DEBUG,
     )
     process = workspace.start("crawl", S=SECRET)

@@ -154,7 +154,10 @@ def define(workspace: Workspace, url: str, proxy: str, handler: str) -> None:
         proxy={"servers": {"p": {"url": proxy, "user": "robot", "password": "${S_PROXY}"}}},
         boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
         settings={**by(handler), "LOG_LEVEL": "DEBUG", "COOKIES_DEBUG": True},
-        log={"screened": True},
+        log={
+            **dict.fromkeys(("screened", "fetch", "header", "site", "dsfeed"), True),
+            "postprocess": "xml",
+        },
         storage={"keep": True},
     )
 
