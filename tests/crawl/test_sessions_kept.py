@@ -144,7 +144,7 @@ def login_xml(options: Mapping[str, str], flags: Mapping[str, bool], *, ttl: int
     return f'<Login name="club">{own}{sites}{section_of("parameters", {"user": "robot"})}</Login>'
 
 
-@pytest.mark.parametrize("again", [True, False], ids=["fast_220_223-yes", "fast_220_223-no"])
+@pytest.mark.parametrize("again", [True, False], ids=["fast_220-fast_223-yes", "fast_220-fast_223-no"])
 def test_another_try_after_a_login_that_failed(source: Written, again: bool) -> None:
     club = Club(closed=1)
     with club.serve() as url:
