@@ -43,6 +43,12 @@ def test_mime_declared(value: str, name: str) -> None:
         (b'<?xml version="1.0"?><html>', "application/xhtml+xml"),
         (b'<?xml version="1.0"?><x/>', "application/xml"),
         (b"just words", "text/plain"),
+        (b"BMW and other words", "text/plain"),
+        (b"BM\x46\0\0\0\0\0", "image/bmp"),
+        (b"BZhang wrote this", "text/plain"),
+        (b"ID3 is a tag", "text/plain"),
+        (b"From a@x Mon\nMIME-Version: 1.0\nSubject: x\n\ny", "application/mbox"),
+        (b"MIME-Version: 1.0\nSubject: x\n\ny", "message/rfc822"),
         ("Grüße".encode(), "text/plain"),
         (b"\x00\x01\x02\x03", "application/octet-stream"),
         (b"", "text/plain"),
@@ -71,6 +77,20 @@ def test_mime_sniffed(body: bytes, name: str) -> None:
         pytest.param(
             "text/plain", b"MIME-Version: 1.0\nSubject: x\n\ny", False, "text/plain", id="mail-as-text"
         ),
+        pytest.param("application/json", b"%PDF-1.4", False, "application/pdf", id="pdf-as-json"),
+        pytest.param("application/json", b"<!doctype html><p>", False, "text/html", id="page-as-json"),
+        pytest.param("application/json", b'{"a": 1}', False, "application/json", id="json"),
+        pytest.param("application/xml", b"%PDF-1.4", False, "application/pdf", id="pdf-as-xml"),
+        pytest.param("application/xhtml+xml", b"<html>", False, "application/xhtml+xml", id="xhtml"),
+        pytest.param(
+            "application/xml", b"<?xml version='1.0'?><rss>", False, "application/xml", id="rss-as-xml"
+        ),
+        pytest.param("application/gzip", b"%PDF-1.4", False, "application/pdf", id="pdf-as-gzip"),
+        pytest.param("image/png", b"\xff\xd8\xff\xe0", False, "image/jpeg", id="jpeg-as-png"),
+        pytest.param("image/svg+xml", b"<svg>", False, "image/svg+xml", id="svg"),
+        pytest.param("message/rfc822", b"%PDF-1.4", False, "application/pdf", id="pdf-as-mail"),
+        pytest.param("message/rfc822", b"Subject: x\n\ny", False, "message/rfc822", id="mail"),
+        pytest.param("text/csv", b"BMW;Volvo\n", False, "text/csv", id="text-like-a-bitmap"),
         pytest.param("text/xml", b"<?xml version='1.0'?><a/>", False, "text/xml", id="xml"),
         pytest.param("text/html", b"", False, "text/html", id="empty-body"),
     ],
