@@ -77,6 +77,9 @@ def test_mime_sniffed(body: bytes, name: str) -> None:
         pytest.param(
             "text/plain", b"MIME-Version: 1.0\nSubject: x\n\ny", False, "text/plain", id="mail-as-text"
         ),
+        pytest.param("text/plain", b"\0\1\2", False, "application/octet-stream", id="binary"),
+        pytest.param("text/html", "<p>x".encode("utf-16-le"), False, "text/html", id="utf-16-without-mark"),
+        pytest.param("text/plain; charset=UTF-16LE", b"a\0b\0", False, "text/plain", id="utf-16-declared"),
         pytest.param("application/json", b"%PDF-1.4", False, "application/pdf", id="pdf-as-json"),
         pytest.param("application/json", b"<!doctype html><p>", False, "text/html", id="page-as-json"),
         pytest.param("application/json", b'{"a": 1}', False, "application/json", id="json"),

@@ -137,6 +137,8 @@ def _sniff_text(head: bytes) -> str:
         if head.startswith(mark):
             head = head[len(mark) :].replace(b"\0", b"")
             break
+    if head.startswith((b"<\0", b"\0<")):  # UTF-16 without a mark
+        head = head.replace(b"\0", b"")
     if _MARKUP.match(head):
         return "text/html"
     if head.lstrip().startswith(b"<?xml"):
@@ -160,7 +162,8 @@ def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> s
     if not detect and is_certain(declared):
         signed = declared in _SIGNED or declared.startswith(_SIGNED_PREFIXES) or declared.endswith("xml")
         return _checked(declared, body) if signed else declared
-    found = sniff_type(body)
+    wide = "utf-16" in content_type.lower()
+    found = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b"") if wide else body)
     if found in _MAIL and declared.startswith("text/"):
         return declared  # a text that begins like a message is a text
     says_nothing = not declared or (declared in _GENERIC and declared != "text/plain")
