@@ -47,6 +47,10 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
             written["path"] = str(section.path)
         if written:
             head[name] = written
+    if project.indexes:
+        head["indexes"] = {
+            name: {"engine": one.engine, "path": str(one.path)} for name, one in project.indexes.items()
+        }
     if project.key_file is not None:
         head["key_file"] = str(project.key_file)
     if project.attributes:

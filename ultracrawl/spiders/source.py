@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from ultracrawl.extensions.filtering.desk import Filtering
+
 logger = logging.getLogger(__name__)
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
@@ -50,6 +52,10 @@ class SourceSpider(Spider):
 
     project: ClassVar[Project]
     source: ClassVar[DataSource]
+    filtering: ClassVar[Filtering | None] = None
+    """The filters, if the process keeps them for several crawls of the source."""
+    restarts: ClassVar[int] = 0
+    """How often in a row the cycle began anew before this crawl, because a function of the filters said so."""
     session: CrawlSession
 
     @classmethod
@@ -191,6 +197,8 @@ class SourceSpider(Spider):
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         session = self.session
+        if session.link_lists is not None:
+            session.link_lists.add([link.href for link in page.links], page.base or response.url)
         if page.refresh and self._refreshes(visit, response, page):
             return
         permissions = page_permissions(session, page, response)
@@ -216,6 +224,8 @@ class SourceSpider(Spider):
         links, base = list(self.links(response, page)), page.base or response.url
         if self.session.outbox is not None:
             self.session.outbox.send(links, base)
+        if self.session.anchors is not None:
+            visit.anchor_links = page.links
         self.session.links.follow(visit, links, base)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:

@@ -353,6 +353,7 @@ _NO_RECIPE = {
     "user_agent",
     "settings",
     "completion",
+    "feeding",
     "log",
     "storage",
     "parameter_file",
