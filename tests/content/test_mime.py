@@ -89,6 +89,14 @@ def test_mime_sniffed(body: bytes, name: str) -> None:
             "application/xml", b"<?xml version='1.0'?><rss>", False, "application/xml", id="rss-as-xml"
         ),
         pytest.param("application/gzip", b"%PDF-1.4", False, "application/pdf", id="pdf-as-gzip"),
+        pytest.param("application/x-gzip", b"\x1f\x8b\x08\0", False, "application/x-gzip", id="alias"),
+        pytest.param(
+            "message/rfc822",
+            b"From a@x\nMIME-Version: 1.0\n\ny",
+            False,
+            "message/rfc822",
+            id="mailbox-as-message",
+        ),
         pytest.param("image/png", b"\xff\xd8\xff\xe0", False, "image/jpeg", id="jpeg-as-png"),
         pytest.param("image/svg+xml", b"<svg>", False, "image/svg+xml", id="svg"),
         pytest.param("message/rfc822", b"%PDF-1.4", False, "application/pdf", id="pdf-as-mail"),

@@ -103,6 +103,8 @@ _MESSAGE = re.compile(
 )
 """The beginning of a message as mail servers write it; a text that merely has a colon in it is none."""
 _MAIL = frozenset({"message/rfc822", "application/mbox"})
+_ALIKE = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
+"""Pairs of types whose difference is no lie."""
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -180,6 +182,8 @@ def _checked(declared: str, body: bytes) -> str:
     """Return the declared type of a format with a signature, or what is there instead (a page, an older format)."""
     found = sniff_type(body)
     if declared.endswith("xml") and (found.startswith("text/") or found.endswith("xml")):
+        return declared
+    if {declared, found} in _ALIKE:
         return declared
     return declared if found in _UNCERTAIN or (found in _GENERIC_CONTAINERS and declared != found) else found
 
