@@ -191,6 +191,8 @@ class SourceSpider(Spider):
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
             self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
+        elif page.truncated:
+            visit.truncated = "; ".join(filter(None, (visit.truncated, page.truncated)))
         return page
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -293,8 +295,8 @@ class SourceSpider(Spider):
         if page.canonical:
             canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)
             facts["canonical"] = [canonical] if canonical else []
-        if visit.truncated or page.truncated:
-            facts["truncated"] = [reason for reason in (visit.truncated, page.truncated) if reason]
+        if visit.truncated:
+            facts["truncated"] = [visit.truncated]
         return facts
 
     def failed(self, failure: Failure) -> None:
