@@ -13,6 +13,8 @@ from support.project import Ended, Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
 
+from ultracrawl.state.control import Phase, sign_of_crawl
+
 HOOK = """#!/bin/sh
 echo "$ULTRACRAWL_SOURCE $ULTRACRAWL_REGISTERED $*" >> hook.txt
 exit 3
@@ -45,6 +47,11 @@ class Life:
         found = ended.json
         assert isinstance(found, dict)
         return found
+
+    def phase(self) -> Phase | None:
+        (file,) = self.files.workspace.directory.glob("**/robot.sqlite")
+        sign = sign_of_crawl(file)
+        return sign.phase if sign else None
 
     def becomes(self, state: str, seconds: float = 40.0) -> None:
         deadline = time.monotonic() + seconds
@@ -141,11 +148,16 @@ def test_portal_robot_136_138_loop_runs_the_hook_each_time_that_something_was_re
 
 
 def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> None:
-    life.site.slow("/", 8.0, links=["/a", "/b"])
+    answer = life.site.hold("/")
     life.set(onCompletion="quit")
     life.start()
     life.becomes("Running")
-    assert life.tell("pause").out == "robot: Paused\n"
+    pausing = life.files.workspace.start("robot", "pause", "-c", "config/robot.conf")
+    while life.phase() is not Phase.PAUSING:
+        assert pausing.poll() is None, "it waits for what is in flight"
+        time.sleep(0.02)
+    answer.set()
+    assert pausing.communicate(timeout=40)[0] == "robot: Paused\n"
     assert life.site.count("/a") == 0
     assert life.status()["state"] == "Paused"
     assert life.tell("resume").out == "robot: Running\n"
