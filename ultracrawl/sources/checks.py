@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from ultracrawl.attributes import DEFAULT_ATTRIBUTES, DEFAULT_MAPPING, SearchAttribute
+from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.attributes.making import template_names
+from ultracrawl.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.errors import UserError
 from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compilation.source import compile_boundary, compile_url_policy

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ultracrawl.attributes import AttributeMap, attribute_schema
+from ultracrawl.attributes import attribute_schema
+from ultracrawl.attributes.mapping import AttributeMap
 from ultracrawl.boundary.addresses import AddressPolicy
 from ultracrawl.boundary.aliases import AliasPolicy
 from ultracrawl.boundary.boundary import Boundary
