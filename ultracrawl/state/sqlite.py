@@ -272,6 +272,12 @@ class SqliteState:
         with translated(), self._transaction():
             self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
 
+    def dequeue(self, keys: Iterable[int]) -> None:
+        """Take URLs out of the queue."""
+        self.flush()
+        with translated(), self._transaction():
+            self._db.executemany("DELETE FROM queue WHERE key=?", [(key,) for key in keys])
+
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
         """Return the keys of documents that are in the index or on their way there."""
         self.flush()

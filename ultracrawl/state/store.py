@@ -168,6 +168,9 @@ class StateStore(Protocol):
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed (status 955) out of the queue, durably; they stay known."""
 
+    def dequeue(self, keys: Iterable[int]) -> None:
+        """Take URLs out of the queue, durably; they stay known."""
+
     def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
         """Return the records with this fingerprint, none for an empty one."""
 

@@ -73,7 +73,8 @@ def _delete(session: CrawlSession) -> None:
     section = session.source.deletion
     guard = DeletionGuard(section.percent, section.always)
     deletions = Deletions(session.state, session.feed, session.duplicates.recount)
-    problem = deletions.apply(guard, by_definition=session.remade)
+    complete = not session.report.interrupted and not _unfinished(session)
+    problem = deletions.apply(guard, by_definition=session.remade, complete=complete)
     if problem:
         session.report.problems.append(problem)
         logger.warning(problem)
