@@ -42,6 +42,7 @@ from ultracrawl.extensions.logs.link_lists import LinkLists
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
+from ultracrawl.extensions.relations.desk import RelationsDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.extensions.run.control import STOPPED, CrawlControl
@@ -81,6 +82,8 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    relations: RelationsDesk
+    """Has documents tell of other URLs."""
     link_lists: LinkLists | None = None
     """Takes all links of pages, if they are to be listed."""
     filling: Filling
@@ -189,6 +192,7 @@ class CrawlSession:
         )
         self.duplicates.open()
         self.recorder.on_finish.append(self.duplicates.ended)
+        self.relations = RelationsDesk(self)
         self.keeper.open()
         lost = self.state.lost(self.feed.recover())
         if lost:

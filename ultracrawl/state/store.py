@@ -126,6 +126,14 @@ class StateStore(Protocol):
     def successors(self) -> PendingStore:
         """Documents that take the place of equal ones, as soon as these leave the index."""
 
+    @property
+    def told(self) -> PendingStore:
+        """Documents that tell of other URLs, without what changes by itself."""
+
+    @property
+    def told_lists(self) -> PendingStore:
+        """What these documents told last of URLs that change by themselves."""
+
     def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
@@ -173,6 +181,9 @@ class StateStore(Protocol):
 
     def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
         """Return the records with this fingerprint, none for an empty one."""
+
+    def redirecting_to(self, url: str) -> list[UrlRecord]:
+        """Return the records of URLs that redirect to a URL; sees what was flushed."""
 
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""

@@ -33,6 +33,10 @@ async def finish_indexing(session: CrawlSession) -> None:
         session.feeds.expire()
     _delete(session)
     session.flush()
+    for _ in session.relations.refresh():
+        session.feed.tick()
+        await asyncio.sleep(0)
+    session.flush()
     session.feed.drain()
     session.feed.retry()
     deadline = time.monotonic() + INDEX_TIMEOUT
