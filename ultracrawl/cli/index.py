@@ -140,6 +140,7 @@ def dump(name: str, config: str | None) -> None:
                     "url": document.url,
                     "title": document.title,
                     "text": "" if document.secret_text else document.text,
+                    "anchors": list(document.anchors),
                     "attributes": attributes_to_json(document.attributes),
                 }
             )

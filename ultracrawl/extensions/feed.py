@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index import Change, Deletion, IndexDocument
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.model import RunReport
@@ -17,6 +17,7 @@ from ultracrawl.state import StateStore
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.pauses import Pauses
+    from ultracrawl.extensions.logs.feed_log import FeedLog
     from ultracrawl.index.outlet import Outlet
     from ultracrawl.index.outlets import Outlets
 
@@ -71,6 +72,8 @@ class IndexFeed:
         self._keys: dict[str, dict[int, bool]] = {}
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
+        self.log: FeedLog | None = None
+        """Takes note of what became of changes."""
 
     def recover(self) -> frozenset[int]:
         """Hand over what an earlier run left in the cache; returns the keys of all changes in it."""
@@ -105,13 +108,21 @@ class IndexFeed:
         for url in urls:
             self._cache.append(0, Deletion(self._source, url))
 
+    def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:
+        """Take other anchor texts of a document that is in the index, or on its way there."""
+        self._begin()
+        self._cache.append(key, NewAnchors(self._source, url, anchors))
+
     def _append(self, key: int, change: Change, *, present: bool) -> None:
-        if not self._open:
+        self._begin()
+        self._cache.append(key, change)
+        self._open[key] = present
+
+    def _begin(self) -> None:
+        if not self._cache.size:
             for outlet in self._outlets.all:
                 outlet.prepare()
             self._since = self._clock()
-        self._cache.append(key, change)
-        self._open[key] = present
 
     @property
     def congested(self) -> bool:
@@ -121,7 +132,7 @@ class IndexFeed:
     @property
     def busy(self) -> bool:
         """Whether changes are on their way to an index that takes them."""
-        return bool(self._open) or self._outlets.busy
+        return self._cache.size > 0 or self._outlets.busy
 
     def sync(self) -> None:
         """Make what the cache took durable; has to come before the flush of the state."""
@@ -138,7 +149,9 @@ class IndexFeed:
 
     @property
     def _overdue(self) -> bool:
-        waited = bool(self._every and self._open) and self._clock() - self._since >= (self._every or 0.0)
+        waited = bool(self._every and self._cache.size) and self._clock() - self._since >= (
+            self._every or 0.0
+        )
         return waited and any(outlet.going for outlet in self._outlets.all)
 
     def _look_at_pauses(self) -> None:
@@ -185,12 +198,16 @@ class IndexFeed:
 
     def _take(self, outlet: Outlet, answer: Report) -> None:
         primary = outlet is self._outlets.primary
+        if self.log is not None and isinstance(answer, Failed):
+            self.log.refused(outlet.label, self._cache.read(answer.path), answer.reason)
         match answer:
             case Committed(path=path, added=added):
                 keys = self._keys_of(path) if primary or self.on_sent is not None else {}
                 if primary:
                     self._confirm(keys, added)
                     self._keys.pop(path.name, None)
+                if self.log is not None:
+                    self.log.indexed(outlet.label, self._cache.read(path))
                 outlet.done(path)
                 self._sent(path, keys)
             case Failed(reason=reason) if primary:
@@ -209,7 +226,11 @@ class IndexFeed:
         keys = self._keys.get(path.name)
         if keys is not None:
             return keys
-        return {key: isinstance(change, IndexDocument) for key, change in self._cache.read(path) if key}
+        return {
+            key: isinstance(change, IndexDocument)
+            for key, change in self._cache.read(path)
+            if key and not isinstance(change, NewAnchors)
+        }
 
     def _confirm(self, keys: dict[int, bool], added: int) -> None:
         self._state.mark_indexed(keys.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
+from ultracrawl.extensions.anchors import AnchorDesk
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
@@ -28,11 +28,13 @@ from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.feeding.filling import Filling
 from ultracrawl.extensions.feeding.opening import open_feed
-from ultracrawl.extensions.filtering.desk import Filtering
+from ultracrawl.extensions.filtering.opening import filtering_of
+from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.javascript.rendering import RenderingDesk
 from ultracrawl.extensions.keeper import Keeper
+from ultracrawl.extensions.languages import languages_of
 from ultracrawl.extensions.leaving.expiry import ExpiryDesk
 from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
@@ -54,7 +56,8 @@ from ultracrawl.extensions.site_files.feed_desk import FeedDesk
 from ultracrawl.extensions.site_files.robots_book import RobotsBook
 from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.garbage import spare_what_is_there
+from ultracrawl.model import Document, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
@@ -88,9 +91,12 @@ class CrawlSession:
     """Takes all links of pages, if they are to be listed."""
     filling: Filling
     """Looks after indexes that are new to the source."""
+    anchors: AnchorDesk | None = None
+    """Gives documents what links to them are called, unless the index does without."""
     opened = False
     """Whether `open()` has come to its end."""
     _failed = False
+    _ticks = 0
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
@@ -99,10 +105,10 @@ class CrawlSession:
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
-        self.filtering = Filtering(source.filters, time.time) if source.filters.file else None
+        self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
         self.rules = _rules_of(source, project, self.hosts)
-        self.focus = focus_of(source, self.rules.focus)
+        self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
         """How FTP servers are spoken to, with the passwords."""
@@ -127,13 +133,14 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
+        self.logs = CrawlLogs(self)
         self.access = AccessDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.feeds = FeedDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
-        self.logs = CrawlLogs(self)
+        self.verdict = SessionVerdict(self)
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
@@ -141,7 +148,6 @@ class CrawlSession:
         """The definition makes other documents of the same pages than in the run before."""
         self.before_flush: list[Callable[[], None]] = []
         """Called before each flush, for what else is to become durable with it."""
-        self._ticks = 0
         self._ticking = create_looping_call(self._tick)
 
     @classmethod
@@ -179,6 +185,7 @@ class CrawlSession:
         self.feed = open_feed(
             self.project, self.source, self.state, self.report, crawling=True, outlets=outlets
         )
+        self.feed.log = self.logs.events.feed
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         if not self.replay:
@@ -193,6 +200,8 @@ class CrawlSession:
         self.duplicates.open()
         self.recorder.on_finish.append(self.duplicates.ended)
         self.relations = RelationsDesk(self)
+        if self.project.index.anchors:
+            self.anchors = AnchorDesk(self)
         self.keeper.open()
         lost = self.state.lost(self.feed.recover())
         if lost:
@@ -219,8 +228,7 @@ class CrawlSession:
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
-        gc.collect()
-        gc.freeze()
+        spare_what_is_there()
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
@@ -350,7 +358,8 @@ class CrawlSession:
 
     def visit_of_item(self, item: Any) -> Visit | None:
         """Return the visit that an item came from, None if it has ended or there is none."""
-        return self.visits.get(url_key(str(ItemAdapter(item).get("access_url", ""))))
+        url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
+        return self.visits.get(url_key(str(url)))
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""

@@ -33,6 +33,8 @@ class IndexPipeline(DocumentPipeline):
             attributes=item.get("search_attributes", {}),
             secret_text=visit.hides_text,
         )
+        if self.session.anchors is not None:
+            document = self.session.anchors.given(visit, document)
         if self.session.relations.on:
             document = self.session.relations.dress(visit, document)
         self._hand_over(visit, document)

@@ -13,7 +13,7 @@ from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_sche
 from ultracrawl.converters import GROUPS
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.rule_files import with_urls_of_files
+from ultracrawl.sources.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.sections.access_options import AccessOptions
 from ultracrawl.sources.sections.boundary import BoundarySection
 from ultracrawl.sources.sections.completion import CompletionSection
@@ -288,8 +288,20 @@ class SourceOptions(AccessOptions):
         description="Take the description from the text of pages that have none of their own.",
         examples=[True],
     )
+    parameter_file: str | None = Field(
+        default=None,
+        description="A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT is `description_fallback`.",
+        examples=["crawler.dat"],
+    )
+    detect_language: bool = Field(
+        default=False,
+        description="Tell the language of documents that name none by their text (needs the extra `language`).",
+        examples=[True],
+    )
     default_language: Language = Field(
-        default="en", description="Language of documents that name none.", examples=["en"]
+        default="en",
+        description="Language of documents that name none, and whose text does not tell it.",
+        examples=["en"],
     )
     default_charset: Charset = Field(
         default="iso-8859-1",
@@ -345,6 +357,12 @@ class SourceEntry(SourceOptions):
         if not listed or not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
             return data
         return with_urls_of_files(data, listed, info)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_parameters(cls, data: Any, info: ValidationInfo) -> Any:
+        name = data.get("parameter_file") if isinstance(data, dict) else None
+        return with_parameters(data, name, info) if isinstance(name, str) and name.strip() else data
 
 
 class DataSource(SourceEntry):

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.allowance_table import AllowanceTable
+from ultracrawl.state.anchor_table import AnchorTable
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
@@ -96,6 +97,7 @@ class SqliteState:
         self.successors = PendingTable(self._db, self._all, "successor")
         self.told = PendingTable(self._db, self._all, "told")
         self.told_lists = PendingTable(self._db, self._all, "told_lists")
+        self.anchors = AnchorTable(self._db, self._all)
         self._parts = (
             self.told,
             self.told_lists,
@@ -110,6 +112,7 @@ class SqliteState:
             self.near,
             self.allowances,
             self.feeds,
+            self.anchors,
         )
 
     # ---- runs

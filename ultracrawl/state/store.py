@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CyclePlace, RefreshMode
 from ultracrawl.state.allowance_table import AllowanceStore
+from ultracrawl.state.anchor_table import AnchorStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.expiry_table import ExpiryStore
@@ -133,6 +134,10 @@ class StateStore(Protocol):
     @property
     def told_lists(self) -> PendingStore:
         """What these documents told last of URLs that change by themselves."""
+
+    @property
+    def anchors(self) -> AnchorStore:
+        """What links to documents are called."""
 
     def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.

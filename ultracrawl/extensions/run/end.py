@@ -32,10 +32,8 @@ async def finish_indexing(session: CrawlSession) -> None:
             session.expiry.sweep()
         session.feeds.expire()
     _delete(session)
-    session.flush()
-    for _ in session.relations.refresh():
-        session.feed.tick()
-        await asyncio.sleep(0)
+    if not session.report.interrupted:
+        await _tell_anew(session)
     session.flush()
     session.feed.drain()
     session.feed.retry()
@@ -45,6 +43,16 @@ async def finish_indexing(session: CrawlSession) -> None:
         await asyncio.sleep(0.02)
     session.feed.collect()
     session.flush()
+
+
+async def _tell_anew(session: CrawlSession) -> None:
+    """Have documents tell of the URLs, and have the anchor texts, that they have by now."""
+    session.flush()
+    for _ in session.relations.refresh():
+        session.feed.tick()
+        await asyncio.sleep(0)
+    if session.anchors is not None and not session.replay:
+        session.anchors.settle(session.relations.updated)
 
 
 def end_run(session: CrawlSession, started: float) -> None:
@@ -62,7 +70,7 @@ def end_run(session: CrawlSession, started: float) -> None:
     run = session.run
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
-    finished = 0.0 if _unfinished(session) else now
+    finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
     session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
     session.state.end_run(session.run)
 
