@@ -98,6 +98,22 @@ def test_fast_112_what_is_told_follows_the_site_without_a_request(
     assert workspace.crawl().run["indexed"] == 0, "and is left alone when nothing changed"
 
 
+def test_a_document_that_tells_anew_keeps_what_links_to_it_are_called(
+    herons: Site, url: str, workspace: Workspace
+) -> None:
+    herons.file("/", b"<a href=/heron>feathered friend</a><a href=/print/heron>p</a>", "text/html")
+    workspace.define(f"{url}/", relations={"tell": ["duplicates"]})
+    workspace.crawl()
+    assert sorted(workspace.search("feathered friend")) == ["/", "/heron"]
+    herons.file("/other", b"<a href=/copies/heron>c</a>", "text/html")
+    herons.file(
+        "/", b"<a href=/heron>feathered friend</a><a href=/print/heron>p</a><a href=/other>o</a>", "text/html"
+    )
+    workspace.crawl()
+    assert set(told(workspace, "/heron")["Duplicates"]) == {"/print/heron", "/copies/heron"}
+    assert sorted(workspace.search("feathered friend")) == ["/", "/heron"]
+
+
 @pytest.mark.parametrize(
     ("relations", "always", "expected"),
     [
