@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_outlets, open_state, state_file
+from ultracrawl.backends import open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
@@ -40,7 +40,7 @@ from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
-from ultracrawl.extensions.logs.link_lists import LinkLists
+from ultracrawl.extensions.logs.link_lists import LinkLists, open_link_lists
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -176,14 +176,13 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
-        outlets = open_outlets(self.project, self.source)
-        self.filling = Filling(self, outlets)
+        self.filling = Filling(self)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
         self.feed = open_feed(
-            self.project, self.source, self.state, self.report, crawling=True, outlets=outlets
+            self.project, self.source, self.state, self.report, crawling=True, outlets=self.filling.outlets
         )
         self.feed.log = self.logs.events.feed
         self.pending = PendingDocuments(self.state, self.feed)
@@ -219,9 +218,7 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
-        if self.source.storage.link_lists is not None:
-            self.link_lists = LinkLists(self.project.base / self.source.storage.link_lists, self.note)
-            self.before_flush.append(self.link_lists.flush)
+        self.link_lists = open_link_lists(self)
         if self.source.send_links_to:
             self.outbox = Outbox(self)
             self.before_flush.append(self.outbox.flush)
