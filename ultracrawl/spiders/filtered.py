@@ -27,7 +27,7 @@ def filtered_documents(
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
     result = filtering.use(views, headers_of(response), response.body, converted)
-    twin, document = None, None
+    twin, document, page = None, None, Page()
     if result.rd is not None:
         document = _document(session, visit, result.rd)
         page = Page(title=document.title, text=document.text, meta=document.attributes)
@@ -48,6 +48,8 @@ def filtered_documents(
         reason = result.reason or "the generation filter denied it"
         session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
         return
+    if session.relations.on:
+        session.relations.read(visit, response, page)
     session.expiry.made(visit, result.rd)
     yield document
 

@@ -214,6 +214,8 @@ class SourceSpider(Spider):
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return
+        if session.relations.on:
+            session.relations.read(visit, response, page)
         visit.expires, visit.hides_text = permissions.expires, permissions.hides_text
         for item in self.documents(response, page):
             yield self._complete(item, self._document(visit, response, page, permissions.attributes))

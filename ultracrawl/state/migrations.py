@@ -244,6 +244,12 @@ MIGRATIONS: tuple[str, ...] = (
         DELETE FROM anchor WHERE target=old.key;
     END;
     """,
+    # 17: documents that tell of other URLs, and what they told last
+    """
+    CREATE TABLE told (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE TABLE told_lists (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE INDEX url_redirected ON url (reason) WHERE outcome='REDIRECTED';
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)
