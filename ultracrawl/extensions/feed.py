@@ -134,7 +134,8 @@ class IndexFeed:
 
     def _take(self, answer: Report) -> None:
         match answer:
-            case Committed(path=path, added=added):
+            case Committed(path=path, added=added, remarks=remarks):
+                self._report.remarks += remarks
                 self._confirm(path, added)
             case Failed(reason=reason):
                 problem = f"indexing failed: {reason}; the documents stay in the cache for the next run"

@@ -39,9 +39,7 @@ WORD_PATTERN = rf"\w+(?:[{_MARKS}]+\w*)*"
 """A word is a run of letters, digits and underscores of any script, with the marks on them."""
 
 _find_words: Callable[[str], list[str]] = re.compile(WORD_PATTERN).findall
-_LATIN = bytes(
-    (ord(chr(code).lower()) if re.match(r"\w", chr(code)) else ord(" ")) for code in range(256)
-)
+_LATIN = bytes((ord(chr(code).lower()) if re.match(r"\w", chr(code)) else ord(" ")) for code in range(256))
 """What becomes of the bytes of a text in Latin-1: letters in lower case, and blanks between words."""
 _SOFT_HYPHEN = b"\xad"
 _PUNCTUATION = "\u2019\u2018\u201c\u201d\u2013\u2014\u2026\u2022\u200b\u20ac\u2192\u2122"

@@ -21,6 +21,8 @@ class Committed:
     path: Path
     added: int
     seconds: float
+    remarks: tuple[str, ...] = ()
+    """What else happened to the index, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
