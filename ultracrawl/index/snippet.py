@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ START_MARK, END_MARK = "\x02", "\x03"
 _MAX_MATCHES = 500
 _ENOUGH_MATCHES = 60
 """After so many, no more are looked for if all words sought have been seen."""
-_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f]+")
+_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Span = tuple[int, int, str]
 
@@ -85,6 +86,16 @@ class Highlighter:
                 verdict = (language, stem) in self._stems
             self._verdicts[word, language] = verdict
         return verdict
+
+
+def as_html(snippet: str, before: str = "<mark>", after: str = "</mark>") -> str:
+    """Return a snippet, or any other text of a document, as HTML: escaped, with markup in the place of the marks."""
+    return html.escape(snippet).replace(START_MARK, before).replace(END_MARK, after)
+
+
+def as_line(text: str) -> str:
+    """Return a text of a document fit for a terminal: control characters become blanks."""
+    return _fold(text).strip()
 
 
 def _text(leaf: Word | Prefix) -> str:
