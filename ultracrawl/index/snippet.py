@@ -52,7 +52,8 @@ class Highlighter:
         """
         spans = self._spans(text, language_of(language))
         if not spans:
-            return _fold(text[: MAX_SNIPPET * 2])[:MAX_SNIPPET].rstrip()
+            beginning = _fold(text[: MAX_SNIPPET * 2])
+            return _whole_words(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).rstrip()
         start, end = _window(text, spans)
         return _marked(text, start, end, [span for span in spans if start <= span[0] and span[1] <= end])
 
@@ -216,8 +217,16 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
         pieces += [before, START_MARK, word, END_MARK]
         size += len(before) + len(word) + 2
         at = right
-    pieces.append(_fold(text[at:end])[: MAX_SNIPPET - size])
+    rest, room = _fold(text[at:end]), MAX_SNIPPET - size
+    pieces.append(_whole_words(rest, room, more=end < len(text) or len(rest) > room))
     return "".join(pieces).strip() or _fold(text[start:end])[:MAX_SNIPPET]
+
+
+def _whole_words(text: str, limit: int, *, more: bool) -> str:
+    """Return the beginning of a text; with `more` to come it ends after a word, unless that is very long."""
+    shown = text[:limit]
+    end = shown.rfind(" ") if more else -1
+    return shown[:end] if end >= max(0, len(shown) - 40) else shown
 
 
 def _fold(text: str) -> str:
