@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -16,8 +16,21 @@ from ultracrawl.index.values import attributes_to_json
 from ultracrawl.jobs import repair
 from ultracrawl.jobs.repair import Repair
 from ultracrawl.sources import Project
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def index_option(function: F) -> F:
+    """Add `--index`."""
+    return click.option(
+        "--index",
+        "name",
+        metavar="NAME",
+        default=PROJECT_INDEX,
+        help="One of `indexes`; without it the index of the project.",
+    )(function)
 
 
 @click.group("index")
@@ -28,6 +41,7 @@ def command() -> None:
     Examples:
       ultracrawl index info
       ultracrawl index check || ultracrawl index rebuild
+      ultracrawl index info --index archive
 
     While a crawl writes, `optimise` and `rebuild` wait for it, up to a minute; then they say that the index is
     locked and change nothing.
@@ -35,16 +49,17 @@ def command() -> None:
 
 
 @command.command("info")
+@index_option
 @config_option
 @json_option
-def info(config: str | None, as_json: bool) -> None:
+def info(name: str, config: str | None, as_json: bool) -> None:
     """Show how many documents the index holds, of which sources, and the room it takes.
 
     \b
     Example:
       ultracrawl index info --json
     """  # noqa: D301 - as above
-    facts = _with_index(config, lambda index: index.facts())
+    facts = _with_index(name, config, lambda index: index.facts())
     if as_json:
         print_json(_facts_json(facts))
         return
@@ -58,16 +73,17 @@ def info(config: str | None, as_json: bool) -> None:
 
 
 @command.command("check")
+@index_option
 @config_option
 @json_option
-def check(config: str | None, as_json: bool) -> None:
+def check(name: str, config: str | None, as_json: bool) -> None:
     """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
 
     \b
     Example:
       ultracrawl index check
     """  # noqa: D301 - as above
-    wrong = _with_index(config, lambda index: index.check())
+    wrong = _with_index(name, config, lambda index: index.check())
     if as_json:
         print_json({"sound": not wrong, "wrong": wrong})
     else:
@@ -78,9 +94,10 @@ def check(config: str | None, as_json: bool) -> None:
 
 
 @command.command("optimise")
+@index_option
 @config_option
 @json_option
-def optimise(config: str | None, as_json: bool) -> None:
+def optimise(name: str, config: str | None, as_json: bool) -> None:
     """Merge all segments into one and free the space of deleted documents.
 
     \b
@@ -88,15 +105,16 @@ def optimise(config: str | None, as_json: bool) -> None:
       ultracrawl index optimise
     """  # noqa: D301 - as above
     project = open_project(config)
-    before, started = _facts(project), time.monotonic()
-    _with_index(config, lambda index: index.optimise())
-    _tell("optimised", before, _facts(project), time.monotonic() - started, Repair(), as_json=as_json)
+    before, started = _facts(project, name), time.monotonic()
+    _with_index(name, config, lambda index: index.optimise())
+    _tell("optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json)
 
 
 @command.command("rebuild")
+@index_option
 @config_option
 @json_option
-def rebuild(config: str | None, as_json: bool) -> None:
+def rebuild(name: str, config: str | None, as_json: bool) -> None:
     """Index every document anew from what the index has kept of it, without any request.
 
     It repairs a damaged index. Documents that cannot be read in it are made again from stored answers
@@ -107,21 +125,22 @@ def rebuild(config: str | None, as_json: bool) -> None:
       ultracrawl index rebuild
     """  # noqa: D301 - as above
     project = open_project(config)
-    before, started = _facts_if_readable(project), time.monotonic()
-    done = repair.rebuild(project)
-    _tell("rebuilt", before, _facts(project), time.monotonic() - started, done, as_json=as_json)
+    before, started = _facts_if_readable(project, name), time.monotonic()
+    done = repair.rebuild(project, name)
+    _tell("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
 
 
 @command.command("dump")
+@index_option
 @config_option
-def dump(config: str | None) -> None:
+def dump(name: str, config: str | None) -> None:
     """Print every document of the index as one line of JSON.
 
     \b
     Example:
       ultracrawl index dump > documents.jsonl
     """  # noqa: D301 - as above
-    index = open_index(open_project(config))
+    index = open_index(open_project(config), name)
     try:
         for document in index.documents():
             print_json(
@@ -138,17 +157,17 @@ def dump(config: str | None) -> None:
         index.close()
 
 
-def _facts(project: Project) -> IndexFacts:
-    index = open_index(project)
+def _facts(project: Project, name: str) -> IndexFacts:
+    index = open_index(project, name)
     try:
         return index.facts()
     finally:
         index.close()
 
 
-def _facts_if_readable(project: Project) -> IndexFacts | None:
+def _facts_if_readable(project: Project, name: str) -> IndexFacts | None:
     try:
-        return _facts(project)
+        return _facts(project, name)
     except IndexStoreError:
         return None  # damaged, which is why it is rebuilt
 
@@ -186,8 +205,8 @@ def _tell(
         click.echo(f"  {repaired.fetched_again:>9,}  could not be read; the next crawl fetches them again")
 
 
-def _with_index(config: str | None, work: Callable[[IndexEngine], T]) -> T:
-    index = open_index(open_project(config))
+def _with_index(name: str, config: str | None, work: Callable[[IndexEngine], T]) -> T:
+    index = open_index(open_project(config), name)
     try:
         return work(index)
     finally:

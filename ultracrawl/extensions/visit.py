@@ -44,6 +44,8 @@ class Visit:
     items: int = 0
     """Items that were handed to the pipelines and have not come out."""
     status: int = 0
+    size: int = 0
+    """Bytes of the body of the answer, as it was read."""
     error: str = ""
     """What the latest request failed with, if no answer came."""
     latency: float = 0.0

@@ -10,7 +10,8 @@ from ultracrawl.errors import IndexDamagedError
 from ultracrawl.jobs.reindex import reindex_sources
 from ultracrawl.model import UrlRecord
 from ultracrawl.sources import Project
-from ultracrawl.state import StateStore
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.state import SqliteState
 from ultracrawl.urls import url_key
 
 
@@ -29,14 +30,14 @@ class Repair:
         return self.unreadable - self.remade
 
 
-def rebuild(project: Project) -> Repair:
-    """Index every document anew; where nothing can be read, begin with an empty index.
+def rebuild(project: Project, name: str) -> Repair:
+    """Index every document of an index anew; where nothing can be read, begin with an empty one.
 
     What the document tables have and the index has not is made again from stored answers, or forgotten by the table,
     so that the next crawl fetches it. Raises `IndexStoreError` if the index is locked or cannot be written, `UserError`
     if a source with missing documents is being crawled.
     """
-    index = open_index(project)
+    index = open_index(project, name)
     try:
         try:
             index.rebuild()
@@ -44,41 +45,41 @@ def rebuild(project: Project) -> Repair:
             index.clear()
     finally:
         index.close()
-    missing = _missing(project)
-    stored = [
-        project.sources[name] for name in missing if stored_documents_exist(project, project.sources[name])
-    ]
+    missing = _missing(project, name)
+    stored = [source for source in missing if stored_documents_exist(project, project.sources[source])]
     left = missing
     if stored:
-        reindex_sources(project, stored, settings={"LOG_LEVEL": "ERROR"})
-        left = _missing(project)
-    for name in left:
-        _forget(project, name)
+        sources = [project.sources[source] for source in stored]
+        reindex_sources(project, sources, settings={"LOG_LEVEL": "ERROR"})
+        left = _missing(project, name)
+    for source in left:
+        _forget(project, name, source)
     unreadable, fetched = sum(missing.values()), sum(left.values())
     return Repair(unreadable, unreadable - fetched)
 
 
-def _missing(project: Project) -> dict[str, int]:
-    """Return how many documents of each source are in its table and not in the index; no source without any."""
+def _missing(project: Project, name: str) -> dict[str, int]:
+    """Return how many documents of each source that feeds the index are missing there; no source without any."""
     numbers = {}
-    for name in project.sources:
-        if state_exists(project, name):
-            state = open_state(project, name, read_only=True)
-            numbers[name] = sum(1 for _ in _lost(project, name, state))
+    for source, definition in project.sources.items():
+        fed = {place.index for place in definition.feeding.in_order} or {PROJECT_INDEX}
+        if name in fed and state_exists(project, source):
+            state = open_state(project, source, read_only=True)
+            numbers[source] = sum(1 for _ in _lost(project, name, state))
             state.close()
-    return {name: number for name, number in numbers.items() if number}
+    return {source: number for source, number in numbers.items() if number}
 
 
-def _lost(project: Project, name: str, state: StateStore) -> Iterator[UrlRecord]:
-    index = open_index(project)
-    held = {url for _, url in index.urls(name)}
+def _lost(project: Project, name: str, state: SqliteState) -> Iterator[UrlRecord]:
+    index = open_index(project, name)
+    held = {url for _, url in index.urls(state.source)}
     index.close()
     return (record for record in state.records() if record.indexed and record.shown_url not in held)
 
 
-def _forget(project: Project, name: str) -> None:
+def _forget(project: Project, name: str, source: str) -> None:
     """Have the table of a source know that documents are not in the index, so that they are fetched in full."""
-    state = open_state(project, name)
+    state = open_state(project, source)
     for record in list(_lost(project, name, state)):
         unread = replace(record, indexed=False, etag="", last_modified="", checksum=b"")
         state.amend(url_key(record.url), unread)

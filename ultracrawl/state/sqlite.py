@@ -283,6 +283,14 @@ class SqliteState:
         waiting = " UNION SELECT key FROM pending UNION SELECT key FROM successor"
         return frozenset(key for (key,) in self._all(query + waiting))
 
+    def remake_documents(self) -> None:
+        """Forget by what documents in the index are known again."""
+        self.flush()
+        with translated(), self._transaction():
+            self._db.execute(
+                "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR handed=1"
+            )
+
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""
         self._marks.update(keys)

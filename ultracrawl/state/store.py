@@ -182,6 +182,9 @@ class StateStore(Protocol):
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
         """Return the keys of documents in the index, on the way there or waiting; on request of duplicates too."""
 
+    def remake_documents(self) -> None:
+        """Forget, durably, by what documents in the index are known again, so that the next visits make them anew."""
+
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say, after the commit of the index, whether the documents of these keys are in it."""
 

@@ -53,6 +53,17 @@ class IndexSection(StorageSection):
     )
 
 
+class FurtherIndex(StorageSection):
+    """An index beside that of the project, which sources feed by naming it; may be written as its path alone."""
+
+    engine: Literal["whoosh", "tantivy"] = Field(
+        default="whoosh",
+        description="The index engine. `tantivy` needs the extra of this name.",
+        examples=["tantivy"],
+    )
+    path: Path = Field(description="Folder of the index.", examples=["var/archive"])
+
+
 class StateSection(StorageSection):
     """The document table and the URL queue of each source."""
 
