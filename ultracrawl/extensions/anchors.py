@@ -46,7 +46,7 @@ class AnchorDesk:
         """How many are in the younger one."""
         self._leads: Counter[str] = Counter()
         """To how many targets links of a text lead, by what was met in this run."""
-        session.recorder.on_finish.append(self._ended)
+        session.recorder.on_finish.append(self.ended)
 
     # ---- what pages say
 
@@ -98,7 +98,7 @@ class AnchorDesk:
             self._leads = Counter({one: number for one, number in self._leads.items() if number > SHARED})
         self._leads[text] += 1
 
-    def _ended(self, visit: Visit) -> None:
+    def ended(self, visit: Visit) -> None:
         """Have the store know what a page says now; one that was not read, or is as it was, says what it said."""
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ultracrawl.content.anchors import SHARED, anchor_mark
+from ultracrawl.state.database import translated
 
 if TYPE_CHECKING:
     import sqlite3
@@ -97,12 +98,13 @@ class AnchorTable:
             return
         self._verified = max(number for number, _ in rows)
         doubted = set().union(*(_numbers(marks) for _, marks in rows))
-        for (marks,) in self._db.execute("SELECT marks FROM anchor_page"):
-            doubted.difference_update(_numbers(marks))
-            if not doubted:
-                return
-        query = "SELECT target, text FROM anchor WHERE gone=0"
-        self._gone += [row for row in self._db.execute(query) if anchor_mark(*row) in doubted]
+        with translated():  # row by row: they may be many
+            for (marks,) in self._db.execute("SELECT marks FROM anchor_page"):
+                doubted.difference_update(_numbers(marks))
+                if not doubted:
+                    return
+            query = "SELECT target, text FROM anchor WHERE gone=0"
+            self._gone += [row for row in self._db.execute(query) if anchor_mark(*row) in doubted]
 
     def due(self, also: Collection[int] = ()) -> DueAnchors:
         """Return what the index is to be told."""
