@@ -213,3 +213,22 @@ def test_fast_5_send_links_to(pages: Site, collection: Collection) -> None:
     assert f"{collection.url}/private/c" in {hit["url"] for hit in hits}, (
         "what the sender does not crawl itself"
     )
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["closed", "opened"])
+def test_an_intranet_is_reached_if_the_file_beside_opens_it(
+    pages: Site, collection: Collection, opened: bool
+) -> None:
+    """Another address of this machine stands for an inner host that a link leads to."""
+    inner = Site()
+    inner.page("/inner", title="Inner", text="needle")
+    with inner.serve(host="127.0.0.77") as address:
+        pages.page("/docs/b", title="B", links=[f"{address}/inner"])
+        if opened:
+            (collection.workspace.directory / "networks.txt").write_text("127.0.0.64/26\n")
+        collection.write()
+        collection.crawl()
+        explained = collection.command("explain", f"{address}/inner", "--json").json
+    assert inner.count("/inner") == opened
+    assert ("/inner" in collection.found("needle")) is opened
+    assert explained["accept"] is opened
