@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.access import Scheme
+from ultracrawl.access import NTLM_SCHEMES
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions.access.authenticator import Authenticator
 from ultracrawl.extensions.access.cookie_jars import CookieJars
@@ -64,7 +64,7 @@ class AccessDesk:
         if logins or source.cookies.enabled:
             self._layers.append(jars)
         if (
-            any(entry.scheme is Scheme.NTLM for entry in source.authentication.values())
+            any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
             and not ntlm_installed()
         ):
             raise MissingExtraError("authentication with NTLM", "ntlm")

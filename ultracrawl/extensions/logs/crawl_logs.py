@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.logs.event_logs import EventLogs
-from ultracrawl.extensions.logs.robot_log import FilterLog, RobotLog, filter_log_path, robot_log_path
+from ultracrawl.extensions.logs.robot_log import RobotLog, robot_log_path
 from ultracrawl.extensions.logs.run_log import RunLog
 from ultracrawl.extensions.logs.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.logs.timed_log import TimedLog
 
 if TYPE_CHECKING:
+    from ultracrawl.extensions.logs.filter_log import FilterLog
     from ultracrawl.extensions.session import CrawlSession
 
 
@@ -52,6 +53,11 @@ class CrawlLogs:
 
     def _open_robot(self, level: int) -> None:
         """Begin `robot.log` and `filter.log`."""
+        from ultracrawl.extensions.logs.filter_log import (  # noqa: PLC0415 - loads all of the filters
+            FilterLog,
+            filter_log_path,
+        )
+
         session, filtering = self._session, self._session.filtering
         assert filtering is not None
         project, name, size = session.project, session.source.name, session.project.logs.size
@@ -102,6 +108,8 @@ class CrawlLogs:
         self.events.end()
         self.flush()
         self._close_run()
+        if self._session.filtering is not None:
+            self._session.filtering.mute()
 
     def _close_run(self) -> None:
         if self.run is not None:
