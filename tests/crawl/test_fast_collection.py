@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from support.fast import fast_options, fast_xml
@@ -128,6 +129,21 @@ def test_fast_5_32_a_collection_and_its_part_share_a_site(pages: Site, collectio
     )
     collection.command("crawl", "--json")
     assert "/elsewhere" in collection.found("needle"), "the next cycle takes what the other one sent"
+
+
+def test_fast_5_32_what_a_part_excludes_the_collection_crawls(pages: Site, collection: Collection) -> None:
+    """The collection has rules about its hosts, the part about URIs: both find what is theirs."""
+    rules = fast_options(
+        {"include_uris/prefix": (f"{collection.url}/docs/",), "exclude_uris/suffix": ("/docs/a",)}
+    )
+    collection.write(f'<SubDomain name="docs">{rules}</SubDomain>', include_domains__exact=("127.0.0.1",))
+    for _ in range(2):  # what the part finds for the collection is fetched by the next cycle
+        collection.command("crawl", "--json")
+    rows = collection.command("urls", "--json").lines
+    owners = {urlsplit(row["access_url"]).path: row["source"] for row in rows}
+    assert owners["/"] == owners["/docs/a"] == owners["/private/c"] == "handbook"
+    assert owners["/docs/b"] == owners["/docs/new"] == owners["/docs/a/deep"] == "handbook.docs"
+    assert pages.count("/docs/a") == 2, "once in each cycle"
 
 
 def test_fast_5_send_links_to(pages: Site, collection: Collection) -> None:

@@ -9,6 +9,7 @@ from support.fast import fast_options, fast_xml
 
 from ultracrawl.dialects import read_definitions
 from ultracrawl.dialects.fast_xml import OPTIONS
+from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
 from ultracrawl.sources import Loaded, compile_source
 
 START = ("http://a.example/", "http://a.example/news/")
@@ -218,7 +219,7 @@ def test_every_option_that_a_sub_collection_may_set_differs_from_the_collection(
     }  # fmt: skip
     assert {spec.path.replace("/", "__").split("__")[0] for spec in OPTIONS.all if spec.sub} == {
         name.split("__")[0] for name in set_there
-    } | {"start_uri_files"}
+    } | {"start_uri_files", *RULE_SECTIONS}
 
 
 TOLD = {
