@@ -219,3 +219,18 @@ def test_robot_state_dir_holds_the_data(pages: Site, url: str, robot: RobotFiles
     assert len(robot.found("needle")) == 5
     assert (robot.workspace.directory / "elsewhere/data").is_dir()
     assert not (robot.workspace.directory / "robot").exists()
+
+
+def test_the_filters_of_a_definition_are_found_from_its_folder(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    folder = workspace.directory / "conf"
+    folder.mkdir()
+    text = FILTERS.format(e="Enumerate fn=enumerate-urls", g="Generate fn=extract-html-meta")
+    (folder / "filter.conf").write_text(text)
+    filters = {"file": "filter.conf", "enumeration": "e", "generation": "g"}
+    workspace.define(f"{url}/", filters=filters, sitemaps={"use": False})
+    (workspace.directory / "ultracrawl.yaml").rename(folder / "ultracrawl.yaml")
+    assert workspace.crawl("-c", "conf/ultracrawl.yaml").run["outcomes"] == {"NEW": 5}
+    shown = workspace.command("convert", "conf/ultracrawl.yaml").out
+    assert "file: filter.conf\n" in shown, "as it was"

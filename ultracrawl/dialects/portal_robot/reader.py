@@ -216,8 +216,13 @@ def source_name(csid: str) -> str:
     return _UNFIT.sub("-", last).strip("-._") or "robot"
 
 
+def default_agent() -> str:
+    """Return the User-Agent of a robot that names none."""
+    return f"ultracrawl/{__version__}"
+
+
 def _user_agent(properties: RobotProperties) -> str:
-    name = properties["user-agent"] or f"ultracrawl/{__version__}"
+    name = properties["user-agent"] or default_agent()
     email = properties["email"]
     return f"{name} ({email})" if properties.is_set("email") else name
 
