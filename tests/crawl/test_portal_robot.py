@@ -234,3 +234,22 @@ def test_the_filters_of_a_definition_are_found_from_its_folder(
     assert workspace.crawl("-c", "conf/ultracrawl.yaml").run["outcomes"] == {"NEW": 5}
     shown = workspace.command("convert", "conf/ultracrawl.yaml").out
     assert "file: filter.conf\n" in shown, "as it was"
+
+
+@pytest.mark.parametrize(
+    ("obeyed", "indexed", "asked"), [("yes", 2, 0), ("no", 4, 1)], ids=["obeyed", "not obeyed"]
+)
+def test_the_wishes_of_a_page_hold_whatever_filters_say(
+    site: Site, url: str, robot: RobotFiles, obeyed: str, indexed: int, asked: int
+) -> None:
+    site.page("/", title="Home", text="needle", links=["/a", "/b"])
+    site.page("/a", title="A", text="needle a", head='<meta name="robots" content="noindex">')
+    site.page("/b", title="B", text="needle b", head='<meta name="robots" content="nofollow">', links=["/c"])
+    site.page("/c", title="C", text="needle c")
+    robot.site(f"{url}/")
+    robot.properties(enable_robots_txt=obeyed)
+    robot.crawl()
+    assert len(robot.found("needle")) == indexed
+    assert site.count("/c") == asked
+    reasons = {row["reason"] for row in robot.command("robot", "report", "excluded", "--json").lines}
+    assert (reasons == set()) == (obeyed == "no"), reasons

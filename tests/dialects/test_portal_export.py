@@ -174,7 +174,7 @@ SITES = """
 def robot_at(folder: Path) -> Path:
     config = folder / "config"
     config.mkdir(parents=True)
-    for name in ("filter.conf", "filterrules.conf"):
+    for name in ("filter.conf", "filterrules.conf", "mime.types"):
         (config / name).write_text((DEFAULTS / name).read_text())
     with (config / "filterrules.conf").open("a") as rules:
         rules.write(SITES)

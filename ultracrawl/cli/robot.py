@@ -24,6 +24,7 @@ from ultracrawl.model import DefinitionError
 Change = Callable[[RulesEditor], None]
 ELSEWHERE = {
     **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
+    "create": "robot_create",
     "report": "robot_reports",
     "schedule": "robot_schedule",
     "edit-site": "robot_editing",
@@ -56,10 +57,11 @@ class RobotVerbs(click.Group):
 def command() -> None:
     """Control a portal robot, and edit its sites and filter rules in the filterrules.conf beside its robot.conf.
 
-    Comments and order of the file stay as they are. A change counts from the next run on.
+    Comments and order of the file stay as they are. A change counts from the next start of the robot on.
 
     \b
     Examples:
+      ultracrawl robot create docs
       ultracrawl robot create-site www.example.com --depth 5 -c config/robot.conf
       ultracrawl robot start --background -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines

@@ -104,7 +104,7 @@ PROPERTIES: Mapping[str, Property] = {
         Property("email", _text, "user@domain", "sent with the user agent, and as From"),
         Property("enable-ip", _flag, True, "source and field `IP`: the address of the host is looked up"),
         _idle("enable-rdm-probe", "no server is asked for descriptions of its own", _flag, False),
-        Property("enable-robots-txt", _flag, True, "robots.txt is obeyed"),
+        Property("enable-robots-txt", _flag, True, "robots.txt and META robots are obeyed"),
         _idle("engine-concurrent", "there are no threads to make in advance", _number(1), 10),
         Property("enumeration-filter", _text, "enumeration-default", "the filter that finds URLs"),
         Property("generation-filter", _text, "generation-default", "the filter that makes descriptions"),

@@ -194,7 +194,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "authentication": authentication(properties, files.rules.sites, files.starts),
         "ftp": ftp(properties, files.starts),
         "proxy": proxy(properties),
-        "robots": {"obey": properties["enable-robots-txt"]},
+        "robots": {"obey": properties["enable-robots-txt"], "meta": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
         "politeness": {
             "delay": properties["server-delay"],

@@ -132,6 +132,8 @@ def _is_said(option: str, source: DataSource) -> bool:
         return False
     if option.startswith("attributes"):
         return dict(source.attributes) == FIELDS
+    if option == "robots.meta":
+        return source.robots.meta == source.robots.obey
     if option == "sitemaps.use":
         return not source.sitemaps.use
     if option in ("types", "follow_only_types"):
