@@ -244,6 +244,14 @@ def delete_rule(name: str, yes: bool, config: str | None) -> None:
 # ---- the file
 
 
+def starts_of_site(config: str | None, name: str) -> list[str]:
+    """Return the enabled starting points of a site, whether it is enabled or not. Raises `UserError`."""
+    sites = {site.name: site for site in _rules(config).sites}
+    if name not in sites:
+        raise UserError(f"there is no site {name!r}; the sites are: {', '.join(sites) or 'none'}")
+    return [start.url for start in sites[name].starts if start.enabled]
+
+
 def rules_path(config: str | None) -> Path:
     """Return where the filterrules.conf of a robot is. Raises `UserError`."""
     location = locate_definitions(config)

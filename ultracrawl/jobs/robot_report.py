@@ -27,6 +27,8 @@ _BY_OUTCOME = {
     UrlOutcome.ROBOTS: ROBOTS,
     UrlOutcome.DUPLICATE: DUPLICATION,
 }
+DIRECTORY = "directory with"
+"""How the reason of a directory begins: it gives its files, and is no document itself."""
 _EXCLUDED = frozenset({*_BY_OUTCOME, UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED})
 
 
@@ -83,6 +85,10 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
         if store is None:
             return RobotStatus(source.name, state, starts, refreshed=clock())
         counts, runs = store.counts(), store.runs(2)
+        excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
+        if "ftp" in source.boundary.schemes:
+            described = store.records(UrlOutcome.NOT_INDEXED)
+            excluded -= sum(record.reason.startswith(DIRECTORY) for record in described)
         expiries = store.expiry.outlook(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
@@ -93,7 +99,7 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
         counts.known,
         counts.queued,
         counts.indexed,
-        sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED),
+        excluded,
         ended.get("fetched", 0) / seconds if seconds else 0.0,
         {name: ended[name] for name in ("run_id", "started", "finished", "fetched") if name in ended},
         expiries.expired,
@@ -105,7 +111,7 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
 def reason_of(record: UrlRecord) -> str:
     """Return the group of an excluded URL, as the report has it; empty for one that is not excluded."""
     outcome = record.outcome
-    if outcome is None or outcome not in _EXCLUDED:
+    if outcome is None or outcome not in _EXCLUDED or record.reason.startswith(DIRECTORY):
         return ""
     if outcome in _BY_OUTCOME:
         return _BY_OUTCOME[outcome]

@@ -64,8 +64,7 @@ class BoundsWriter:
 
     def written(self) -> Bounds:
         """Return all of it."""
-        if not self._rules.schemes >= {"http", "https"} or "ftp" in self._rules.schemes:
-            self._allow(any_of(sorted(self._rules.schemes)), source="protocol")
+        self._schemes()
         if self._rules.exclude_extensions:
             self._deny(extension_expression(self._rules.exclude_extensions), source="path")
         self._excluded_hosts()
@@ -79,6 +78,14 @@ class BoundsWriter:
         self._uris()
         self._followed()
         return self._bounds
+
+    def _schemes(self) -> None:
+        """Say which schemes are followed; a robot follows FTP if one of its starting points lies there."""
+        usual = {"http", "https", *(["ftp"] if any(url.startswith("ftp:") for url in self._seeds) else [])}
+        if not self._rules.schemes <= usual:
+            self._leave("boundary.schemes", "`ftp` without a starting point on an FTP server")
+        if not usual <= self._rules.schemes:
+            self._allow(any_of(sorted(self._rules.schemes)), source="protocol")
 
     def _hosts(self, action: Action) -> Iterator[DomainRule]:
         for rule in self._rules.domains:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import SecretStr
 
 from ultracrawl.dialects.portal_robot.reader import default_agent
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources import DataSource, LimitsSection, Project
 
 Properties = dict[str, object]
 Left = tuple[str, str, str]
@@ -42,6 +42,7 @@ def properties_of(source: DataSource, project: Project) -> Properties:
     email = source.headers.get("From")
     filters, completion = source.filters, source.completion
     depth = source.depth if filters.depth is None else filters.depth
+    size = source.limits.max_size
     programs = completion.programs or filters.programs
     at_once = source.settings.get("CONCURRENT_REQUESTS")
     return {
@@ -55,7 +56,7 @@ def properties_of(source: DataSource, project: Project) -> Properties:
         "site-max-concurrent": source.politeness.concurrency,
         "max-concurrent": at_once if isinstance(at_once, int) else None,
         "connect-timeout": float(source.limits.timeout),
-        "max-filesize-kb": max(1, source.limits.max_size // 1024),
+        "max-filesize-kb": max(1, size // 1024) if size != LimitsSection().max_size else None,
         "convert-timeout": float(source.conversion.timeout),
         "cmd-hook": shlex.join(completion.command) if completion.command else None,
         "bindir": str(programs) if programs else None,
