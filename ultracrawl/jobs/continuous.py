@@ -11,7 +11,7 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 
 from ultracrawl.backends import open_state, state_exists
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live
@@ -44,7 +44,8 @@ def run_continuously(
     Cycle k begins k intervals after the first, which may have been held by an earlier process; those that were
     missed are not made up for (FAST 5.1 J60). With `refresh.when_idle` a cycle follows the one before at once (J62).
     Sources take turns, the one that is due first goes first. A crawl that is still going on when its
-    cycle is over is ended. Raises `UserError` for a source that says neither, or that is being crawled elsewhere.
+    cycle is over is ended. Raises `UserError` for a source that says neither. Of several sources, one that cannot
+    begin has a report that says why, and is tried again after a minute; a single one raises its error.
     """
     chosen = list(sources)
     for source in chosen:
@@ -97,7 +98,14 @@ class _Continuous:
             name = min(self._due, key=lambda one: self._due[one])
             while (rest := self._due[name] - time.time()) > 0:
                 await asyncio.sleep(min(rest, LONGEST_SLEEP))
-            session = await self._crawl(self._sources[name])
+            try:
+                session = await self._crawl(self._sources[name])
+            except UltracrawlError as error:
+                if len(self._sources) == 1:
+                    raise
+                self._told(RunReport.not_begun(name, error))
+                self._due[name] = time.time() + REST_AFTER_FAILURE
+                continue
             self._told(session.report)
             await complete(session)
             interrupted = session.report.interrupted or session.verdict.ends

@@ -52,6 +52,8 @@ def filtered_documents(
         twin = session.duplicates.find(visit, page, response.body)
     if result.links and _follows(session, visit, html_page, twin):
         base = (html_page.base if html_page else "") or response.url
+        if html_page is not None and session.anchors is not None:
+            visit.anchor_links = html_page.links
         new = session.links.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)

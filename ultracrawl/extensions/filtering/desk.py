@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,9 +24,8 @@ from ultracrawl.urls import site_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ultracrawl.extensions.logs.robot_log import FilterLog
+    from ultracrawl.extensions.logs.filter_log import FilterLog
     from ultracrawl.model import Page
-    from ultracrawl.sources import DataSource
     from ultracrawl.sources.sections.filters import FiltersSection
 
 logger = logging.getLogger(__name__)
@@ -224,11 +222,6 @@ class Filtering:
         rules, read = read_classification(_text(path), str(path)) if path else ([], None)
         self._findings += read.findings if read else []
         return Classifier(rules, self._section.max_classifications)
-
-
-def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None:
-    """Return the filters of a source, if it has any: those that its process keeps for all crawls, or new ones."""
-    return (kept or Filtering(source.filters, time.time)) if source.filters.file else None
 
 
 def _text(path: Path) -> str:

@@ -6,10 +6,10 @@ import logging
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.logs.robot_log import LogLevel
-from ultracrawl.filters import Answer
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
+    from ultracrawl.filters import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -26,29 +26,24 @@ class SessionVerdict:
         self._session = session
         self.answer: Answer | None = None
         """REQ_EXIT or REQ_RESTART, once one was followed."""
+        self.restarts = False
+        """Whether the cycle begins anew after this session."""
+        self.ends = False
+        """Whether nothing comes after this session."""
         self._followed: int = getattr(session.crawler.spidercls, "restarts", 0)
         if session.filtering is not None:
             session.filtering.on_verdict = self.hear
-
-    @property
-    def restarts(self) -> bool:
-        """Whether the cycle begins anew after this session."""
-        return self.answer is Answer.RESTART
-
-    @property
-    def ends(self) -> bool:
-        """Whether nothing comes after this session."""
-        return self.answer is Answer.EXIT
 
     def hear(self, answer: Answer, why: str) -> None:
         """Follow an answer; `why` names the function."""
         if self.answer is not None or self._session.replay:
             return
         most = self._session.source.filters.restarts
-        if answer is Answer.RESTART and self._followed >= most:
+        restarts = answer is type(answer).RESTART
+        if restarts and self._followed >= most:
             self._tell(f"{why}; not followed, because the cycle began anew {most} times in a row")
             return
-        self.answer = answer
+        self.answer, self.restarts, self.ends = answer, restarts, not restarts
         self._session.limits.end(why)
         self._tell(why)
 

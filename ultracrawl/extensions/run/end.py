@@ -32,8 +32,11 @@ async def finish_indexing(session: CrawlSession) -> None:
             session.expiry.sweep()
         session.feeds.expire()
     _delete(session)
+    if session.anchors is not None and not session.report.interrupted and not session.replay:
+        session.anchors.settle()
     session.flush()
     session.feed.drain()
+    session.feed.retry()
     deadline = time.monotonic() + INDEX_TIMEOUT
     while session.feed.busy and time.monotonic() < deadline:
         session.feed.collect()
@@ -51,6 +54,7 @@ def end_run(session: CrawlSession, started: float) -> None:
     report.seconds = time.monotonic() - started
     now = session.clock()
     report.finished = in_words(now)
+    session.filling.end()
     if session.replay:
         return
     run = session.run
