@@ -126,7 +126,9 @@ def verdicts(source: DataSource, urls: Iterable[str]) -> dict[str, tuple[bool, b
 def test_a_boundary_decides_alike_as_filters_and_sites(boundary: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file, source, rules = project_at(folder, {"start_urls": ["https://a.example/x"], "boundary": boundary})
+        file, source, rules = project_at(
+            folder, {"start_urls": ["https://a.example/x"], "boundary": boundary}
+        )
         text = exported(file)
         left = {finding.key for finding in text.findings if finding.key.startswith("boundary")}
         if left:
