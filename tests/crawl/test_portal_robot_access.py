@@ -12,6 +12,9 @@ from support.robot import RobotFiles
 from support.server import Request
 from support.site import Site
 
+from ultracrawl.dialects import read_definitions
+from ultracrawl.sources import require
+
 BASIC = "Basic " + base64.b64encode(b"jack:boots").decode()
 
 
@@ -87,3 +90,14 @@ def test_what_has_no_effect_is_told(
     ended = robot.workspace.command("lint", "config/robot.conf")
     assert ended.code == 0
     assert told in ended.out if told else not ended.out
+
+
+def test_user_and_password_may_stand_in_the_address_of_the_proxy(workspace: Workspace) -> None:
+    robot = RobotFiles(workspace)
+    robot.site("http://h/")
+    robot.properties(auto_proxy="http://me:se%40cret@proxy:3128/", proxy_type="manual")
+    (source,) = require(read_definitions(robot.config / "robot.conf")).sources.values()
+    (server,) = source.proxy.servers.values()
+    assert server.password is not None
+    assert (str(server.url), server.user) == ("http://proxy:3128", "me")
+    assert server.password.get_secret_value() == "se@cret"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ultracrawl.dialects.portal_robot.properties import RobotProperties
 from ultracrawl.filters.rules import SiteDefinition, StartingPoint
@@ -72,11 +72,18 @@ def _of(site: SiteDefinition) -> Iterator[str]:
 
 
 def proxy(properties: RobotProperties) -> dict[str, Any]:
-    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used."""
+    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used.
+
+    User and password may stand in its address.
+    """
     address = properties["auto-proxy"]
     if not address or properties["proxy-type"] == "direct" or _is_script(address):
         return {}
-    return {"servers": {"robot": {"url": address}}}
+    parts = urlsplit(address)
+    server = {"url": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()}
+    if parts.username and parts.password:
+        server |= {"user": unquote(parts.username), "password": unquote(parts.password)}
+    return {"servers": {"robot": server}}
 
 
 def _is_script(address: str) -> bool:
