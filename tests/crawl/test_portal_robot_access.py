@@ -79,8 +79,14 @@ def test_proxy_type_says_whether_the_proxy_is_used(
         ({"proxy_type": "auto", "auto_proxy": "http://p.example/proxy.pac"}, "which is not run"),
         ({"proxy_type": "manual"}, "has no effect without auto-proxy"),
         ({"auto_proxy": "http://p.example/proxy.pac"}, ""),
+        ({"enable_rdm_probe": "true"}, "enable-rdm-probe - has no effect: no server is asked"),
+        (
+            {"remote_access": "yes"},
+            "remote-access - has no effect: commands from other hosts are never taken",
+        ),
+        ({"remote_access": "no"}, ""),
     ],
-    ids=["a script", "no proxy", "direct"],
+    ids=["a script", "no proxy", "direct", "RDM", "remote access", "no remote access"],
 )
 def test_what_has_no_effect_is_told(
     url: str, robot: RobotFiles, properties: dict[str, str], told: str

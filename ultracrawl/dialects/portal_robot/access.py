@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ultracrawl.dialects.portal_robot.properties import RobotProperties
+from ultracrawl.dialects.portal_robot.properties import PROPERTIES, RobotProperties
 from ultracrawl.filters.rules import SiteDefinition, StartingPoint
 from ultracrawl.model import Finding
 
@@ -92,7 +92,12 @@ def _is_script(address: str) -> bool:
 
 
 def doubts(properties: RobotProperties) -> Iterator[Finding]:
-    """Yield what of it has no effect."""
+    """Yield what of it has no effect, and switches that ask for what there is not."""
+    for name in ("enable-rdm-probe", "remote-access"):
+        if properties[name]:
+            problem = f"has no effect: {PROPERTIES[name].effect}"
+            line = properties.lines.get(name, 0)
+            yield Finding(properties.file, line, name, problem, "remove it", False)
     address = properties["auto-proxy"]
     if address and properties["proxy-type"] != "direct" and _is_script(address):
         problem = (
