@@ -180,7 +180,7 @@ def test_mistakes_in_all_four_files_are_said_at_once(url: str, robot: RobotFiles
     assert ended.code == 2
     for name, line in [
         ("robot.conf", 5),
-        ("filter.conf", 17),
+        ("filter.conf", 18),
         ("filterrules.conf", 1),
         ("classification.conf", 1),
     ]:
