@@ -375,3 +375,20 @@ def test_an_edit_that_cannot_be_done_leaves_the_file_alone(
     ended = robot.command("robot", *words)
     assert (ended.code, problem in ended.err) == (2, True), ended.err
     assert rules(robot) == before
+
+
+def test_lint_reads_the_filters_of_a_yaml_definition(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.define("http://h/", filters={"file": "filter.conf", "enumeration": "e", "generation": "g"})
+    missing = workspace.command("lint", "ultracrawl.yaml")
+    assert (missing.code, "sources.site.filters - " in missing.out) == (2, True)
+    (tmp_path / "filter.conf").write_text(
+        "<Filter name=e>\n</Filter>\n<Filter name=g>\nData fn=generate-md6\n</Filter>\n"
+    )
+    wrong = workspace.command("lint", "ultracrawl.yaml")
+    assert (
+        wrong.code,
+        "filter.conf:4 - fn - there is no function `generate-md6`; did you mean" in wrong.out,
+    ) == (2, True)
+    (tmp_path / "filter.conf").write_text("<Filter name=e>\n</Filter>\n<Filter name=g>\n</Filter>\n")
+    assert workspace.command("lint", "ultracrawl.yaml").code == 0
