@@ -24,24 +24,20 @@ def test_every_verb_takes_a_robot(robot: RobotFiles, url: str) -> None:
         ("search", "needle"): "2 of 2 documents",
         ("status",): "robot: idle; 4 URLs known, 2 indexed",
         ("urls",): f"{url}/a",
-        ("queue",): "4 URLs",
+        ("queue",): f"{url}/a",
         ("plan",): "4  stay",
         ("explain", f"{url}/a"): "would be crawled",
         ("explain", f"{url}/new.zip"): "both deny it: filter rules: 127.0.0.1: archive-files",
         ("index", "info"): "2 documents",
         ("simulate",): "ACCEPTED",
         ("robot", "status"): "2  descriptions in the index",
-        ("robot", "report", "excluded"): "1  filter rules",
         ("robot", "report", "servers"): "127.0.0.9",
         ("robot", "export-rds"): "@DOCUMENT { ",
-        ("robot", "list-sites"): "127.0.0.1 (server, on)",
-        ("robot", "list-rules"): "archive-files",
-        ("index", "optimise"): "",
     }
     for words, told in expected.items():
         ended = robot.command(*words)
         assert (ended.code, ended.err) == (0, ""), (words, ended.err)
-        assert told.removesuffix("4 URLs") in ended.out, words
+        assert told in ended.out, words
 
 
 @pytest.mark.parametrize(
