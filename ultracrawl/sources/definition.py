@@ -486,5 +486,16 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         attributes=head.attributes,
         lists=head.lists,
         base=base,
-        sources=dict(sources),
+        sources={name: _placed(source, base) for name, source in sources.items()},
     )
+
+
+def _placed(source: DataSource, base: Path) -> DataSource:
+    """Return a source whose filters and programs are taken from a folder, wherever the command is given."""
+    update: dict[str, object] = {}
+    if source.filters.file is not None:
+        update["filters"] = source.filters.below(base)
+    if source.completion.programs is not None:
+        programs = base / source.completion.programs
+        update["completion"] = source.completion.model_copy(update={"programs": programs})
+    return source.model_copy(update=update) if update else source

@@ -153,6 +153,11 @@ class SourceSpider(Spider):
     async def _rendered(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
         """Handle a page whose scripts are run; other answers are handled meanwhile."""
         try:
+            if self.session.filtering is not None:
+                rendered = await self.session.rendering.rendered(visit, response)
+                for item in filtered_documents(self.session, visit, response, rendered=rendered):
+                    yield item
+                return
             page = self._static(visit, response)
             if page is not None:
                 for item in self._page(
