@@ -8,9 +8,9 @@ everything is flushed every 500 URLs, and at the end the store is closed, which 
 small store is copied to its places, while that of a large one is copied all the time.
 In every cell a URL is the same work: it is one of the known ones, read from the stored queue, and the new ones wait. A
 store of 1,000 is therefore measured 100 times, each time a fresh copy, until 100,000 URLs are done.
-`--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own. Prints one
-JSON object: medians of the rounds, URLs per second of CPU time (the machine may have other work) and of wall time, memory
-of the process (MB), bytes a URL; and how flat the curves are: the slowest cell as part of the fastest.
+`--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own. Prints
+one JSON object: medians of the rounds, URLs per second of CPU time (the machine may have other work) and of wall time,
+memory of the process (MB), bytes a URL; and how flat the curves are: the slowest cell as part of the fastest.
 
 Ten million known URLs, about ten minutes and 4 GB of disk:
 
