@@ -6,8 +6,9 @@ In memory: `Frontier` alone; take the next entry, finish it, and queue another o
 a state store in which all URLs wait; each one is finished with a record, a new URL is added for every second one,
 everything is flushed every 500 URLs, and at the end the store is closed, which is in the time: it is when the log of a
 small store is copied to its places, while that of a large one is copied all the time.
-In every cell a URL is the same work: it is one of the known ones, read from the stored queue, and the new ones wait. A
-store of 1,000 is therefore measured 100 times, each time a fresh copy, until 100,000 URLs are done.
+No more URLs are worked through than are known, so that nearly each is read from the stored queue (where a site has
+one or two, its new ones follow while it has its place). A store of 1,000 is therefore measured 100 times, each time a
+fresh copy, until 100,000 URLs are done.
 `--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own. Prints
 one JSON object: medians of the rounds, URLs per second of CPU time (the machine may have other work) and of wall time,
 memory of the process (MB), bytes a URL; and how flat the curves are: the slowest cell as part of the fastest.
@@ -40,7 +41,7 @@ from ultracrawl.state import QueueEntry, SqliteState
 from ultracrawl.urls import url_key
 
 STEPS = 100_000
-ROUNDS = 5
+ROUNDS = 3
 FLUSH = 500
 FILL = 20_000
 """URLs a flush while a store is made."""

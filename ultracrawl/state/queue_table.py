@@ -101,6 +101,7 @@ class QueueTable:
         """Take up what stands in the table now: it was changed as a whole."""
         self._seq = int(self._read("SELECT coalesce(max(seq), 0) FROM queue")[0][0])
         self._ahead.clear()
+        self._places.clear()
 
     # ---- where rows lie
 
@@ -116,7 +117,8 @@ class QueueTable:
     # ---- writing, inside a transaction of the store
 
     def add_new(self, entries: Iterable[QueueEntry], places: dict[int, int]) -> None:
-        """Write entries whose rows were made in this transaction, at these places by key."""
+        """Write entries whose rows were made in this transaction; `places` are those of all such rows, by key."""
+        self._remember(places.items())
         self._db.executemany(
             _ADD, [(e.site, e.level, e.depth, e.seq, e.hops, places[e.key]) for e in entries]
         )

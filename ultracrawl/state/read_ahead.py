@@ -48,11 +48,11 @@ class ReadAhead:
         """Return how many rows to read behind a site that was not here, of which `own` rows were read; 0 for none."""
         if own > SMALL:
             return 0
+        if not self._used:
+            self._used, self._number, self._rest = True, LEAST, REST
         if self._rest:
             self._rest -= 1
             return 0
-        if not self._used:
-            self._number, self._rest = LEAST, REST
         return self._number
 
     def fill(self, rows: Sequence[Row], *, more: bool, without: Collection[str]) -> None:
