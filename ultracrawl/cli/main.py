@@ -10,6 +10,7 @@ import click
 
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.garbage import collect_seldom
 
 VERBS = {
     "admin": "admin",
@@ -19,6 +20,7 @@ VERBS = {
     "crawl": "crawl",
     "explain": "explain",
     "export": "export",
+    "feeding": "feeding",
     "index": "index",
     "init": "init",
     "lint": "lint",
@@ -77,6 +79,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line of this process."""
+    collect_seldom()
     try:
         cli(standalone_mode=False)
     except click.ClickException as error:

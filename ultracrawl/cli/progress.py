@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING, Self
 
 from ultracrawl.extensions import CrawlSession
+
+if TYPE_CHECKING:
+    from ultracrawl.cli.live_line import LiveLine
 
 
 class ProgressLine:
     """Shows fetched, indexed, queued, pages a second and the current site; silent where there is no terminal."""
 
     def __init__(self, *, enabled: bool) -> None:
-        self._console = Console(stderr=True)
-        self._live: Live | None = None
-        if enabled and self._console.is_terminal:
-            self._live = Live(console=self._console, refresh_per_second=5, transient=True)
+        self._live = _live_line() if enabled and sys.stderr.isatty() else None
         self._rate = 0.0
         self._last = (0.0, 0)
 
@@ -49,11 +46,13 @@ class ProgressLine:
         phase = "crawling" if report.queued else "indexing"
         if session.control.paused:
             phase = "paused"
-        self._live.update(
-            Text(
-                f"{report.source}: {phase} · {report.fetched:,} fetched · {report.indexed:,} indexed · "
-                f"{report.queued:,} queued · {self._rate:,.0f} pages/s · {site}",
-                no_wrap=True,
-                overflow="ellipsis",
-            )
+        self._live.show(
+            f"{report.source}: {phase} · {report.fetched:,} fetched · {report.indexed:,} indexed · "
+            f"{report.queued:,} queued · {self._rate:,.0f} pages/s · {site}"
         )
+
+
+def _live_line() -> LiveLine:
+    from ultracrawl.cli.live_line import LiveLine  # noqa: PLC0415 - 10 ms that a crawl without terminal spares
+
+    return LiveLine()

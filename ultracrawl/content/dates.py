@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 
 _DELIMITER = re.compile(r"[\x09\x20-\x2F\x3B-\x40\x5B-\x60\x7B-\x7E]+")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?!\d)", re.ASCII)
@@ -30,6 +31,7 @@ _FIRST_YEAR = 1601
 _MAX_LENGTH = 100
 
 
+@lru_cache(maxsize=1024)  # several rules ask for the date of one page
 def parse_http_date(value: str) -> datetime | None:
     """Return the moment a date string means, in UTC, or None.
 

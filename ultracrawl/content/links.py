@@ -116,6 +116,7 @@ def read_card(found: Harvest, node: LexborNode) -> None:
         found.add(attributes.get(name), LinkKind.CARD)
 
 
+@lru_cache(maxsize=256)
 def kind_of_rel(rel: str) -> LinkKind | None:
     """Return the kind of a `<link>` by its `rel`, or None if it leads to no document."""
     words = frozenset(rel.lower().split())

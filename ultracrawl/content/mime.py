@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ultracrawl.content.containers import is_tar, ole_type, zip_type
 
@@ -22,11 +23,25 @@ _SIGNED = frozenset(
         "application/rtf",
         "application/zip",
         "application/x-zip-compressed",
+        "application/x-tar",
+        "application/gzip",
+        "application/x-gzip",
+        "application/x-bzip2",
+        "application/x-xz",
+        "application/x-7z-compressed",
         "application/msword",
         "application/epub+zip",
+        "application/json",
+        "message/rfc822",
+        "application/mbox",
     }
 )
-_SIGNED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-", "application/vnd.oasis.")
+_SIGNED_PREFIXES = (
+    "application/vnd.ms-",
+    "application/vnd.openxmlformats-",
+    "application/vnd.oasis.",
+    "image/",
+)
 """Formats that show in their first bytes what they are."""
 
 _SIGNATURES = (
@@ -59,6 +74,9 @@ _SIGNATURES = (
     (b"\x7fELF", "application/x-executable"),
     (b"MZ\x90\0", "application/x-msdownload"),
 )
+_SIGNED_STARTS = frozenset(signature[:1] for signature, _ in _SIGNATURES)
+_WORDLIKE = (b"BM", b"BZh", b"ID3", b"fLaC", b"wOFF", b"wOF2")
+"""Signatures that a text may begin with (`BMW ...`); they count only before bytes that no text has."""
 _BY_FORM_TYPE = {b"WEBP": "image/webp", b"WAVE": "audio/wave", b"AVI ": "video/avi"}
 _MARKUP = re.compile(
     rb"\s*(?:<!--.*?-->\s*)*"
@@ -96,9 +114,10 @@ def declared_type(content_type: str) -> str:
 def sniff_type(body: bytes) -> str:
     """Return the media type that the first bytes show; `application/octet-stream` if they show none."""
     head = body[:_SNIFFED_BYTES]
-    for signature, name in _SIGNATURES:
-        if head.startswith(signature):
-            return _inside(name, body)
+    if head[:1] in _SIGNED_STARTS:
+        for signature, name in _SIGNATURES:
+            if head.startswith(signature) and (signature not in _WORDLIKE or _BINARY.search(head)):
+                return _inside(name, body)
     if head.startswith(b"RIFF"):
         return _BY_FORM_TYPE.get(head[8:12], "application/octet-stream")
     if head[4:8] == b"ftyp":
@@ -164,6 +183,11 @@ def is_certain(declared: str) -> bool:
 
 def type_matches(name: str, patterns: Iterable[str]) -> bool:
     """Return whether a media type is one of `patterns`; `*` stands for a whole field (`text/*`, `*/*`)."""
+    return _matches(name, tuple(patterns))
+
+
+@lru_cache(maxsize=1024)
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     main, _, _ = name.partition("/")
     wanted = {pattern.partition(";")[0].strip().lower() for pattern in patterns}
     return not wanted.isdisjoint({name.lower(), f"{main.lower()}/*", "*/*"})

@@ -144,7 +144,6 @@ class Recorder:
                 last_modified=visit.last_modified or known.last_modified,
                 links=visit.links or known.links,
             )
-        record = replace(record, pending=outcome is PENDING, leaving="")
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
             return _forgotten(record, failures=gone)
@@ -153,6 +152,8 @@ class Recorder:
             return _forgotten(record, links=visit.links)
         return replace(
             record,
+            pending=outcome is PENDING,
+            leaving="",
             failures=0,
             etag=visit.etag,
             last_modified=visit.last_modified,
@@ -169,7 +170,15 @@ class Recorder:
 def _forgotten(record: UrlRecord, *, failures: int = 0, links: bytes = b"") -> UrlRecord:
     """Return the record without what its content was known by."""
     return replace(
-        record, failures=failures, etag="", last_modified="", checksum=b"", links=links, fingerprint=b""
+        record,
+        pending=False,
+        leaving="",
+        failures=failures,
+        etag="",
+        last_modified="",
+        checksum=b"",
+        links=links,
+        fingerprint=b"",
     )
 
 

@@ -27,22 +27,25 @@ class DownloadWatch:
     @property
     def wanted(self) -> bool:
         """Whether anybody listens; sending to nobody would cost more than the rest of a small download."""
-        return any(
-            dispatcher.getReceivers(sender, signal)
-            for signal in _SIGNALS
-            for sender in (self._sender, dispatcher.Any)
-        )
+        return any(map(self._is_heard, _SIGNALS))
 
     def headers(
         self, request: Request, values: dict[bytes, list[bytes]], length: int | None
     ) -> StopDownload | None:
         """Tell that the head of a response has come; returns the wish to stop."""
-        headers = Headers(values)
+        headers = Headers()
+        dict.update(headers, values)  # the names are normal already
         return self._send(signals.headers_received, request, headers=headers, body_length=length)
 
     def chunk(self, request: Request, data: bytes) -> StopDownload | None:
         """Tell that a piece of the body has come; returns the wish to stop."""
+        if not self._is_heard(signals.bytes_received):
+            return None
         return self._send(signals.bytes_received, request, data=data)
+
+    def _is_heard(self, signal: object) -> bool:
+        get = dispatcher.getReceivers
+        return bool(get(self._sender, signal) or get(dispatcher.Any, signal))
 
     def _send(self, signal: object, request: Request, **values: Any) -> StopDownload | None:
         spider = self._crawler.spider

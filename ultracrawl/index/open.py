@@ -10,7 +10,6 @@ from pathlib import Path
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import IndexEngine
-from ultracrawl.index.memory import MemoryIndex
 
 ENGINES = ("whoosh", "tantivy", "memory")
 """The names of all engines; the first is the default."""
@@ -43,6 +42,8 @@ def open_index(config: IndexConfig) -> IndexEngine:
     """Open the index; the first change creates it. Raises `UserError` for an unknown engine."""
     attributes = {attribute.name: attribute for attribute in config.attributes}
     if config.engine == "memory":
+        from ultracrawl.index.memory import MemoryIndex  # noqa: PLC0415 - as the other engines
+
         return MemoryIndex(attributes)
     if config.engine == "whoosh":
         from ultracrawl.index.whoosh import WhooshIndex  # noqa: PLC0415 - an engine's library loads when it is used

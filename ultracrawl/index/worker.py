@@ -7,7 +7,6 @@ is in.
 
 from __future__ import annotations
 
-import gc
 import json
 import signal
 import sys
@@ -15,6 +14,7 @@ import time
 from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
+from ultracrawl.garbage import collect_seldom, spare_what_is_there
 from ultracrawl.index.batches import apply_segment
 from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.open import IndexConfig, open_index
@@ -22,11 +22,12 @@ from ultracrawl.index.open import IndexConfig, open_index
 
 def main(config: str) -> None:
     """Serve until standard input ends."""
+    collect_seldom()
     # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     engine = open_index(IndexConfig.from_json(config))
-    gc.freeze()
+    spare_what_is_there()
     for line in sys.stdin.buffer:
         answer = _apply(engine, Path(json.loads(line)))
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from ultracrawl.robots.rules import RobotsRules
@@ -85,6 +86,7 @@ class RobotsPolicy:
         return RobotsRules.deny_all(reason, name=self.name)
 
 
+@lru_cache(maxsize=1024)  # a page in flight asks several times
 def origin_of(url: str) -> str:
     """Return `scheme://host:port` of an absolute URL, the key under which rules are kept, or empty."""
     try:

@@ -14,7 +14,7 @@ from ultracrawl.extensions.run.limits import REFRESH_ONLY
 from ultracrawl.frontier.limits import TrapGuard
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
-from ultracrawl.urls import UrlPolicy, host_of, site_of, url_key
+from ultracrawl.urls import JoinedLinks, UrlPolicy, host_of, site_of, url_key
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Admission:
     ) -> None:
         self._policy = policy
         self._rewriting = LinkRewriting(policy, rewriter, rejected_by, screened) if rewriter else None
-        self._canonical = self._rewriting.canonical if self._rewriting else policy.canonical
+        self._joined = JoinedLinks(policy.canonical)
         self._boundary = boundary
         self._resets_depth = boundary.rules.mode.reset_level
         self._look_up = look_up if boundary.asks_addresses else None
@@ -146,14 +146,19 @@ class Admission:
         """Return the URL of each link that has one, by link as written."""
         if self._rewriting:
             self._rewriting.shown.clear()
-        canonical, found = self._canonical, {}
-        for href in dict.fromkeys(hrefs):
-            url = canonical(href, base)
+        found = {}
+        for href, url in self._with_urls(dict.fromkeys(hrefs), base):
             if url is not None:
                 found[href] = url
             elif href not in self._unusable:
                 self._count_unusable(href, base)
         return found
+
+    def _with_urls(self, hrefs: Iterable[str], base: str) -> Iterable[tuple[str, str | None]]:
+        if self._rewriting:
+            rewritten = self._rewriting.canonical
+            return ((href, rewritten(href, base)) for href in hrefs)
+        return self._joined.of(hrefs, base)
 
     def _count_unusable(self, href: str, base: str) -> None:
         """Count a link that leads to no URL; links to other kinds of things (`mailto:`) are none of our business."""

@@ -1,7 +1,8 @@
 """URLs as the crawler compares, stores and shows them.
 
 `UrlPolicy` (how a link as written becomes a canonical URL; `Canonical` is its explained answer), `url_key`
-(the 64-bit key of a canonical URL), `split`, `site_of`, `host_of`, `port_of`, `path_of` and `UrlParts` (its
+(the 64-bit key of a canonical URL), `JoinedLinks` (a memory in front of a policy), `split`, `site_of`,
+`host_of`, `port_of`, `path_of` and `UrlParts` (its
 parts), `display_url` (the form for people), `unify` (percent-encoding in canonical form), `repeats` (path
 segments that repeat, the mark of an endless site), `registrable_domain` (what the owner of a host has
 registered), `SESSION_PARAMETERS` and `TRACKING_PARAMETERS` (names
@@ -9,6 +10,7 @@ that a source may have removed).
 """
 
 from ultracrawl.urls.canonical import DEFAULT_POLICY, Canonical, UrlPolicy, unify
+from ultracrawl.urls.joined import JoinedLinks
 from ultracrawl.urls.key import url_key
 from ultracrawl.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
 from ultracrawl.urls.parts import UrlParts, display_url, host_of, on_site, path_of, port_of, site_of, split
@@ -20,6 +22,7 @@ __all__ = [
     "SESSION_PARAMETERS",
     "TRACKING_PARAMETERS",
     "Canonical",
+    "JoinedLinks",
     "UrlParts",
     "UrlPolicy",
     "display_url",

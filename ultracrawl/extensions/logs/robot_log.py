@@ -1,4 +1,4 @@
-"""What a robot does, and what its filters decide: `robot.log` and `filter.log` (portal robot 12.2, 18)."""
+"""What a robot does: `robot.log` (portal robot 12.2, 18)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.logs.timed_log import TimedLog
-from ultracrawl.filters import Answer, FilterLine, FilterProgram, Phase, View
 from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ultracrawl.extensions.visit import Visit
     from ultracrawl.sources import Project
 
@@ -39,11 +36,6 @@ _DENIED = frozenset({UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED, UrlOutcome.ROB
 def robot_log_path(project: Project, source: str) -> Path:
     """Return the file that tells what the robot of a source does."""
     return project.logs.path / f"{source}.robot.log"
-
-
-def filter_log_path(project: Project, source: str) -> Path:
-    """Return the file that tells what the filters of a source decide."""
-    return project.logs.path / f"{source}.filter.log"
 
 
 class RobotLog:
@@ -86,40 +78,6 @@ class RobotLog:
     def converted(self, url: str) -> None:
         """Tell that a document became a page."""
         self.say(LogLevel.ENUMERATION, f"converted: {url}")
-
-    def flush(self) -> None:
-        """Write what was noted. Raises `WorkError`."""
-        self._log.flush()
-
-
-class FilterLog:
-    """Tells what filters decide: `terse` only denials, `normal` allowed resources as well, `verbose` every test."""
-
-    def __init__(self, log: TimedLog, amounts: Mapping[str, str], loop: int) -> None:
-        self._log = log
-        self._amounts = amounts
-        log.add(f"Filter log started - loop {loop}")
-
-    def tested(
-        self, program: FilterProgram, phase: Phase, line: FilterLine, view: View, answer: Answer
-    ) -> None:
-        """Take note of what one directive said to a resource."""
-        denied = answer not in (Answer.PROCEED, Answer.NOACTION)
-        if denied or self._amount(program) == "verbose":
-            said = (
-                f"denied: {view.reason}" if denied else "passed" if answer is Answer.PROCEED else "no action"
-            )
-            self._log.add(
-                f"{program.name} {phase} {dict(line.pairs).get('fn', '')} {view.resource.url} {said}"
-            )
-
-    def allowed(self, program: FilterProgram, view: View) -> None:
-        """Take note that a filter let a resource through to its end."""
-        if self._amount(program) != "terse":
-            self._log.add(f"{program.name} {view.resource.url} allowed")
-
-    def _amount(self, program: FilterProgram) -> str:
-        return self._amounts.get(program.name, "normal")
 
     def flush(self) -> None:
         """Write what was noted. Raises `WorkError`."""

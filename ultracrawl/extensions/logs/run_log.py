@@ -127,7 +127,9 @@ class RunLog:
 
     def _add(self, level: str, text: str) -> None:
         moment = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:LONGEST_LINE])
+        shown = text[:LONGEST_LINE]
+        if not shown.isprintable():
+            shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown)
         line = f"{moment} {level:<7} {shown}\n"
         self._room -= len(line)
         self._lines.append(line)
