@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -12,8 +10,9 @@ from typing import IO, Any
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.allowance_table import AllowanceTable
 from ultracrawl.state.anchor_table import AnchorTable
+from ultracrawl.state.counting import count_all
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
-from ultracrawl.state.database import MEMORY, connect, lock_file, translated
+from ultracrawl.state.database import MEMORY, connect, lock_file, transaction, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.expiry_table import ExpiryTable
 from ultracrawl.state.failure_table import FailureTable
@@ -120,7 +119,7 @@ class SqliteState:
         nothing = not self._one("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")[0]
         place = rule.following(latest.place if latest else None, started, nothing_stored=nothing)
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.execute(
                 ADD_RUN,
                 (run.number, started, scope, run.cycle, run.minor, run.due, run.mode),
@@ -149,7 +148,7 @@ class SqliteState:
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
         self.flush()
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
@@ -245,7 +244,7 @@ class SqliteState:
         """Forget URLs: they leave table and queue."""
         self.flush()
         dropped = list(keys)
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._queue.remove_keys(dropped)
             self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in dropped])
             for part in (
@@ -261,7 +260,7 @@ class SqliteState:
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed out of the queue."""
         self.flush()
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._queue.remove_status(StatusCode.BLACKLISTED.value)
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
@@ -275,7 +274,7 @@ class SqliteState:
     def remake_documents(self) -> None:
         """Forget by what documents in the index are known again."""
         self.flush()
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.execute(
                 "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR handed=1"
             )
@@ -287,7 +286,7 @@ class SqliteState:
     def lost(self, waiting: frozenset[int]) -> int:
         """Make documents that were handed over but got lost be fetched anew."""
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.executemany(
                 "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
                 lost,
@@ -324,7 +323,7 @@ class SqliteState:
         """Make everything said so far durable, in one transaction."""
         if not self.unflushed:
             return
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             run = self._db.executemany
             self._write_found()
             self._queue.add(self._again)
@@ -369,18 +368,6 @@ class SqliteState:
         )
         self._db.executemany(UPSERT, [row for row, place in zip(rows, places, strict=True) if not place])
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            # SQLite may have rolled back by itself (disk full); a second rollback is then an error of its own.
-            with contextlib.suppress(sqlite3.OperationalError):
-                self._db.execute("ROLLBACK")
-            raise
-
     # ---- reading
 
     def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
@@ -405,14 +392,7 @@ class SqliteState:
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        sums = "count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0)"
-        known, indexed, documents = self._one(f"SELECT {sums} FROM url")  # noqa: S608 - constant texts
-        (queued,) = self._one("SELECT count(*) FROM queue")
-        (pending,) = self._one("SELECT count(*) FROM pending")
-        rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
-        outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
-        (leaving,) = self._one("SELECT count(*) FROM url WHERE leaving<>''")
-        return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
+        return count_all(self._all)
 
     def close(self) -> None:
         """Flush and release."""
