@@ -9,9 +9,10 @@ small store is copied to its places, while that of a large one is copied all the
 No more URLs are worked through than are known, so that nearly each is read from the stored queue (where a site has
 one or two, its new ones follow while it has its place). A store of 1,000 is therefore measured 100 times, each time a
 fresh copy, until 100,000 URLs are done.
-`--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own. Prints
-one JSON object: medians of the rounds, URLs per second of CPU time (the machine may have other work) and of wall time,
-memory of the process (MB), bytes a URL; and how flat the curves are: the slowest cell as part of the fastest.
+`--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own, and all
+stores are measured in each round, by turns. Prints one JSON object: medians of the rounds, URLs per second of CPU time
+(the machine may have other work) and of wall time, memory of the process (MB), bytes a URL; and how flat the curves
+are: the slowest cell as part of the fastest.
 
 Ten million known URLs, about ten minutes and 4 GB of disk:
 
@@ -163,18 +164,33 @@ def _finish(
     frontier.done(entry.site)
 
 
-def measured(urls: int, sites: int, max_sites: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "s.sqlite"
+def stores(folder: Path, cells: list[tuple[int, int]]) -> dict[tuple[int, int], Path]:
+    """Make a store for each number of URLs and sites."""
+    paths = {(urls, sites): folder / f"{urls}-{sites}" / "s.sqlite" for urls, sites in cells}
+    for (urls, sites), path in paths.items():
+        path.parent.mkdir()
         fill(path, urls, sites)
-        size = path.stat().st_size
-        command = [sys.executable, __file__, "--durable", str(path), *map(str, (urls, max_sites))]
-        rounds: list[dict[str, Any]] = [
-            json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(ROUNDS)
-        ]
-        queued = (Path(name) / "copy.sqlite").stat().st_size
-    result = {key: median(one[key] for one in rounds) for key in rounds[0]}
-    return {**result, "bytes_per_url": round(size / urls), "bytes_per_url_queued": round(queued / urls)}
+    return paths
+
+
+def by_turns(paths: dict[tuple[int, int], Path], max_sites: int) -> dict[tuple[int, int], dict[str, Any]]:
+    """Measure all stores in each round, so that whatever else the machine does meets all of them; the medians."""
+    rounds: dict[tuple[int, int], list[dict[str, Any]]] = {cell: [] for cell in paths}
+    sizes = {cell: path.stat().st_size for cell, path in paths.items()}
+    for _ in range(ROUNDS):
+        for cell, path in paths.items():
+            command = [sys.executable, __file__, "--durable", str(path), *map(str, (cell[0], max_sites))]
+            rounds[cell].append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+            print(cell, rounds[cell][-1], file=sys.stderr)
+    result = {}
+    for cell, runs in rounds.items():
+        queued = paths[cell].with_name("copy.sqlite").stat().st_size
+        result[cell] = {
+            **{key: median(one[key] for one in runs) for key in runs[0]},
+            "bytes_per_url": round(sizes[cell] / cell[0]),
+            "bytes_per_url_queued": round(queued / cell[0]),
+        }
+    return result
 
 
 def main() -> None:
@@ -190,19 +206,18 @@ def main() -> None:
     parser.add_argument("--no-store", action="store_true", help="only what happens in memory")
     parser.add_argument("--no-memory", action="store_true", help="only what is durable")
     given = parser.parse_args()
-    result: dict[str, Any] = {}
-    for urls in map(int, given.sizes.split(",")):
-        for sites in map(int, given.sites.split(",")):
-            if sites > urls:
-                continue
-            row: dict[str, Any] = {}
-            if not given.no_memory:
-                row["in_memory_urls_per_s"] = in_memory(urls, sites, given.max_sites)
-                row["in_memory_all_sites_urls_per_s"] = in_memory(urls, sites, None)
-            if not given.no_store:
-                row["durable"] = measured(urls, sites, given.max_sites)
-            result[f"{urls} URLs, {sites} sites"] = row
-            print(json.dumps({f"{urls} URLs, {sites} sites": row}), file=sys.stderr)
+    numbers = [list(map(int, text.split(","))) for text in (given.sizes, given.sites)]
+    cells = [(urls, sites) for urls in numbers[0] for sites in numbers[1] if sites <= urls]
+    rows: dict[tuple[int, int], dict[str, Any]] = {cell: {} for cell in cells}
+    if not given.no_memory:
+        for (urls, sites), row in rows.items():
+            row["in_memory_urls_per_s"] = in_memory(urls, sites, given.max_sites)
+            row["in_memory_all_sites_urls_per_s"] = in_memory(urls, sites, None)
+    if not given.no_store:
+        with tempfile.TemporaryDirectory() as folder:
+            for cell, row in by_turns(stores(Path(folder), cells), given.max_sites).items():
+                rows[cell]["durable"] = row
+    result = {f"{urls} URLs, {sites} sites": row for (urls, sites), row in rows.items()}
     print(json.dumps({**result, "flatness": flatness(list(result.values()))}, indent=2))
 
 
