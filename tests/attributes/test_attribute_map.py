@@ -2,13 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ultracrawl.attributes import (
-    DEFAULT_ATTRIBUTES,
-    AttributeMap,
-    AttributeType,
-    SearchAttribute,
-    attribute_schema,
-)
+from ultracrawl.attributes import DEFAULT_ATTRIBUTES, AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.attributes.mapping import AttributeMap
 from ultracrawl.attributes.values import convert
 from ultracrawl.model import Document
 

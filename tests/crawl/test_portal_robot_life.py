@@ -18,7 +18,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.jobs import robot_control
 from ultracrawl.jobs.robot_control import RobotState
 from ultracrawl.sources import Project
-from ultracrawl.state.control import Command, CrawlSign
+from ultracrawl.state.control import Command, CrawlSign, Phase, sign_of_crawl
 
 HOOK = """#!/bin/sh
 echo "$ULTRACRAWL_SOURCE $ULTRACRAWL_REGISTERED $*" >> hook.txt
@@ -52,6 +52,11 @@ class Life:
         found = ended.json
         assert isinstance(found, dict)
         return found
+
+    def phase(self) -> Phase | None:
+        (file,) = self.files.workspace.directory.glob("**/robot.sqlite")
+        sign = sign_of_crawl(file)
+        return sign.phase if sign else None
 
     def becomes(self, state: str, seconds: float = 40.0) -> None:
         deadline = time.monotonic() + seconds
@@ -148,11 +153,16 @@ def test_portal_robot_136_138_loop_runs_the_hook_each_time_that_something_was_re
 
 
 def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> None:
-    life.site.slow("/", 8.0, links=["/a", "/b"])
+    answer = life.site.hold("/")
     life.set(onCompletion="quit")
     life.start()
     life.becomes("Running")
-    assert life.tell("pause").out == "robot: Paused\n"
+    pausing = life.files.workspace.start("robot", "pause", "-c", "config/robot.conf")
+    while life.phase() is not Phase.PAUSING:
+        assert pausing.poll() is None, "it waits for what is in flight"
+        time.sleep(0.02)
+    answer.set()
+    assert pausing.communicate(timeout=40)[0] == "robot: Paused\n"
     assert life.site.count("/a") == 0
     assert life.status()["state"] == "Paused"
     life.site.slow("/a", 4.0)

@@ -134,9 +134,16 @@ def test_fast_26_no_more_than_so_many_requests_at_once(
     site: Site, url: str, workspace: Workspace, settings: Any
 ) -> None:
     pages(site, 8)
-    with Proxy({NAME: port_of(url)}, hold=0.05) as proxy:
-        define(workspace, settings, proxy={"servers": {"p": {"url": proxy.url, "connections": 2}}})
-        assert workspace.crawl().run["outcomes"] == {"NEW": 9}
+    with Proxy({NAME: port_of(url)}, together=2) as proxy:
+        define(
+            workspace,
+            settings,
+            start_urls=[f"http://{NAME}/{number}" for number in range(8)],
+            proxy={"servers": {"p": {"url": proxy.url, "connections": 2}}},
+            robots={"obey": False},
+            sitemaps={"use": False},
+        )
+        assert workspace.crawl().run["outcomes"] == {"NEW": 8}
         assert proxy.most == 2
 
 
@@ -216,7 +223,7 @@ def tinyproxy(folder: Path) -> Iterator[str]:
     configuration.write_text(f"Port {port}\nListen 127.0.0.1\nBasicAuth crawler {SECRET}\nMaxClients 20\n")
     process = subprocess.Popen([program, "-d", "-c", str(configuration)], stdout=subprocess.DEVNULL)
     try:
-        for _ in range(100):
+        for _ in range(600):
             try:
                 socket.create_connection(("127.0.0.1", port)).close()
                 break

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from support.hosted import HOSTED, HostedCommand
 from ultracrawl.backends import open_index
 from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import require
@@ -68,11 +69,17 @@ class Workspace:
         (self.directory / "ultracrawl.yaml").write_text(yaml.safe_dump(definition, sort_keys=False))
 
     def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
-        """Start `ultracrawl WORDS` as the leader of a process group of its own; its standard input is a pipe."""
+        """Start `ultracrawl WORDS` as the leader of a process group of its own; its standard input is a pipe.
+
+        With an environment of its own it is really started: variables may count before the first import.
+        """
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env}
+        if HOSTED and not env:
+            return HostedCommand(words, self.directory, environment)
         return subprocess.Popen(
             [sys.executable, "-m", "ultracrawl", *words],
             cwd=self.directory,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **env},
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -11,18 +11,19 @@ class Proxy:
     """Forwards requests for absolute URLs and opens tunnels; `targets` gives the real address of a host and port.
 
     `heads` are the requests as they came, tunnels first (`CONNECT`); what goes through a tunnel is not seen. The
-    most connections that were open at once are `most`; `hold` is a pause in seconds before each answer.
+    most connections that were open at once are `most`. The first answer waits until `together` requests are there, and
+    a little longer, so that one too many would be seen.
     """
 
     def __init__(
-        self, targets: dict[str, int], user: str = "", password: str = "", *, hold: float = 0.0, port: int = 0
+        self, targets: dict[str, int], user: str = "", password: str = "", *, together: int = 1, port: int = 0
     ) -> None:
         self.targets = targets
         self.heads: list[str] = []
         self.most = 0
         self._open = 0
-        self._hold = hold
-        self._lock = threading.Lock()
+        self._together = together
+        self._lock = threading.Condition()
         self._wanted = base64.b64encode(f"{user}:{password}".encode()).decode() if user else ""
         self._listener = socket.create_server(("127.0.0.1", port))
         self.port: int = self._listener.getsockname()[1]
@@ -60,10 +61,17 @@ class Proxy:
                 self.heads.append(head.decode("latin-1"))
                 self._open += 1
                 self.most = max(self.most, self._open)
-            time.sleep(self._hold)
+                self._lock.notify_all()
+            self._wait_for_others()
             with self._lock:  # before the answer: the next request may come as soon as it is there
                 self._open -= 1
             self._serve(client, head, body)
+
+    def _wait_for_others(self) -> None:
+        if self._together > 1:
+            with self._lock:
+                self._lock.wait_for(lambda: self.most >= self._together, timeout=10)
+            time.sleep(0.05)
 
     def _serve(self, client: socket.socket, head: bytes, body: bytes) -> None:
         first, *lines = head.decode("latin-1").split("\r\n")

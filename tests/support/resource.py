@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ class Reply:
     delay: float = 0.0
     raw: bool = False
     drip: Drip | None = None
+    until: threading.Event | None = None
+    """It is not sent before this is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Resource:
     delay: float = 0.0
     raw: bool = False
     drip: Drip | None = None
+    until: threading.Event | None = None
     compute: Callable[["Request"], Reply] | None = field(default=None, repr=False)
 
     def reply(self, request: "Request") -> Reply:
@@ -84,8 +88,8 @@ class Resource:
             return self.compute(request)
         headers = self.headers + self._validators()
         if self.status == 200 and not self.raw and self._holds(request):
-            return Reply(304, headers, delay=self.delay)
-        return Reply(self.status, headers, self.body, self.delay, self.raw, self.drip)
+            return Reply(304, headers, delay=self.delay, until=self.until)
+        return Reply(self.status, headers, self.body, self.delay, self.raw, self.drip, self.until)
 
     def _validators(self) -> tuple[tuple[str, str], ...]:
         etag = () if self.etag is None else (("ETag", self.etag),)

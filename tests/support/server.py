@@ -12,6 +12,8 @@ from http import HTTPStatus
 from support.resource import Drip, Reply
 
 _MOST_UNSENT = 1 << 20
+_LOOK_EVERY = 0.01
+"""Seconds between two looks at whether an answer that is held may go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +129,14 @@ class _Connection(asyncio.Protocol):
             self._plan(request, self._answer(request))
 
     def _plan(self, request: Request, reply: Reply) -> None:
-        if not reply.delay:
+        held = reply.until is not None and not reply.until.is_set()
+        if not reply.delay and not held:
             self._write(request, reply)
             return
         self._busy = True
+        if held:
+            asyncio.get_running_loop().call_later(_LOOK_EVERY, self._plan, request, reply)
+            return
         asyncio.get_running_loop().call_later(reply.delay, self._write, request, reply)
 
     def _write(self, request: Request, reply: Reply) -> None:

@@ -133,6 +133,12 @@ class Site:
         self.page(path, title=title, links=links, text=text)
         self._resources[_target(path)] = replace(self._resources[_target(path)], delay=seconds)
 
+    def hold(self, path: str) -> threading.Event:
+        """Send no answer for what lies at `path` until the event is set."""
+        event = threading.Event()
+        self._resources[_target(path)] = replace(self._resources[_target(path)], until=event)
+        return event
+
     def drip(
         self,
         path: str,

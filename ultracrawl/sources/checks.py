@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from ultracrawl.attributes import DEFAULT_ATTRIBUTES, DEFAULT_MAPPING, SearchAttribute
+from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.attributes.making import template_names
+from ultracrawl.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.errors import UserError
 from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compilation.source import compile_boundary, compile_url_policy
@@ -27,6 +28,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from doubts
     yield from check_sitemap_urls(source)
     yield from check_duplicates(source)
+    yield from check_storage(source)
     yield from check_access(source)
     yield from check_feed_urls(source)
     yield from check_payloads(source)
@@ -139,6 +141,13 @@ def check_duplicates(source: DataSource) -> Iterator[Doubt]:
     if source.duplicates.near and not source.duplicates.detect:
         problem = "`near` has no effect while `detect` is off"
         yield Doubt(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
+
+
+def check_storage(source: DataSource) -> Iterator[Doubt]:
+    """Yield options about stored documents that have no effect."""
+    if source.storage.remove_sent and not source.storage.keep:
+        problem = "`remove_sent` has no effect while nothing is kept"
+        yield Doubt(("storage", "remove_sent"), problem, "remove it, or write `keep: true`", fatal=False)
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:

@@ -244,7 +244,13 @@ MIGRATIONS: tuple[str, ...] = (
         DELETE FROM anchor WHERE target=old.key;
     END;
     """,
-    # 17: the queue names rows of the document table by their place, not by a hash that lies anywhere
+    # 17: documents that tell of other URLs, and what they told last
+    """
+    CREATE TABLE told (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE TABLE told_lists (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE INDEX url_redirected ON url (reason) WHERE outcome='REDIRECTED';
+    """,
+    # 18: the queue names rows of the document table by their place, not by a hash that lies anywhere
     """
     ALTER TABLE queue RENAME TO queue_by_key;
     CREATE TABLE queue (

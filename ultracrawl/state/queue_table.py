@@ -137,7 +137,7 @@ class QueueTable:
         self._ahead.clear()
 
     def remove_keys(self, keys: Collection[int]) -> None:
-        """Take the entries of URLs out that are about to leave the table: their places may be given to others."""
+        """Take the entries of URLs out, also of those that leave the table: their places may be given to others."""
         self._db.execute(_REMOVE_KEYS, (json.dumps(list(keys)),))
         self._ahead.clear()
         for key in keys:

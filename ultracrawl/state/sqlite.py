@@ -83,8 +83,12 @@ class SqliteState:
         self.outlook = SqliteOutlook(self._all)
         self.near = NearTable(self._db, self._all)
         self.successors = PendingTable(self._db, self._all, "successor")
+        self.told = PendingTable(self._db, self._all, "told")
+        self.told_lists = PendingTable(self._db, self._all, "told_lists")
         self.anchors = AnchorTable(self._db, self._all)
         self._parts = (
+            self.told,
+            self.told_lists,
             self.sitemaps,
             self.pending,
             self.successors,
@@ -137,7 +141,7 @@ class SqliteState:
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
-        for part in (self.pending, self.successors, self.detours, self.failures):
+        for part in (self.pending, self.successors, self.told, self.told_lists, self.detours, self.failures):
             part.forget_dropped()
 
     def orphans(self) -> set[int]:
@@ -231,6 +235,11 @@ class SqliteState:
         records = map(self.get, keys)
         return [one for one in records if one is not None and one.fingerprint == fingerprint]
 
+    def redirecting_to(self, url: str) -> list[UrlRecord]:
+        """Return the records of URLs that redirect to a URL."""
+        query = f"SELECT {READ} FROM url WHERE outcome='REDIRECTED' AND reason=?"  # noqa: S608 - constant names
+        return [record_of(row, self.source) for row in self._all(query, f"to {url}")]
+
     def _note_print(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
             self._prints.setdefault(fingerprint, set()).add(key)
@@ -251,6 +260,8 @@ class SqliteState:
                 self.sitemaps,
                 self.pending,
                 self.successors,
+                self.told,
+                self.told_lists,
                 self.detours,
                 self.failures,
                 self.feeds,
@@ -262,6 +273,12 @@ class SqliteState:
         self.flush()
         with translated(), transaction(self._db):
             self._queue.remove_status(StatusCode.BLACKLISTED.value)
+
+    def dequeue(self, keys: Iterable[int]) -> None:
+        """Take URLs out of the queue."""
+        self.flush()
+        with translated(), transaction(self._db):
+            self._queue.remove_keys(list(keys))
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
         """Return the keys of documents that are in the index or on their way there."""

@@ -1,0 +1,117 @@
+"""The program of `support.hosted`: has ultracrawl imported, and forks a process for each command that it is told.
+
+Its argument is the number of an open socket. A request is a line with the length of the JSON that follows; with it
+come four descriptors: the three standard streams of the command, and a pipe that is told its process id and, when
+it has ended, its wait status. It ends when the socket is closed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import json
+import os
+import runpy
+import socket
+import struct
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+DYNAMIC = (
+    "pycurl",
+    "scrapy.core.downloader.middleware",
+    "scrapy.extensions.feedexport",
+    "scrapy.extensions.throttle",
+    "scrapy.responsetypes",
+    "scrapy.statscollectors",
+    "ultracrawl.addon",
+    "ultracrawl.handlers.curl_client",
+    "ultracrawl.index.whoosh",
+    "ultracrawl.middlewares",
+    "ultracrawl.pipelines",
+    "ultracrawl.scheduler",
+)
+"""What a crawl loads by name; none of it may start a thread or install Twisted's reactor."""
+
+pid_or_status = struct.Struct("=i")
+
+
+def load() -> None:
+    """Import what commands need, once for all."""
+    from ultracrawl.cli.main import VERBS
+
+    for verb in VERBS.values():
+        import_module(f"ultracrawl.cli.{verb}")
+    for name in DYNAMIC:
+        with contextlib.suppress(ImportError):  # an extra that is not installed
+            import_module(name)
+    assert "twisted.internet.reactor" not in sys.modules
+
+
+def serve(connection: socket.socket) -> None:
+    """Start commands until the other side closes; returns in the process of a command, too, which then runs it."""
+    while True:
+        head, descriptors, _, _ = socket.recv_fds(connection, 16, 4)
+        if not head:
+            connection.close()
+            sys.exit(0)
+        command = json.loads(_exactly(connection, int(head)))
+        if os.fork() == 0:
+            connection.detach()
+            keep(command, descriptors)
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def keep(command: dict[str, Any], descriptors: list[int]) -> None:
+    """Start a command and tell its end; returns in its process only."""
+    *streams, told = descriptors
+    child = os.fork()
+    if child == 0:
+        become(command, streams)
+        return
+    os.write(told, pid_or_status.pack(child))
+    for stream in streams:
+        os.close(stream)
+    _, status = os.waitpid(child, 0)
+    with contextlib.suppress(BrokenPipeError):  # nobody wants to know
+        os.write(told, pid_or_status.pack(status))
+    os._exit(0)
+
+
+def become(command: dict[str, Any], streams: list[int]) -> None:
+    """Make this process what `python -m ultracrawl` in that directory would be."""
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.closerange(3, 1024)
+    os.chdir(command["directory"])
+    os.environ.clear()
+    os.environ.update(command["environment"])
+    sys.path.insert(0, command["directory"])
+    sys.argv = ["ultracrawl", *command["words"]]
+    gc.enable()
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes:
+    pieces = []
+    while size:
+        pieces.append(connection.recv(size))
+        size -= len(pieces[-1])
+    return b"".join(pieces)
+
+
+if __name__ == "__main__":
+    sys.path.remove(str(Path(__file__).parent))
+    gc.disable()  # what is never looked at stays shared between all commands
+    atexit.register(gc.freeze)  # the last of all: else the end of a command takes longer than the command
+    load()
+    serve(socket.socket(fileno=int(sys.argv[1])))
+    runpy.run_module("ultracrawl", run_name="__main__", alter_sys=True)
