@@ -4,6 +4,7 @@ PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
+SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -30,10 +31,13 @@ demo: venv ## Crawl the sample intranet and search it
 servers: ## Install what tests need from the system (as root), or say what is missing
 	@PYTHON=$(PYTHON) bash tests/install_servers.sh
 
-samples: venv ## Fetch documents for the tests that no system package brings
-	@[ -f var/samples/olefile-0.47.zip ] || $(BIN)/python -m pip download --quiet --disable-pip-version-check \
-	    --no-deps --no-binary :all: --dest var/samples olefile==0.47 || \
-	    echo "could not fetch the samples; the tests that need them will say so"
+samples: venv ## Fetch documents for the tests that no system package brings: they are in source packages
+	@for sample in $(SAMPLES); do \
+	    ls var/samples/$$(echo $$sample | sed 's/==/-/; s/-/[-_]/g').* >/dev/null 2>&1 || \
+	    $(BIN)/python -m pip download --quiet --disable-pip-version-check \
+	        --no-deps --no-binary :all: --dest var/samples $$sample || \
+	    echo "could not fetch $$sample; the tests that need it will say so"; \
+	done
 
 lint: venv ## Check style and format
 	$(BIN)/ruff check .

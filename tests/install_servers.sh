@@ -12,10 +12,13 @@ missing() {
     has_program nginx || echo nginx-light
     has_program wget || echo wget
     has_program tinyproxy || echo tinyproxy-bin
+    has_program squid || echo squid
+    [[ -f /usr/lib/apache2/modules/mod_auth_digest.so ]] || echo apache2-bin
     has_program chromium || has_program google-chrome || echo chromium
     [[ -f /usr/share/doc/postgresql-doc-15/html/index.html ]] || echo postgresql-doc-15
     [[ -f /usr/share/doc/python3.11/html/index.html ]] || echo python3.11-doc
     [[ -f /usr/share/doc/debian-policy/policy.epub && -f /usr/share/doc/debian-policy/policy.pdf.gz ]] || echo debian-policy
+    [[ -f /usr/share/doc/installation-guide-amd64/vi/index.html ]] || echo installation-guide-amd64
     [[ -d /usr/share/doc/libspreadsheet-parseexcel-perl/examples ]] || echo libspreadsheet-parseexcel-perl
     local language
     for language in de fr ko ru zh-cn; do

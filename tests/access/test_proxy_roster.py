@@ -58,7 +58,7 @@ def test_a_proxy_that_worked_needs_no_rest() -> None:
     first = proxies.take(0)
     assert first is not None
     proxies.failed(first, 0)
-    proxies.worked(first)
+    proxies.worked(first, 1)
     assert taken(proxies, 1) + taken(proxies, 1) == "ba"
 
 

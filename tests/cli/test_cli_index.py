@@ -37,7 +37,7 @@ def test_info_and_dump(filled: Workspace) -> None:
     assert "5  deleted; `ultracrawl index optimise`" in shown
     rows = filled.command("index", "dump").lines
     assert len(rows) == 35
-    assert set(rows[0]) == {"source", "url", "title", "text", "attributes"}
+    assert set(rows[0]) == {"source", "url", "title", "text", "anchors", "attributes"}
 
 
 def test_ultra_search_021_optimise_and_rebuild_free_space(filled: Workspace) -> None:

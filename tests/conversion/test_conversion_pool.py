@@ -168,7 +168,7 @@ def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
     process = ConversionProcess(ProcessLimits(20.0, 512 << 20))
     answer = process.convert(PDF)
     assert isinstance(answer, NotConverted)
-    assert answer.status == StatusCode.CONVERSION_FAILED
+    assert answer.status == StatusCode.CONVERTER_MISSING
     assert answer.reason.endswith("it answers without end")
     assert not process.usable
 

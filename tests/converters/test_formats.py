@@ -10,9 +10,11 @@ from collections.abc import Callable
 
 import pytest
 from support import files
-from support.compound import old_presentation, outlook_message
+from support.compound import compound, old_presentation, outlook_message
 
 from ultracrawl.content import sniff_type
+from ultracrawl.converters import Budget, ConversionLimits, Sink
+from ultracrawl.converters.ole import read_ole
 from ultracrawl.converters.registry import CONVERTERS, CONVERTIBLE, GROUPS, converter_for, is_there, missing
 from ultracrawl.model import Conversion
 
@@ -214,6 +216,89 @@ def test_images(converted: Convert, kind: str, names: set[str]) -> None:
     assert "needle" in found.text
 
 
+def test_iptc_of_an_image(converted: Convert) -> None:
+    records = {(1, 90): b"\x1b%G", (2, 5): "Grüße T".encode(), (2, 55): b"20240301", (2, 60): b"120000+0100",
+               (2, 80): b"Ann Author", (2, 90): b"Lund", (2, 101): b"Sweden", (2, 105): b"Testing",
+               (2, 116): b"all rights", (2, 120): b"needle"}  # fmt: skip
+    found = converted(files.image_with_iptc([*records.items(), ((2, 25), b"k1"), ((2, 25), b"k2")]))
+    assert found.title == "Grüße T"
+    assert found.text == "Grüße T needle k1 k2"
+    del found.metadata["width"], found.metadata["height"]
+    assert found.metadata == {
+        "keywords": ["k1", "k2"],
+        "author": ["Ann Author"],
+        "city": ["Lund"],
+        "country": ["Sweden"],
+        "subject": ["Testing"],
+        "rights": ["all rights"],
+        "description": ["needle"],
+        "created": ["2024-03-01T12:00:00+01:00"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("day", "time", "created"),
+    [
+        (b"20240301", b"", ["2024-03-01"]),
+        (b"20240301", b"120000", ["2024-03-01T12:00:00"]),
+        (b"20240000", b"120000", None),
+        (b"March", b"", None),
+    ],
+)
+def test_dates_of_iptc(converted: Convert, day: bytes, time: bytes, created: list[str] | None) -> None:
+    found = converted(files.image_with_iptc([((2, 55), day), ((2, 60), time)]))
+    assert found.metadata.get("created") == created
+
+
+def test_exif_in_utf_8(converted: Convert) -> None:
+    assert converted(files.image("JPEG", "Växjö")).metadata["description"] == ["Växjö"]
+
+
+def test_xmp_of_a_pdf_fills_what_the_information_dictionary_lacks(converted: Convert) -> None:
+    packet = (
+        b"\n<x:xmpmeta xmlns:x='x' xmlns:rdf='r' xmlns:dc='d' xmlns:xmp='m'><rdf:RDF>"
+        b"<rdf:Description rdf:about=''><dc:title><rdf:Alt><rdf:li>XT</rdf:li></rdf:Alt></dc:title>"
+        b"<dc:creator><rdf:Seq><rdf:li>Xenia</rdf:li></rdf:Seq></dc:creator>"
+        b"<dc:rights><rdf:Alt><rdf:li>all rights</rdf:li></rdf:Alt></dc:rights>"
+        b"<xmp:CreateDate>1999-01-01</xmp:CreateDate><xmp:ModifyDate>2024-03-02</xmp:ModifyDate>"
+        b"</rdf:Description></rdf:RDF></x:xmpmeta>"
+    )
+    found = converted(files.pdf() + packet)
+    assert (found.title, found.text) == ("XT", "needle")
+    assert found.metadata["author"] == ["Xenia"]
+    assert found.metadata["rights"] == ["all rights"]
+    assert found.metadata["created"] == ["2024-03-01T12:00:00+01:00"], "the document's own word wins"
+    assert found.metadata["modified"] == ["2024-03-02"]
+    assert converted(files.pdf(title="T") + packet[:-40]).title == "T", "a broken packet is passed over"
+
+
+OLD_LINKS: dict[str, tuple[str, bytes]] = {
+    "fields of Word, one byte a letter": (
+        "WordDocument",
+        b'see \x13 HYPERLINK "https://x.example/l" \x14here\x15 and',
+    ),
+    "fields of Word, two bytes a letter": (
+        "WordDocument",
+        '\x13 HYPERLINK  "https://x.example/l" \\o "tip"\x14'.encode("utf-16-le"),
+    ),
+    "monikers of Excel": ("Workbook", files.url_moniker(LINK) + b"rest"),
+    "monikers of Excel that are broken": ("Workbook", files.url_moniker(LINK) + files.url_moniker(LINK)[:18]),
+    "hyperlinks of PowerPoint": ("PowerPoint Document", files.slide_link(LINK) + b"\x0f\x00\xd7\x0f"),
+}
+
+
+@pytest.mark.parametrize("case", OLD_LINKS)
+def test_links_of_documents_of_before_2007(case: str) -> None:
+    name, stream = OLD_LINKS[case]
+    sink = Sink(Budget(ConversionLimits()))
+    read_ole(compound({name: stream.ljust(5000, b"\0")}), sink)
+    assert sink.conversion().links == (LINK,)
+
+
+def test_links_of_a_presentation_of_before_2007(converted: Convert) -> None:
+    assert converted(old_presentation("needle", link=LINK)).links == (LINK,)
+
+
 def test_xmp_of_an_image(converted: Convert) -> None:
     packet = (
         b"<x:xmpmeta xmlns:x='x' xmlns:rdf='r' xmlns:dc='d' xmlns:xmp='m'><rdf:Description rdf:about='' "
@@ -235,6 +320,9 @@ ARCHIVES = {
 ARCHIVES["tgz"] = gzip.compress(ARCHIVES["tar"])
 ARCHIVES["tbz"] = bz2.compress(ARCHIVES["tar"])
 ARCHIVES["txz"] = lzma.compress(ARCHIVES["tar"])
+ARCHIVES["7z"] = files.seven_zipped(
+    {"a/b.docx": files.docx(), "c.md": f"# H\n[x]({LINK})[y](c.md)".encode(), "d.bin": b"\0\1\2"}
+)
 
 
 @pytest.mark.parametrize("case", ARCHIVES)
@@ -269,6 +357,7 @@ def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch)
     try:
         assert missing("application/pdf").endswith("pip install 'ultracrawl[convert]'")
         assert missing("application/msword").endswith("pip install 'ultracrawl[convert,legacy]'")
+        assert missing("application/x-7z-compressed").endswith("pip install 'ultracrawl[sevenzip]'")
         assert missing("text/markdown") == ""
         assert missing("video/mp4") == "there is no converter for video/mp4"
     finally:

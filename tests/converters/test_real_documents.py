@@ -1,4 +1,4 @@
-"""Documents that other programs made: Word, Excel, LibreOffice, Sphinx, LaTeX, a camera."""
+"""Documents that other programs made: Word, PowerPoint, Excel, LibreOffice, KOffice, Sphinx, LaTeX, Photoshop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from support import samples
 
 from ultracrawl.content import sniff_type
+from ultracrawl.converters import ConversionError
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]
@@ -58,6 +59,95 @@ CASES: dict[str, tuple[Callable[[], bytes], str, str, dict[str, str]]] = {
         "Test OLE file, saved as Word 97-2003 Document.",
         {"author": "Laurence Ipsum", "created": "2014-04-11T11:15:00+00:00", "pages": "1"},
     ),
+    "Word for Windows": (
+        lambda: samples.in_docx("doc-coreprops.docx"),
+        f"{OOXML}.wordprocessingml.document",
+        "",
+        {
+            "author": "Steve Canny",
+            "subject": "Subject",
+            "category": "Category",
+            "created": "2014-12-13T22:02:00Z",
+        },
+    ),
+    "Word with comments": (
+        lambda: samples.in_docx("comments-rich-para.docx"),
+        f"{OOXML}.wordprocessingml.document",
+        "Some text worthy of note.",
+        {"application": "Microsoft Office Word"},
+    ),
+    "Word with headers": (
+        lambda: samples.in_docx("hdr-header-footer.docx"),
+        f"{OOXML}.wordprocessingml.document",
+        "Header for section-1",
+        {"company": "Cisco Systems, Inc.", "pages": "2"},
+    ),
+    "PowerPoint with notes": (
+        lambda: samples.in_pptx("prs-notes.pptx"),
+        f"{OOXML}.presentationml.presentation",
+        "Notes",
+        {"application": "Microsoft Macintosh PowerPoint", "company": "neopraxis.org"},
+    ),
+    "OpenOffice text": (
+        lambda: samples.in_odfpy("serious_poem.odt"),
+        "application/vnd.oasis.opendocument.text",
+        "The boy stood on the burning deck, Whence all but him had fled.",
+        {"words": "26", "created": "2008-07-17T19:11:05"},
+    ),
+    "NeoOffice text": (
+        lambda: samples.in_odfpy("userfields_ooo3.odt"),
+        "application/vnd.oasis.opendocument.text",
+        "Userfields example saved using OpenOffice.Org 3.x",
+        {"modified": "2009-06-08T14:51:44"},
+    ),
+    "KOffice sheet": (
+        lambda: samples.in_odfpy("pythagoras-kspread.ods"),
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "3 4 5",
+        {"application": "KOffice/1.6.3", "author": "Søren Roug"},
+    ),
+    "LibreOffice sheet": (
+        lambda: samples.in_odfpy("chinese_spreadsheet.ods"),
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "test",
+        {"created": "2015-04-30T11:57:55.924629041"},
+    ),
+    "OpenOffice slides": (
+        lambda: samples.in_odfpy("cols.odp"),
+        "application/vnd.oasis.opendocument.presentation",
+        "Lorem ipsum dolor sit amet",
+        {"author": "Elaine Schoch", "last_modified_by": "Naor Rosenberg"},
+    ),
+    "PDF in Japanese": (
+        lambda: samples.installation_guide("ja", "install.ja.pdf.gz"),
+        "application/pdf",
+        "インストール",
+        {"application": "DBLaTeX-0.3.12", "producer": "xdvipdfmx (20211117)"},
+    ),
+    "PDF in Russian": (
+        lambda: samples.installation_guide("ru", "install.ru.pdf.gz"),
+        "application/pdf",
+        "установки",
+        {"application": "DBLaTeX-0.3.12"},
+    ),
+    "InDesign": (
+        lambda: samples.of_adobe("BlueSquare.pdf"),
+        "application/pdf",
+        "",
+        {"description": "XMPFiles BlueSquare test file, created in InDesign CS2, saved as .indd and .pdf."},
+    ),
+    "Photoshop TIFF": (
+        lambda: samples.of_adobe("sig05-002a.tif"),
+        "image/tiff",
+        "Crab Nebula",
+        {"author": "Spitzer Space Telescope", "source": "Spitzer Space Telescope"},
+    ),
+    "Photoshop JPEG": (
+        lambda: samples.of_adobe("BlueSquare.jpg"),
+        "image/jpeg",
+        "Blue Square Test File - .jpg",
+        {"application": "Adobe Photoshop CS2 Macintosh", "modified": "2005-09-07T15:09:51-07:00"},
+    ),
     "camera": (
         lambda: samples.in_olefile("flower.jpg"),
         "image/jpeg",
@@ -87,3 +177,21 @@ def test_a_long_manual_is_read_to_its_end(converted: Convert) -> None:
     assert len(pdf.text) > 300_000
     assert len(epub.text) > 300_000
     assert "https://www.gnu.org/licenses/" in epub.links
+
+
+def test_links_of_real_documents(converted: Convert) -> None:
+    word = converted(samples.in_docx("par-hyperlinks.docx")).links
+    assert {"http://yahoo.com/", "http://python.org/", "http://google.com/"} <= set(word)
+    assert "https://github.com/scanny/python-pptx" in converted(samples.in_pptx("ext-rels.pptx")).links
+    assert "http://www.eionet.eu.int/" in converted(samples.in_odfpy("definitionlists.odt")).links
+
+
+def test_keywords_of_a_picture_are_those_of_iptc_and_xmp(converted: Convert) -> None:
+    found = converted(samples.of_adobe("sig05-002a.tif"))
+    assert found.title == "Crab Nebula Supernova Remnant (IRAC Image)"
+    assert found.metadata["keywords"] == ["Crab Nebula", "M1", "Messier 1", "NGC 1952"]
+
+
+def test_a_document_with_entities_that_odfpy_keeps_as_a_warning_is_refused(converted: Convert) -> None:
+    with pytest.raises(ConversionError, match="the XML brings a DTD"):
+        converted(samples.in_odfpy("nasty.odt"))

@@ -97,6 +97,24 @@ def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, settings: Any, sch
     assert 2 <= len(handshakes) <= 8, "one for each of at most four connections"
 
 
+def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace, settings: Any) -> None:
+    with ntlm_site(workspace.directory, "CORP\\robot", PASSWORD, pages=3) as url:
+        entry = {"user": "CORP\\robot", "password": "${STAFF_PASSWORD}", "url": f"{url}/private/"}
+        workspace.define(
+            f"{url}/",
+            authentication={"staff": {**entry, "scheme": "ntlm"}},
+            post_payload={f"{url}/private/1": "q=all"},
+            politeness={"delay": 0, "concurrency": 1},
+            settings=settings,
+        )
+        assert crawl(workspace)["outcomes"] == {"NEW": 4}
+    log = ntlm_log(workspace.directory)
+    assert "/private/1 body q=all" in log
+    assert [line for line in log if line.startswith("/private/1 ") and line.endswith(" 200")] == [
+        "/private/1 NTLM 200"
+    ]
+
+
 def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace, settings: Any) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", "another", pages=10) as url:
         entry = {

@@ -213,10 +213,10 @@ CRASH = "import os; os.kill(os.getpid(), 11)"
 SAID = "sink.add('needle'); import time; time.sleep(0.6); sink.add('more')\n"
 OBEY = "def convert(source, sink): exec(source.body, {'sink': sink})"
 FAILURES = {
-    "hangs": (HANG, "FAILED", 903, "it took longer than 2 s (conversion.timeout)"),
-    "eats": (EAT, "FAILED", 904, "the converter ran out of memory (conversion.memory)"),
-    "crashes": (CRASH, "FAILED", 903, "the converter crashed (signal 11)"),
-    "exits": ("import os; os._exit(3)", "FAILED", 903, "the converter crashed (exit code 3)"),
+    "hangs": (HANG, "FAILED", 908, "it took longer than 2 s (conversion.timeout)"),
+    "eats": (EAT, "FAILED", 908, "the converter ran out of memory (conversion.memory)"),
+    "crashes": (CRASH, "FAILED", 908, "the converter crashed (signal 11)"),
+    "exits": ("import os; os._exit(3)", "FAILED", 908, "the converter crashed (exit code 3)"),
     "raises": ("1 / 0", "FAILED", 903, "ZeroDivisionError"),
     "hangs-half-way": (SAID + HANG, "NEW", 200, "it took longer than 2 s (conversion.timeout)"),
     "eats-half-way": (SAID + EAT, "NEW", 200, "the converter ran out of memory (conversion.memory)"),
@@ -270,7 +270,7 @@ def test_without_keep_partial_a_part_is_not_indexed(site: Site, url: str, worksp
     workspace.define(f"{url}/bad.json", types=["data"], conversion={"keep_partial": False})
     workspace.crawl(**converter_that(workspace, OBEY))
     row = workspace.urls()["/bad.json"]
-    assert (row["outcome"], row["status_code"]) == ("FAILED", 903)
+    assert (row["outcome"], row["status_code"]) == ("FAILED", 908)
     assert workspace.indexed() == []
 
 
@@ -296,7 +296,7 @@ def test_a_part_does_not_replace_a_whole_document(site: Site, url: str, workspac
     workspace.crawl(**converter_that(workspace, OBEY))
     site.file("/d.json", (SAID + CRASH).encode(), "application/json")
     workspace.crawl(**converter_that(workspace, OBEY))
-    assert workspace.urls()["/d.json"]["status_code"] == 903
+    assert workspace.urls()["/d.json"]["status_code"] == 908
     assert workspace.search("complete") == ["/d.json"]
     assert workspace.search("needle") == []
 
@@ -319,8 +319,8 @@ def test_pages_are_crawled_while_a_document_is_converted(site: Site, url: str, w
     assert len(times) == 30
     assert max(times) - min(times) < 1.5
     assert [row["status_code"] for path, row in workspace.urls().items() if path.endswith("json")] == [
-        903,
-        903,
+        908,
+        908,
     ]
 
 

@@ -290,6 +290,21 @@ def test_fast_58_a_login_that_takes_too_long_fails(workspace: Workspace, setting
     assert run["problems"][0].startswith("login club: no answer to a request of the login (")
 
 
+@pytest.mark.parametrize("method", ["post", "get"], ids=["fast_218-POST", "fast_218-GET"])
+def test_a_form_is_sent_once_whatever_becomes_of_its_connection(
+    workspace: Workspace, settings: Any, club: Club, method: str
+) -> None:
+    club.method = method
+    for path in ("/enter", "/enter*"):
+        club.dynamic(path, lambda request: Reply(0, raw=True))
+    with club.serve() as url:
+        entry = {"page": f"{url}/form", "fields": FIELDS}
+        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        run = crawl(workspace, code=1)
+    assert run["problems"][0].startswith("login club: no answer to a request of the login (")
+    assert len([path for path in club.paths() if path.startswith("/enter")]) == 1
+
+
 def test_ultra_search_30188_a_page_without_a_form(workspace: Workspace, settings: Any, club: Club) -> None:
     with club.serve() as url:
         entry = {"page": f"{url}/hello", "fields": FIELDS}

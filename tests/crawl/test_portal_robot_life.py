@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
@@ -13,7 +14,11 @@ from support.project import Ended, Workspace, kill_group
 from support.robot import RobotFiles
 from support.site import Site
 
-from ultracrawl.state.control import Phase, sign_of_crawl
+from ultracrawl.errors import WorkError
+from ultracrawl.jobs import robot_control
+from ultracrawl.jobs.robot_control import RobotState
+from ultracrawl.sources import Project
+from ultracrawl.state.control import Command, CrawlSign, Phase, sign_of_crawl
 
 HOOK = """#!/bin/sh
 echo "$ULTRACRAWL_SOURCE $ULTRACRAWL_REGISTERED $*" >> hook.txt
@@ -160,9 +165,29 @@ def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> N
     assert pausing.communicate(timeout=40)[0] == "robot: Paused\n"
     assert life.site.count("/a") == 0
     assert life.status()["state"] == "Paused"
+    answer = life.site.hold("/a")
     assert life.tell("resume").out == "robot: Running\n"
+    answer.set()
     assert life.ended().code == 0
     assert life.site.count("/a") == 1
+
+
+def test_portal_robot_133_a_robot_may_end_before_it_is_seen_to_obey(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    project = Project(sources={}, base=tmp_path)
+    monkeypatch.setattr(robot_control, "robot_sign", lambda *_: CrawlSign("robot", 1))
+    monkeypatch.setattr(robot_control, "robot_file", lambda *_: tmp_path / "robot")
+    monkeypatch.setattr(robot_control, "running_crawl", lambda *_: None)
+
+    def told(command: Command, *states: RobotState) -> RobotState:
+        seen = iter(states)
+        monkeypatch.setattr(robot_control, "robot_state", lambda *_: next(seen))
+        return robot_control.order_robot(project, "robot", command, timeout=30.0, sleep=lambda _: None)
+
+    assert told(Command.RESUME, RobotState.PAUSED, RobotState.PAUSED, RobotState.OFF) is RobotState.OFF
+    with pytest.raises(WorkError, match="the robot ended before it could pause"):
+        told(Command.PAUSE, RobotState.RUNNING, RobotState.RUNNING, RobotState.OFF)
 
 
 def test_portal_robot_132_a_robot_is_started_in_the_background(life: Life) -> None:

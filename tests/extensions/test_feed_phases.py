@@ -12,6 +12,7 @@ from ultracrawl.extensions.feed import EAGER_SIZE, IndexFeed
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.batches import Committed, Report
 from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.outlets import Outlets
 from ultracrawl.model import RunReport
 from ultracrawl.state import SqliteState
 
@@ -54,9 +55,8 @@ def state() -> Any:
 def feed(tmp_path: Path, state: SqliteState, two_phases: bool) -> tuple[IndexFeed, Waiting]:
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
-    return IndexFeed(
-        "s", cache, cast(Indexer, indexer), state, RunReport("s", "1", ""), two_phases=two_phases
-    ), indexer
+    outlets = Outlets.single(tmp_path, cast(Indexer, indexer))
+    return IndexFeed("s", cache, outlets, state, RunReport("s", "1", ""), two_phases=two_phases), indexer
 
 
 def add(taking: IndexFeed, number: int) -> None:

@@ -11,6 +11,7 @@ from ultracrawl.index import IndexDocument
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.inline import InlineIndexer
 from ultracrawl.index.memory import MemoryIndex
+from ultracrawl.index.outlets import Outlets
 from ultracrawl.model import RunReport
 from ultracrawl.state import SqliteState
 
@@ -28,7 +29,13 @@ def test_index_every_bounds_how_long_documents_wait(
     state = SqliteState(":memory:", "s")
     cache = DocumentCache(tmp_path, 1 << 20)
     feed = IndexFeed(
-        "s", cache, InlineIndexer(MemoryIndex({})), state, report, every=every, clock=lambda: now[0]
+        "s",
+        cache,
+        Outlets.single(tmp_path, InlineIndexer(MemoryIndex({}))),
+        state,
+        report,
+        every=every,
+        clock=lambda: now[0],
     )
     indexed = []
     feed.add(1, IndexDocument("s", "http://h/1", "T", "text"))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from support.files import slide_link
+
 _SECTOR = 512
 _MINI = 64
 _CUTOFF = 4096
@@ -145,10 +147,10 @@ def _properties(texts: Mapping[int, str], head: int, more: bytes = b"") -> dict[
     return streams
 
 
-def old_presentation(*texts: str) -> bytes:
+def old_presentation(*texts: str, link: str = "") -> bytes:
     """Return a presentation of PowerPoint 97 ([MS-PPT]) that holds hardly more than the texts of one slide."""
     atoms = b"".join(_record(0, 0x0FA0, text.encode("utf-16-le")) for text in texts)
-    document = _record(0xF, 0x03E8, _record(0xF, 0x0FF0, atoms))
+    document = _record(0xF, 0x03E8, _record(0xF, 0x0FF0, atoms) + (slide_link(link) if link else b""))
     user = _record(0, 0x0FF6, struct.pack("<IIIHHBBH", 0x14, 0xE391C05F, 0, 0, 0x3F4, 3, 0, 0))
     return compound({"PowerPoint Document": document.ljust(_CUTOFF, b"\0"), "Current User": user})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -121,6 +122,20 @@ def docx(text: str = "needle", *, link: str = "", title: str = "T") -> bytes:
     return out.getvalue()
 
 
+def docx_with_properties(properties: Mapping[str, str]) -> bytes:
+    """Return a Word document with properties that people made ([ISO/IEC 29500] part 1, 22.3)."""
+    with zipfile.ZipFile(io.BytesIO(docx())) as plain:
+        members: dict[str, bytes | str] = {name: plain.read(name) for name in plain.namelist()}
+    rows = "".join(
+        f'<property fmtid="{{D5CDD505-2E9C-101B-9397-08002B2CF9AE}}" pid="{number}" name="{name}">'
+        f"<vt:lpwstr>{value}</vt:lpwstr></property>"
+        for number, (name, value) in enumerate(properties.items(), 2)
+    )
+    types = "http://schemas.openxmlformats.org/officeDocument/2006/docPropsVTypes"
+    members["docProps/custom.xml"] = f'<Properties xmlns="c" xmlns:vt="{types}">{rows}</Properties>'
+    return zipped(members)
+
+
 def pptx(text: str = "needle", *, link: str = "") -> bytes:
     """Return a presentation made with python-pptx: two slides, notes, a link."""
     import pptx as library
@@ -159,7 +174,9 @@ def xlsx(text: str = "needle", *, link: str = "") -> bytes:
     return out.getvalue()
 
 
-def odt(text: str = "needle", *, link: str = "", title: str = "T") -> bytes:
+def odt(
+    text: str = "needle", *, link: str = "", title: str = "T", own: Mapping[str, str] | None = None
+) -> bytes:
     """Return a text document made with odfpy."""
     from odf import dc, meta
     from odf.opendocument import OpenDocumentText
@@ -169,6 +186,8 @@ def odt(text: str = "needle", *, link: str = "", title: str = "T") -> bytes:
     document.meta.addElement(dc.Title(text=title))
     document.meta.addElement(meta.InitialCreator(text="Ann Author"))
     document.meta.addElement(meta.Keyword(text="alpha"))
+    for name, value in (own or {}).items():
+        document.meta.addElement(meta.UserDefined(name=name, text=value))
     document.text.addElement(H(outlinelevel=1, text="Heading"))
     paragraph = P(text=text[:3])
     paragraph.addElement(Span(text=text[3:]))
@@ -228,7 +247,7 @@ def rtf(text: str = "needle", *, link: str = "") -> bytes:
     ).encode("latin-1")
 
 
-def image(kind: str = "PNG") -> bytes:
+def image(kind: str = "PNG", description: str = "needle") -> bytes:
     """Return a small image with metadata, made with Pillow."""
     from PIL import Image, PngImagePlugin
 
@@ -242,6 +261,46 @@ def image(kind: str = "PNG") -> bytes:
         picture.save(out, "PNG", pnginfo=info)
     else:
         exif = Image.Exif()
-        exif[270], exif[315], exif[306] = "needle", "Ann Author", "2024:03:01 12:00:00"
+        exif[270], exif[315], exif[306] = description.encode(), "Ann Author", "2024:03:01 12:00:00"
         picture.save(out, kind, exif=exif)
+    return out.getvalue()
+
+
+def image_with_iptc(records: Iterable[tuple[tuple[int, int], bytes]]) -> bytes:
+    """Return a JPEG with IPTC records, in the block of Photoshop that holds them."""
+    data = b"".join(struct.pack(">BBBH", 0x1C, *number, len(value)) + value for number, value in records)
+    block = b"Photoshop 3.0\0" + b"8BIM\x04\x04\0\0" + struct.pack(">I", len(data)) + data
+    plain = image("JPEG")
+    return (
+        plain[:2]
+        + b"\xff\xed"
+        + struct.pack(">H", len(block) + 2)
+        + block
+        + plain[2:].replace(b"Exif\0\0", b"None\0\0")
+    )
+
+
+def url_moniker(url: str) -> bytes:
+    """Return a link as workbooks of before 2007 hold it."""
+    text = url.encode("utf-16-le") + b"\0\0"
+    return bytes.fromhex("e0c9ea79f9bace118c8200aa004ba90b") + struct.pack("<I", len(text)) + text
+
+
+def slide_link(url: str) -> bytes:
+    """Return a link as presentations of before 2007 hold it: its number, what it is called, its target."""
+    called, target = "link".encode("utf-16-le"), url.encode("utf-16-le")
+    inside = struct.pack("<HHII", 0, 0x0FD3, 4, 1)
+    inside += struct.pack("<HHI", 0, 0x0FBA, len(called)) + called
+    inside += struct.pack("<HHI", 0x10, 0x0FBA, len(target)) + target
+    return struct.pack("<HHI", 0xF, 0x0FD7, len(inside)) + inside
+
+
+def seven_zipped(members: Mapping[str, bytes], password: str | None = None) -> bytes:
+    """Return a 7z archive."""
+    import py7zr
+
+    out = io.BytesIO()
+    with py7zr.SevenZipFile(out, "w", password=password) as archive:
+        for name, content in members.items():
+            archive.writestr(content, name)
     return out.getvalue()

@@ -13,12 +13,15 @@ from support.child_server import child_server
 
 
 @contextmanager
-def ntlm_site(folder: Path, user: str, password: str, pages: int = 6) -> Iterator[str]:
-    """Serve it; gives the address. `DOMAIN\\user` is how the user is called."""
+def ntlm_site(folder: Path, user: str, password: str, pages: int = 6, takes: str = "3") -> Iterator[str]:
+    """Serve it; gives the address. `DOMAIN\\user` is how the user is called.
+
+    `takes` is the level of NTLM: 3 takes versions 1 and 2, 5 version 2 alone.
+    """
     users = folder / "ntlm-users"
     domain, _, name = user.partition("\\")
     users.write_text(f"{domain}:{name}:{password}\n")
-    environment = {"NTLM_USER_FILE": str(users)}
+    environment = {"NTLM_USER_FILE": str(users), "LM_COMPAT_LEVEL": takes}
     with child_server(__file__, pages, folder / "ntlm.log", environment=environment) as url:
         yield url
 
@@ -59,6 +62,10 @@ def _main(pages: int, log_file: Path) -> None:
                 self.reply(200, f"<title>In</title><p>secretword {self.path} {self.user}</p>")
             else:
                 self.reply(404, "")
+
+        def do_POST(self):
+            log.write(f"{self.path} body {self.rfile.read(int(self.headers['Content-Length'])).decode()}\n")
+            self.do_GET()
 
         def negotiate(self):
             scheme, _, token = self.headers.get("Authorization", "").partition(" ")

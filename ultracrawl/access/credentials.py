@@ -18,8 +18,10 @@ class Scheme(StrEnum):
     BASIC = "basic"
     DIGEST = "digest"
     NTLM = "ntlm"
+    NTLM_V1 = "ntlmv1"
 
 
+NTLM_SCHEMES = frozenset({Scheme.NTLM, Scheme.NTLM_V1})
 _BY_STRENGTH = (Scheme.NTLM, Scheme.DIGEST, Scheme.BASIC)
 
 
@@ -56,7 +58,8 @@ class Credential:
             if scheme is Scheme.DIGEST:
                 found = best_digest(offers)
             else:
-                found = next((one for one in offers if one.scheme == scheme), None)
+                offer = Scheme.NTLM if scheme in NTLM_SCHEMES else scheme  # servers do not name the version
+                found = next((one for one in offers if one.scheme == offer), None)
             if found is not None:
                 return found
         return None

@@ -26,6 +26,7 @@ class ProxyRoster:
         self._rest = rest
         self._running = dict.fromkeys((one.name for one in self._proxies), 0)
         self._rests_until: dict[str, float] = {}
+        self._answered: dict[str, float] = {}
 
     def take(self, now: float, without: Collection[str] = ()) -> Proxy | None:
         """Take a place at the next proxy in turn; None while there is none.
@@ -54,9 +55,14 @@ class ProxyRoster:
         self._rests_until[proxy.name] = now + self._rest
         return news
 
-    def worked(self, proxy: Proxy) -> None:
-        """Take a proxy for good again."""
+    def worked(self, proxy: Proxy, now: float) -> None:
+        """Take a proxy for good again: an answer came through it."""
         self._rests_until.pop(proxy.name, None)
+        self._answered[proxy.name] = now
+
+    def hangs(self, proxy: Proxy, since: float) -> bool:
+        """Whether nothing came through a proxy since a time, so that a request that timed out is its own affair."""
+        return self._answered.get(proxy.name, float("-inf")) < since
 
     def _has_place(self, proxy: Proxy) -> bool:
         return proxy.connections is None or self._running[proxy.name] < proxy.connections

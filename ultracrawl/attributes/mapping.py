@@ -81,7 +81,7 @@ class AttributeMap:
             mapped.add(name.lower(), self._schema[name], [text])
         attributes = with_made(document, self._made) if self._made else document.attributes
         for name, attribute in self._targets.items():
-            mapped.add(name, attribute, attributes.get(name, ()))
+            mapped.add(name, attribute, attributes.get(name) or _own(name, document))
         if self._description_fallback and not mapped.values.get("Description"):
             mapped.add("text", self._schema["Description"], [first_words(document.text)])
         return mapped
@@ -94,3 +94,16 @@ class AttributeMap:
             ("Host", host_of(document.url).lower()),
             ("LastModifiedDate", document.last_modified),
         )
+
+
+def _own(name: str, document: Document) -> tuple[str, ...]:
+    """Return what a document has as a field and a source may map like META values; META of that name wins."""
+    match name:
+        case "title":
+            return (document.title,)
+        case "language":
+            return (document.language,)
+        case "mimetype":
+            return (document.mimetype.partition(";")[0].strip().lower(),)
+        case _:
+            return ()

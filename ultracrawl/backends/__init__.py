@@ -1,13 +1,16 @@
 """Names to classes: opens the state store, the document cache and the index that a project names."""
 
 from ultracrawl.backends.open import (
-    Indexer,
+    cache_folder,
+    feeding_switch,
+    former_indexes,
     index_config,
     open_cache,
     open_documents,
     open_index,
     open_indexer,
     open_lists,
+    open_outlets,
     open_state,
     robot_file,
     state_exists,
@@ -16,16 +19,21 @@ from ultracrawl.backends.open import (
     value_lists,
 )
 from ultracrawl.backends.searching import Searcher
+from ultracrawl.index.outlet import Indexer
 
 __all__ = [
     "Indexer",
     "Searcher",
+    "cache_folder",
+    "feeding_switch",
+    "former_indexes",
     "index_config",
     "open_cache",
     "open_documents",
     "open_index",
     "open_indexer",
     "open_lists",
+    "open_outlets",
     "open_state",
     "robot_file",
     "state_exists",

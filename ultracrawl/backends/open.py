@@ -5,19 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from ultracrawl.attributes.value_lists import ValueList
+from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.inline import InlineIndexer
 from ultracrawl.index.open import IndexConfig
 from ultracrawl.index.open import open_index as open_engine
+from ultracrawl.index.outlet import Indexer, Outlet
+from ultracrawl.index.outlets import Outlets, queue_folder, queue_folders
 from ultracrawl.index.process import IndexProcess
+from ultracrawl.index.switch import FeedingSwitch
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.sources.sections.lists import value_lists as listed_values
 from ultracrawl.state import SqliteState
+from ultracrawl.state.clustered_store import open_clusters
 from ultracrawl.state.document_store import BlockStore, DocumentStore, FileStore
 from ultracrawl.state.list_store import ListStore
-
-Indexer = IndexProcess | InlineIndexer
 
 
 def _state_path(project: Project, source: str) -> Path:
@@ -46,19 +50,34 @@ def open_state(project: Project, source: str, *, read_only: bool = False) -> Sql
     return SqliteState(path, source, read_only=read_only)
 
 
+def cache_folder(project: Project, source: str) -> Path:
+    """Return the folder of the durable document cache of one source."""
+    return project.cache.path / source
+
+
 def open_cache(project: Project, source: str) -> DocumentCache:
     """Open the durable document cache of one source."""
-    return DocumentCache(project.cache.path / source, project.cache.size)
+    return DocumentCache(cache_folder(project, source), project.cache.size)
 
 
-def index_config(project: Project) -> IndexConfig:
-    """Return what is needed to open the index of a project, in this process or another."""
-    return IndexConfig(project.index.engine, project.index.path, tuple(project.schema_attributes.values()))
+def feeding_switch(project: Project, source: str) -> FeedingSwitch:
+    """Return what was said from outside about feeding the documents of one source."""
+    return FeedingSwitch(cache_folder(project, source))
 
 
-def open_index(project: Project) -> IndexEngine:
-    """Open the index of a project, for searching or for work on it."""
-    return open_engine(index_config(project))
+def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
+    """Return what is needed to open an index of a project, in this process or another. Raises `UserError`."""
+    further = project.indexes.get(name)
+    if further is None and name != PROJECT_INDEX:
+        known = ", ".join((PROJECT_INDEX, *project.indexes))
+        raise UserError(f"there is no index {name!r}; the indexes are {known}")
+    engine, path = (further.engine, further.path) if further else (project.index.engine, project.index.path)
+    return IndexConfig(engine, path, tuple(project.schema_attributes.values()))
+
+
+def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
+    """Open an index of a project, for searching or for work on it. Raises `UserError`."""
+    return open_engine(index_config(project, name))
 
 
 def _documents_path(project: Project, source: DataSource) -> Path:
@@ -67,8 +86,12 @@ def _documents_path(project: Project, source: DataSource) -> Path:
 
 def open_documents(project: Project, source: DataSource) -> DocumentStore:
     """Open the stored answers of one source. Raises `StateError`."""
-    store = FileStore if source.storage.form == "files" else BlockStore
-    return store(_documents_path(project, source))
+    options = source.storage
+
+    def open_part(folder: Path) -> DocumentStore:
+        return FileStore(folder) if options.form == "files" else BlockStore(folder, options.compact_below)
+
+    return open_clusters(_documents_path(project, source), options.clusters, open_part)
 
 
 def stored_documents_exist(project: Project, source: DataSource) -> bool:
@@ -94,7 +117,36 @@ def value_lists(project: Project) -> dict[str, ValueList]:
     return {**loaded, **both}
 
 
-def open_indexer(project: Project) -> Indexer:
-    """Return what applies cache segments to the index: a process of its own, except for the engine in memory."""
-    config = index_config(project)
+def open_outlets(project: Project, source: DataSource) -> Outlets:
+    """Return the ways to all indexes that a source feeds, the primary one first."""
+    cache = cache_folder(project, source.name)
+    places = source.feeding.in_order
+    if not places or [place.index for place in places] == [PROJECT_INDEX]:
+        outlets = Outlets.single(cache, open_indexer(project))
+        outlets.primary.label = places[0].label if places else ""
+        return outlets
+    return Outlets(
+        cache,
+        [
+            Outlet(
+                queue_folder(cache, place.index),
+                open_indexer(project, place.index),
+                label=place.label,
+                index=place.index,
+            )
+            for place in places
+        ],
+        shared=True,
+    )
+
+
+def former_indexes(project: Project, source: DataSource) -> list[str]:
+    """Return the names of indexes that a source fed once and feeds no more."""
+    fed = {place.index for place in source.feeding.in_order} or {PROJECT_INDEX}
+    return [name for name in queue_folders(cache_folder(project, source.name)) if name not in fed]
+
+
+def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
+    """Return what applies cache segments to an index: a process of its own, except for the engine in memory."""
+    config = index_config(project, name)
     return InlineIndexer(open_engine(config)) if config.engine == "memory" else IndexProcess(config)

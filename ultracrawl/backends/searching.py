@@ -14,6 +14,7 @@ from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, require
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
 
 class Searcher:
@@ -25,14 +26,14 @@ class Searcher:
             result = searcher.search("create index", filters=["Size>=10"], facets=["Author"])
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, index: str = "") -> None:
         self._project = project
-        self._index = open_index(project)
+        self._index = open_index(project, index or searched_index(project))
 
     @classmethod
-    def open(cls, definitions: str | Path) -> Searcher:
-        """Open the index that a definition file names. Raises `UserError`."""
-        return cls(placed(require(read_definitions(definitions))))
+    def open(cls, definitions: str | Path, index: str = "") -> Searcher:
+        """Open the index that a definition file names, or one of several by its name. Raises `UserError`."""
+        return cls(placed(require(read_definitions(definitions))), index)
 
     def search(
         self,
@@ -103,6 +104,21 @@ class Searcher:
             _known("data group", group, self._project.groups)
             chosen += self._project.groups[group]
         return tuple(dict.fromkeys(chosen))
+
+
+def searched_index(project: Project) -> str:
+    """Return the name of the index that is searched unless another one is named.
+
+    It is the index of the project, if that is the primary destination of any source; else the only one that is.
+    Raises `UserError` if there are several.
+    """
+    primary = {source.feeding.primary_index for source in project.sources.values()}
+    if PROJECT_INDEX in primary or not primary:
+        return PROJECT_INDEX
+    if len(primary) == 1:
+        return next(iter(primary))
+    names = ", ".join(sorted(primary))
+    raise UserError(f"the sources feed several indexes; say which is searched with --index: {names}")
 
 
 def _known(kind: str, name: str, names: Iterable[str]) -> None:

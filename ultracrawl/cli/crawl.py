@@ -80,7 +80,9 @@ def command(
     else:
         for report in reports:
             print_report(report)
-    complete = len(reports) == len(chosen) and not any(report.failed for report in reports)
+    complete = {report.source for report in reports} == {source.name for source in chosen} and not any(
+        report.failed for report in reports
+    )
     raise SystemExit(0 if complete else 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -13,8 +13,21 @@ from ultracrawl.cli.options import config_option, json_option, open_project, pri
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.values import attributes_to_json
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def index_option(function: F) -> F:
+    """Add `--index`."""
+    return click.option(
+        "--index",
+        "name",
+        metavar="NAME",
+        default=PROJECT_INDEX,
+        help="One of `indexes`; without it the index of the project.",
+    )(function)
 
 
 @click.group("index")
@@ -25,6 +38,7 @@ def command() -> None:
     Examples:
       ultracrawl index info
       ultracrawl index check || ultracrawl index rebuild
+      ultracrawl index info --index archive
 
     While a crawl writes, `optimise` and `rebuild` wait for it, up to a minute; then they say that the index is
     locked and change nothing.
@@ -32,16 +46,17 @@ def command() -> None:
 
 
 @command.command("info")
+@index_option
 @config_option
 @json_option
-def info(config: str | None, as_json: bool) -> None:
+def info(name: str, config: str | None, as_json: bool) -> None:
     """Show how many documents the index holds, of which sources, and the room it takes.
 
     \b
     Example:
       ultracrawl index info --json
     """  # noqa: D301 - as above
-    facts = _with_index(config, lambda index: index.facts())
+    facts = _with_index(name, config, lambda index: index.facts())
     if as_json:
         print_json(_facts_json(facts))
         return
@@ -55,16 +70,17 @@ def info(config: str | None, as_json: bool) -> None:
 
 
 @command.command("check")
+@index_option
 @config_option
 @json_option
-def check(config: str | None, as_json: bool) -> None:
+def check(name: str, config: str | None, as_json: bool) -> None:
     """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
 
     \b
     Example:
       ultracrawl index check
     """  # noqa: D301 - as above
-    wrong = _with_index(config, lambda index: index.check())
+    wrong = _with_index(name, config, lambda index: index.check())
     if as_json:
         print_json({"sound": not wrong, "wrong": wrong})
     else:
@@ -75,22 +91,24 @@ def check(config: str | None, as_json: bool) -> None:
 
 
 @command.command("optimise")
+@index_option
 @config_option
 @json_option
-def optimise(config: str | None, as_json: bool) -> None:
+def optimise(name: str, config: str | None, as_json: bool) -> None:
     """Merge all segments into one and free the space of deleted documents.
 
     \b
     Example:
       ultracrawl index optimise
     """  # noqa: D301 - as above
-    _work(config, as_json, "optimised", lambda index: index.optimise())
+    _work(name, config, as_json, "optimised", lambda index: index.optimise())
 
 
 @command.command("rebuild")
+@index_option
 @config_option
 @json_option
-def rebuild(config: str | None, as_json: bool) -> None:
+def rebuild(name: str, config: str | None, as_json: bool) -> None:
     """Index every document anew from what the index has kept of it, without any request.
 
     It repairs a damaged index as far as that can be read; documents that cannot come back with their next
@@ -100,19 +118,20 @@ def rebuild(config: str | None, as_json: bool) -> None:
     Example:
       ultracrawl index rebuild
     """  # noqa: D301 - as above
-    _work(config, as_json, "rebuilt", lambda index: index.rebuild())
+    _work(name, config, as_json, "rebuilt", lambda index: index.rebuild())
 
 
 @command.command("dump")
+@index_option
 @config_option
-def dump(config: str | None) -> None:
+def dump(name: str, config: str | None) -> None:
     """Print every document of the index as one line of JSON.
 
     \b
     Example:
       ultracrawl index dump > documents.jsonl
     """  # noqa: D301 - as above
-    index = open_index(open_project(config))
+    index = open_index(open_project(config), name)
     try:
         for document in index.documents():
             print_json(
@@ -121,6 +140,7 @@ def dump(config: str | None) -> None:
                     "url": document.url,
                     "title": document.title,
                     "text": "" if document.secret_text else document.text,
+                    "anchors": list(document.anchors),
                     "attributes": attributes_to_json(document.attributes),
                 }
             )
@@ -128,7 +148,9 @@ def dump(config: str | None) -> None:
         index.close()
 
 
-def _work(config: str | None, as_json: bool, done: str, work: Callable[[IndexEngine], object]) -> None:
+def _work(
+    name: str, config: str | None, as_json: bool, done: str, work: Callable[[IndexEngine], object]
+) -> None:
     """Do the work and tell how large the index was before and is now."""
 
     def measured(index: IndexEngine) -> tuple[IndexFacts | None, IndexFacts]:
@@ -140,7 +162,7 @@ def _work(config: str | None, as_json: bool, done: str, work: Callable[[IndexEng
         return before, index.facts()
 
     started = time.monotonic()
-    before, after = _with_index(config, measured)
+    before, after = _with_index(name, config, measured)
     seconds = time.monotonic() - started
     if as_json:
         earlier = None if before is None else _facts_json(before)
@@ -152,8 +174,8 @@ def _work(config: str | None, as_json: bool, done: str, work: Callable[[IndexEng
         )
 
 
-def _with_index(config: str | None, work: Callable[[IndexEngine], T]) -> T:
-    index = open_index(open_project(config))
+def _with_index(name: str, config: str | None, work: Callable[[IndexEngine], T]) -> T:
+    index = open_index(open_project(config), name)
     try:
         return work(index)
     finally:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
+from ultracrawl.backends import cache_folder, former_indexes
 from ultracrawl.cli.options import found_definitions, json_option, print_json
 from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import UserError
+from ultracrawl.model import Finding
+from ultracrawl.sources import Project
 
 
 @click.command("lint")
@@ -29,6 +34,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
         raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
     loaded = [read_definitions(location) for location in locations]
     findings = [finding for one in loaded for finding in one.findings]
+    findings += [finding for one in loaded if one.project for finding in former_destinations(one.project)]
     for finding in findings:
         if as_json:
             names = ("file", "line", "key", "problem", "instead", "fatal")
@@ -42,3 +48,14 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
         click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)
     raise SystemExit(2 if fatal or (strict and findings) else 0)
+
+
+def former_destinations(project: Project) -> Iterator[Finding]:
+    """Yield a hint for each index that a source fed once and that its definition names no more."""
+    for source in project.sources.values():
+        for index in former_indexes(project, source):
+            folder = cache_folder(project, source.name)
+            problem = f"the index `{index}` was fed, and is not any more; its documents stay as they are"
+            instead = f"name it again, or remove what is left of it below {folder}"
+            key = f"sources.{source.name}.feeding.destinations"
+            yield Finding(str(project.base), 0, key, problem, instead, fatal=False)

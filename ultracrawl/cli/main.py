@@ -20,6 +20,7 @@ VERBS = {
     "crawl": "crawl",
     "explain": "explain",
     "export": "export",
+    "feeding": "feeding",
     "index": "index",
     "init": "init",
     "lint": "lint",

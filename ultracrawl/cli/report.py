@@ -21,6 +21,9 @@ _MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 def print_report(report: RunReport) -> None:
     """Print what happened in one run, so that the numbers add up."""
+    if not report.begun:
+        click.echo(f"{report.source}: not crawled: {'; '.join(report.problems)}", err=True)
+        return
     resumed = " (resumed)" if report.resumed else ""
     click.echo(
         f"{report.source}: run {report.run_id}{resumed}, {report.seconds:.1f} s, {_size(report.bytes)} read"

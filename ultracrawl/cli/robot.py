@@ -14,7 +14,9 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.dialects import locate_definitions
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
-from ultracrawl.dialects.portal_robot.rules_file import RULES_FILE, RulesFile, read_rules
+from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
+from ultracrawl.dialects.portal_robot.lexer import read_text
+from ultracrawl.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.model import DefinitionError
@@ -245,7 +247,16 @@ def rules_path(config: str | None) -> Path:
     location = locate_definitions(config)
     if location is None or not Path(location).name.endswith(".conf"):
         raise UserError("there is no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
-    return Path(location).with_name(RULES_FILE)
+    own = Path(location).with_name(RULES_FILE)
+    if own.exists() or not _has_rules(Path(location)):
+        return own
+    return Path(location)
+
+
+def _has_rules(path: Path) -> bool:
+    """Whether all blocks of a robot stand in one file, as in older layouts."""
+    blocks = read_text(_read(path), "", ALL_WORDS).blocks
+    return any(block.kind in RULE_BLOCKS for block in blocks)
 
 
 def _rules(config: str | None) -> RulesFile:

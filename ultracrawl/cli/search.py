@@ -35,6 +35,12 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
 @click.option(
     "--source", multiple=True, metavar="S", help="Only documents of this source; repeat for several."
 )
+@click.option(
+    "--index",
+    metavar="NAME",
+    default="",
+    help="Search this one of `indexes`, or the index of the project (`default`). Without it: the primary one.",
+)
 @click.option("--group", multiple=True, metavar="G", help="Only documents of the sources in this data group.")
 @click.option(
     "--where",
@@ -61,6 +67,7 @@ def command(
     query: str,
     config: str | None,
     source: tuple[str, ...],
+    index: str,
     group: tuple[str, ...],
     where: tuple[str, ...],
     every: tuple[str, ...],
@@ -79,11 +86,12 @@ def command(
       ultracrawl search "create index"
       ultracrawl search '"vacation request" -draft' --where Author=HR --limit 5
       ultracrawl search backup --where 'LastModifiedDate>=2024' --sort -LastModifiedDate --json
+      ultracrawl search backup --index archive
       ultracrawl search --group handbooks --facet Author --like https://www.example.com/travel.html
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     names = _Names(value_lists(project) if language else {}, language)
-    with Searcher(project) as searcher:
+    with Searcher(project, index) as searcher:
         started = time.perf_counter()
         result = searcher.search(
             query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,

@@ -9,11 +9,13 @@ from typing import Any
 import click
 
 from ultracrawl.backends import open_state, state_exists
+from ultracrawl.cli.feeding import in_words
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.site_status import show_site
 from ultracrawl.errors import StateError
 from ultracrawl.jobs.control import running_crawl
-from ultracrawl.sources import Project
+from ultracrawl.jobs.feeding import DestinationStatus, feeding_status
+from ultracrawl.sources import DataSource, Project
 
 
 @click.command("status")
@@ -38,8 +40,13 @@ def command(config: str | None, site: str | None, as_json: bool) -> None:
     if site:
         show_site(project, site, as_json)
         return
-    rows = [_live(project, _status(project, source.name)) for source in chosen_sources(project, [])]
+    rows = [
+        {**_live(project, _status(project, source.name)), "feeding": _feeding(project, source)}
+        for source in chosen_sources(project, [])
+    ]
     if as_json:
+        for row in rows:
+            row["feeding"] = [one.as_json() for one in row["feeding"]]
         print_json({"sources": rows})
         return
     for row in rows:
@@ -73,6 +80,13 @@ def _status(project: Project, name: str) -> dict[str, Any]:
     return {**row, "state": "indexing pending" if counts.pending else "idle"}
 
 
+def _feeding(project: Project, source: DataSource) -> list[DestinationStatus]:
+    """Return the destinations of a source, if there is anything to be said of them."""
+    rows = feeding_status(project, source)
+    worth = len(rows) > 1 or any(one.destination or one.paused or one.segments or one.problem for one in rows)
+    return rows if worth else []
+
+
 def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
     """Let the state of a source that is being crawled just now be the phase of its crawl."""
     sign = None
@@ -92,6 +106,8 @@ def _print_status(row: dict[str, Any]) -> None:
         verb = f"`ultracrawl approve-deletions {row['source']}`"
         click.echo(f"  {row['leaving']:,} documents are to leave the index: {verb}")
     last = row["last_run"]
+    for one in row["feeding"]:
+        click.echo(in_words(one))
     if last and last.get("finished"):
         click.echo(
             f"  last run {last['run_id']}: {last['finished']}, {last['seconds']:.1f} s, {last['fetched']:,} fetched"

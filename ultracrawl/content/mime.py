@@ -23,11 +23,25 @@ _SIGNED = frozenset(
         "application/rtf",
         "application/zip",
         "application/x-zip-compressed",
+        "application/x-tar",
+        "application/gzip",
+        "application/x-gzip",
+        "application/x-bzip2",
+        "application/x-xz",
+        "application/x-7z-compressed",
         "application/msword",
         "application/epub+zip",
+        "application/json",
+        "message/rfc822",
+        "application/mbox",
     }
 )
-_SIGNED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-", "application/vnd.oasis.")
+_SIGNED_PREFIXES = (
+    "application/vnd.ms-",
+    "application/vnd.openxmlformats-",
+    "application/vnd.oasis.",
+    "image/",
+)
 """Formats that show in their first bytes what they are."""
 
 _SIGNATURES = (
@@ -61,6 +75,8 @@ _SIGNATURES = (
     (b"MZ\x90\0", "application/x-msdownload"),
 )
 _SIGNED_STARTS = frozenset(signature[:1] for signature, _ in _SIGNATURES)
+_WORDLIKE = (b"BM", b"BZh", b"ID3", b"fLaC", b"wOFF", b"wOF2")
+"""Signatures that a text may begin with (`BMW ...`); they count only before bytes that no text has."""
 _BY_FORM_TYPE = {b"WEBP": "image/webp", b"WAVE": "audio/wave", b"AVI ": "video/avi"}
 _MARKUP = re.compile(
     rb"\s*(?:<!--.*?-->\s*)*"
@@ -100,7 +116,7 @@ def sniff_type(body: bytes) -> str:
     head = body[:_SNIFFED_BYTES]
     if head[:1] in _SIGNED_STARTS:
         for signature, name in _SIGNATURES:
-            if head.startswith(signature):
+            if head.startswith(signature) and (signature not in _WORDLIKE or _BINARY.search(head)):
                 return _inside(name, body)
     if head.startswith(b"RIFF"):
         return _BY_FORM_TYPE.get(head[8:12], "application/octet-stream")

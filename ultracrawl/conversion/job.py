@@ -37,7 +37,7 @@ class NotConverted(NamedTuple):
     """A document could not be converted, or not to its end."""
 
     status: StatusCode
-    """`CONVERSION_FAILED`, `CONVERTER_MISSING` or `OUT_OF_MEMORY`."""
+    """`CONVERSION_FAILED` if the converter refused it, `CONVERTER_MISSING` if it broke its converter."""
     reason: str
     partial: Conversion | None = None
     """What was read until then, if that was anything."""

@@ -82,7 +82,7 @@ class ConversionPool:
             process = self._process(number)
         except OSError as error:
             return NotConverted(
-                StatusCode.CONVERSION_FAILED, f"no conversion process can be started: {error}"
+                StatusCode.CONVERTER_MISSING, f"no conversion process can be started: {error}"
             )
         if process is None:
             return NotConverted(StatusCode.CONVERSION_FAILED, "conversion was ended")

@@ -56,17 +56,14 @@ class ConversionProcess:
             ended = self._exchange(exchange)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             self.kill()
-            return exchange.failed(StatusCode.CONVERSION_FAILED, f"the conversion process failed: {error}")
+            return exchange.broken(f"the conversion process failed: {error}")
         if ended is None:
             self.kill()
-            seconds = f"{self._limits.seconds:g} s"
-            return exchange.failed(
-                StatusCode.CONVERSION_FAILED, f"it took longer than {seconds} (conversion.timeout)"
-            )
+            return exchange.broken(f"it took longer than {self._limits.seconds:g} s (conversion.timeout)")
         if ended is False:
             return self._died(exchange)
         answer = exchange.answer()
-        if isinstance(answer, NotConverted) and answer.status is StatusCode.OUT_OF_MEMORY:
+        if isinstance(answer, NotConverted) and answer.status is StatusCode.CONVERTER_MISSING:
             self.kill()  # what is left of its memory is in pieces
         return answer
 
@@ -112,11 +109,9 @@ class ConversionProcess:
         self.kill()
         words = any(word in self._words for word in _MEMORY_WORDS)
         if words or code == -9 or usage.ru_maxrss * 1024 > self._limits.memory // 2:
-            return exchange.failed(
-                StatusCode.OUT_OF_MEMORY, "the converter ran out of memory (conversion.memory)"
-            )
+            return exchange.broken("the converter ran out of memory (conversion.memory)")
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        return exchange.failed(StatusCode.CONVERSION_FAILED, f"the converter crashed ({how})")
+        return exchange.broken(f"the converter crashed ({how})")
 
     def interrupt(self) -> None:
         """Kill the process from another thread; the one that waits for it sees that and tidies up."""
@@ -188,7 +183,8 @@ class _Exchange:
         status = StatusCode(cast(int, self._last["status"]))
         return NotConverted(status, str(self._last["reason"]), partial if partial.text else None)
 
-    def failed(self, status: StatusCode, reason: str) -> NotConverted:
-        """Return a failure, with the text that had come before it."""
+    def broken(self, reason: str) -> NotConverted:
+        """Return that the document broke its converter, with the text that had come before."""
         text = " ".join(self._texts)
+        status = StatusCode.CONVERTER_MISSING
         return NotConverted(status, reason, Conversion(text=text) if text else None)

@@ -67,7 +67,9 @@ class _Conversation:
         except ConversionError as error:
             self._fail(StatusCode.CONVERSION_FAILED, str(error), sink)
         except MemoryError:
-            self._fail(StatusCode.OUT_OF_MEMORY, "the converter ran out of memory (conversion.memory)", sink)
+            self._fail(
+                StatusCode.CONVERTER_MISSING, "the converter ran out of memory (conversion.memory)", sink
+            )
         except BrokenPipeError:
             raise
         except Exception as error:  # the edge: whatever a broken document makes a library raise
@@ -103,9 +105,9 @@ class _Conversation:
 
 
 def _status_of(error: Exception) -> StatusCode:
-    """Return 904 for a library for which there was no room, 903 for all else."""
+    """Return 908 for a library for which there was no room, 903 for all else."""
     no_room = isinstance(error, ImportError) and any(words in str(error) for words in _NO_ROOM)
-    return StatusCode.OUT_OF_MEMORY if no_room else StatusCode.CONVERSION_FAILED
+    return StatusCode.CONVERTER_MISSING if no_room else StatusCode.CONVERSION_FAILED
 
 
 if __name__ == "__main__":

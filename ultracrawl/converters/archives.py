@@ -7,7 +7,7 @@ import io
 import lzma
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from ultracrawl.content.mime import sniff_type
@@ -29,14 +29,15 @@ def convert(source: Source, sink: Sink) -> None:
     """Read the files of an archive in their order; a compressed file that is no archive is what it holds."""
     match _ALIASES.get(source.media_type, source.media_type):
         case "application/zip":
-            _read_members(_zip_members(Package(source.body, sink.budget), sink), sink)
+            read_members(_zip_members(Package(source.body, sink.budget), sink), sink)
         case "application/x-tar":
-            _read_members(_tar_members(source.body, sink.budget), sink)
+            read_members(_tar_members(source.body, sink.budget), sink)
         case compressed:
             _read_compressed(compressed, source, sink)
 
 
-def _read_members(members: Iterator[tuple[str, bytes]], sink: Sink) -> None:
+def read_members(members: Iterable[tuple[str, bytes]], sink: Sink) -> None:
+    """Add files of an archive, names and contents; what is empty or could not be read is there by its name."""
     for name, body in members:
         sink.meta("files", name)
         if body:

@@ -6,13 +6,13 @@ import kreuzberg
 
 from ultracrawl.converters.convert import Source
 from ultracrawl.converters.errors import ConversionError
-from ultracrawl.converters.ole import read_ole_properties
+from ultracrawl.converters.ole import read_ole
 from ultracrawl.converters.sink import Sink
 
 
 def convert(source: Source, sink: Sink) -> None:
-    """Read properties and text; links are not found in these formats."""
-    read_ole_properties(source.body, sink)
+    """Read properties, links and text."""
+    read_ole(source.body, sink)
     config = kreuzberg.ExtractionConfig(use_cache=False)
     try:
         result = kreuzberg.extract_bytes_sync(source.body, source.media_type, config=config)

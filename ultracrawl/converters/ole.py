@@ -1,4 +1,4 @@
-"""Properties of documents in OLE compound files: the formats of Office before 2007, and Outlook messages."""
+"""Properties and links of documents in OLE compound files: the formats of Office before 2007."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import olefile
 from ultracrawl.content.encodings import FALLBACK, codec_of
 from ultracrawl.converters.dates import iso_date
 from ultracrawl.converters.errors import ConversionError
+from ultracrawl.converters.olelinks import STREAMS
 from ultracrawl.converters.sink import Sink
 
 _TEXTS = {
@@ -26,18 +27,27 @@ _TEXTS = {
 _BROKEN = (OSError, ValueError, IndexError, TypeError, AttributeError)
 
 
-def read_ole_properties(body: bytes, sink: Sink) -> None:
-    """Read the summary streams. Raises `ConversionError` for a file that is no compound file or is encrypted."""
+def read_ole(body: bytes, sink: Sink) -> None:
+    """Read summary streams and links. Raises `ConversionError` for a file that is no compound file or encrypted."""
     try:
         with closing(olefile.OleFileIO(io.BytesIO(body))) as file:
             if file.exists("EncryptedPackage"):
                 raise ConversionError("the document is encrypted")
             found = file.get_metadata()
+            _read_links(file, sink)
     except ConversionError:
         raise
     except _BROKEN as error:
         raise ConversionError(f"broken compound file: {error}") from None
     _take(found, sink)
+
+
+def _read_links(file: olefile.OleFileIO, sink: Sink) -> None:
+    for name, links_in in STREAMS.items():
+        if file.exists(name):
+            with file.openstream(name) as stream:
+                for link in links_in(stream.read()):
+                    sink.link(link)
 
 
 def _take(found: olefile.OleMetadata, sink: Sink) -> None:

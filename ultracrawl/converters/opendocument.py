@@ -8,7 +8,7 @@ from ultracrawl.converters.convert import Source
 from ultracrawl.converters.errors import ConversionError
 from ultracrawl.converters.package import Package
 from ultracrawl.converters.paragraphs import Paragraphs
-from ultracrawl.converters.properties import Properties
+from ultracrawl.converters.properties import Properties, take_custom
 from ultracrawl.converters.sink import Sink
 from ultracrawl.converters.xmlstream import attribute, stream_xml
 
@@ -59,6 +59,8 @@ class _OpenDocument:
         self._properties = Properties(sink, _NAMES, keywords="keyword")
         self._part = ""
         self._skipped = 0
+        self._custom = ""
+        """The name of the property made by people that is being read."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _SKIPPED:
@@ -74,6 +76,7 @@ class _OpenDocument:
 
     def _start_property(self, name: str, attributes: Mapping[str, str]) -> None:
         self._properties.start(name, attributes)
+        self._custom = attribute(attributes, "name") if name == "user-defined" else ""
         if name == "document-statistic":
             for written, ours in _STATISTICS.items():
                 self._sink.meta(ours, attribute(attributes, written))
@@ -93,5 +96,6 @@ class _OpenDocument:
             return
         if self._part == "meta":
             self._properties.text(data)
+            take_custom(self._custom, data, self._sink)
         elif self._part == "body":
             self._paragraphs.add(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 
 import pypdfium2
 from pypdfium2 import raw
@@ -11,6 +12,7 @@ from ultracrawl.converters.convert import Source
 from ultracrawl.converters.dates import pdf_date
 from ultracrawl.converters.errors import ConversionError
 from ultracrawl.converters.sink import Sink
+from ultracrawl.converters.xmp import read_xmp
 
 _MAX_LINKS_A_PAGE = 2000
 _SOFT_HYPHEN = "\ufffe"
@@ -27,6 +29,7 @@ def convert(source: Source, sink: Sink) -> None:
         raise ConversionError("this is not a PDF that can be read") from None
     try:
         _read_properties(document, sink)
+        _read_xmp(source, sink)
         _read_pages(document, sink)
     finally:
         document.close()
@@ -43,6 +46,12 @@ def _read_properties(document: pypdfium2.PdfDocument, sink: Sink) -> None:
     sink.meta("created", pdf_date(properties.get("CreationDate", "")))
     sink.meta("modified", pdf_date(properties.get("ModDate", "")))
     sink.meta("pages", str(len(document)))
+
+
+def _read_xmp(source: Source, sink: Sink) -> None:
+    """Read what the information dictionary lacks; a broken packet is no reason to give up the document."""
+    with suppress(ConversionError):
+        read_xmp(source.body, sink)
 
 
 def _language(document: pypdfium2.PdfDocument) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ultracrawl.converters.package import Package
 from ultracrawl.converters.sink import Sink
-from ultracrawl.converters.xmlstream import XmlHandler, stream_xml
+from ultracrawl.converters.xmlstream import XmlHandler, attribute, stream_xml
 
 DUBLIN_CORE = {
     "creator": "author",
@@ -30,6 +30,7 @@ _OFFICE = {
     "slides": "pages",
     "words": "words",
 }
+_LONGEST_NAME = 100
 
 
 class Properties:
@@ -85,9 +86,35 @@ class _Shallow:
             self._handler.text(data)
 
 
+class _CustomProperties:
+    """Takes the properties that people made, each under `custom.` and its name in lower case."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._name = ""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "property":
+            self._name = attribute(attributes, "name")
+
+    def end(self, name: str) -> None: ...
+
+    def text(self, data: str) -> None:
+        take_custom(self._name, data, self._sink)
+
+
+def take_custom(name: str, value: str, sink: Sink) -> None:
+    """Take a property that people made: `Cost Centre` is the document attribute `custom.cost centre`."""
+    folded = " ".join(name.lower().split())[:_LONGEST_NAME]
+    if folded:
+        sink.meta(f"custom.{folded}", value)
+
+
 def read_office_properties(package: Package, sink: Sink) -> None:
     """Read `docProps` of Office Open XML."""
     for name in ("docProps/core.xml", "docProps/app.xml"):
         data = package.read(name)
         if data:
             stream_xml(data, _Shallow(Properties(sink, _OFFICE)), sink.budget)
+    if custom := package.read("docProps/custom.xml"):
+        stream_xml(custom, _CustomProperties(sink), sink.budget)

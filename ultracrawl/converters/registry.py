@@ -81,6 +81,7 @@ ARCHIVES = (
     "application/x-bzip2",
     "application/x-xz",
 )
+SEVEN_ZIP = ("application/x-7z-compressed",)
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
 
 CONVERTERS = (
@@ -98,6 +99,7 @@ CONVERTERS = (
     Converter("mail", MAIL),
     Converter("outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
     Converter("archives", ARCHIVES),
+    Converter("sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
     Converter("images", IMAGES, ("PIL",), "convert"),
 )
 
@@ -110,7 +112,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "documents": (*PDF, *WORD, *SHEETS, *SLIDES, *LEGACY, *EXCEL, *OPEN_DOCUMENT, *RTF, *EPUB, *MARKDOWN),
     "data": (*CSV, *XML, *JSON),
     "mail": (*MAIL, *OUTLOOK),
-    "archives": ARCHIVES,
+    "archives": (*ARCHIVES, *SEVEN_ZIP),
     "images": IMAGES,
 }
 """Words that stand for many media types in a definition."""

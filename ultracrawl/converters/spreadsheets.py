@@ -10,7 +10,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Pass
 from ultracrawl.converters.convert import Source
 from ultracrawl.converters.errors import ConversionError
 from ultracrawl.converters.office import read_links
-from ultracrawl.converters.ole import read_ole_properties
+from ultracrawl.converters.ole import read_ole
 from ultracrawl.converters.package import Package
 from ultracrawl.converters.properties import read_office_properties
 from ultracrawl.converters.sink import Sink
@@ -24,7 +24,7 @@ Cell = int | float | str | bool | time | date | datetime | timedelta
 def convert(source: Source, sink: Sink) -> None:
     """Read properties, then each sheet with its name, a row as one paragraph."""
     if source.body.startswith(_OLE):
-        read_ole_properties(source.body, sink)
+        read_ole(source.body, sink)
     else:
         _read_package(source, sink)
     try:

@@ -15,7 +15,8 @@ ENVIRONMENT = "ULTRACRAWL_CONFIG"
 _HEAD = 4096
 _XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[A-Za-z])")
 _ROBOT_CONF = re.compile(rb"(?:\s*#[^\n]*\n)*\s*<Process\s")
-_ROBOT_PART = re.compile(rb"(?:\s*#[^\n]*\n)*\s*(<(Filter|FilterRule|Site)|Classify)\s")
+_ROBOT_PART = re.compile(rb"(?:\s*#[^\n]*\n)*\s*(<(Filter|FilterRule|Site)|Classify|Setup)\s")
+_PROCESS = re.compile(rb"^\s*<Process\s", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,25 @@ def _read_robot(location: str | Path) -> Loaded:
     return read_robot(location)
 
 
+def _read_robot_part(location: str | Path) -> Loaded:
+    """Read the robot that a file belongs to: all its blocks may stand in one file, else `robot.conf` is beside it."""
+    from ultracrawl.dialects.portal_robot.layout import main_file_beside  # noqa: PLC0415 - as above
+
+    path = Path(location)
+    if _PROCESS.search(path.read_bytes()):
+        return _read_robot(location)
+    main = main_file_beside(path)
+    if main is not None:
+        return _read_robot(main)
+    problem = "is only a part of a portal robot's configuration"
+    instead = "put it beside its robot.conf, and name that"
+    return Loaded(None, (Finding(str(location), 0, "file", problem, instead),))
+
+
 def _read_collections(location: str | Path) -> Loaded:
     from ultracrawl.dialects.fast_xml import read_collections  # noqa: PLC0415 - as above
 
     return read_collections(location)
-
-
-def _refused(problem: str, instead: str) -> Callable[[str | Path], Loaded]:
-    def read(location: str | Path) -> Loaded:
-        return Loaded(None, (Finding(str(location), 0, "file", problem, instead),))
-
-    return read
 
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -83,7 +92,7 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect(
         "part of a robot",
         lambda head: _ROBOT_PART.match(head) is not None,
-        _refused("is only a part of a portal robot's configuration", "name the robot.conf beside it"),
+        _read_robot_part,
     ),
     Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, _read_collections),
     Dialect("yaml", lambda _: True, load_project),

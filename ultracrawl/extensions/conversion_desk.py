@@ -69,7 +69,7 @@ class ConversionDesk:
         return self._session.rules.reader.page_of(conversion, visit.media_type, head)
 
     def _settle(self, visit: Visit, answer: Answer) -> Conversion | None:
-        """Return what is worth indexing; end the visit if that is nothing (Ultra Search 903, 904, 908)."""
+        """Return what is worth indexing; end the visit if that is nothing (Ultra Search 903, 908)."""
         if isinstance(answer, Converted):
             _mark(visit, answer.conversion.truncated)
             return replace(answer.conversion, truncated="")

@@ -57,6 +57,8 @@ class FailureDesk:
             reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
             session.recorder.finish(visit, UrlOutcome.GONE, failure.status, reason)
         elif verdict.again and not session.failed and not visit.tentative:
+            if session.logs.events.fetch is not None:
+                session.logs.events.fetch.again(visit, error)
             session.links.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
             session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)

@@ -1,65 +1,99 @@
-"""Documents on their way to the index: durable cache, index process, confirmation in the document table."""
+"""Documents on their way to the indexes: durable cache, index processes, confirmation in the document table."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ultracrawl.backends import Indexer
-from ultracrawl.index import Change, Deletion, IndexDocument
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.model import RunReport
 from ultracrawl.state import StateStore
 
+if TYPE_CHECKING:
+    from ultracrawl.extensions.feeding.pauses import Pauses
+    from ultracrawl.extensions.logs.feed_log import FeedLog
+    from ultracrawl.index.outlet import Outlet
+    from ultracrawl.index.outlets import Outlets
+
 logger = logging.getLogger(__name__)
 
 EAGER_SIZE = 1_000_000
 """Bytes that are worth a commit while the index process has nothing else to do."""
+KEYS_KEPT = 8
+"""Segments whose keys are kept in memory; those of further ones are read again when their commit comes."""
+BEHIND = 2
+"""Segments that may wait for the primary index before crawling waits, too."""
+_POLL_SECONDS = 0.02
 
 
 class IndexFeed:
     """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
 
-    A segment of the cache goes to the index process when it is full, when the process is idle and enough waits, when
+    A segment of the cache is handed over when it is full, when the indexes are idle and enough waits, when
     its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra Search 6) not before it
-    is full or that old, and crawling stops meanwhile. Its records are marked indexed, and the segment is removed, only
-    after its commit.
+    is full or that old, and crawling stops meanwhile. It goes to all indexes of the source (`Outlets`). Its records are
+    marked indexed after the commit of the primary one; each index lets go of it after its own. An index that is paused
+    or cannot be written holds up neither the crawl nor the others.
     """
 
     def __init__(
         self,
         source: str,
         cache: DocumentCache,
-        indexer: Indexer,
+        outlets: Outlets,
         state: StateStore,
         report: RunReport,
         *,
         every: float | None = None,
         two_phases: bool = False,
+        backlog: int | None = None,
+        pauses: Pauses | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
         self._cache = cache
-        self._indexer = indexer
+        self._outlets = outlets
         self._state = state
         self._report = report
         self._every = every
         self._two_phases = two_phases
+        self._backlog = backlog
+        self._pauses = pauses
         self._clock = clock
         self._since = 0.0
         """When the first of the changes came that wait in the cache."""
         self._open: dict[int, bool] = {}
-        self._keys: dict[Path, dict[int, bool]] = {}
+        self._keys: dict[str, dict[int, bool]] = {}
+        self.on_sent: Callable[[Iterable[int]], None] | None = None
+        """Called with the keys of documents that all indexes have."""
+        self.log: FeedLog | None = None
+        """Takes note of what became of changes."""
 
     def recover(self) -> frozenset[int]:
-        """Submit what an earlier run left in the cache; returns the keys of all changes in it."""
-        for path in self._cache.sealed():
-            keys = {key: isinstance(change, IndexDocument) for key, change in self._cache.read(path)}
-            self._submit(path, keys)
-        return frozenset(key for keys in self._keys.values() for key in keys)
+        """Hand over what an earlier run left in the cache; returns the keys of all changes in it."""
+        self._look_at_pauses()
+        self._outlets.recover(self._cache)
+        return frozenset(self.waiting())
+
+    def waiting(self) -> set[int]:
+        """Return the keys of all changes that the primary index has not committed."""
+        found = set(self._open)
+        for path in self._outlets.primary.line:
+            found.update(self._keys_of(path))
+        return found
+
+    def unsent(self) -> set[int]:
+        """Return the keys of all changes that some index has not committed."""
+        found = set(self._open)
+        for path in {path.name: path for one in self._outlets.all for path in one.line}.values():
+            found.update(self._keys_of(path))
+        return found
 
     def add(self, key: int, document: IndexDocument) -> None:
         """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
@@ -69,22 +103,36 @@ class IndexFeed:
         """Take the removal of a document."""
         self._append(key, Deletion(self._source, url), present=False)
 
+    def remove_unknown(self, urls: Iterable[str]) -> None:
+        """Take the removal of documents that the document table does not have."""
+        for url in urls:
+            self._cache.append(0, Deletion(self._source, url))
+
+    def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:
+        """Take other anchor texts of a document that is in the index, or on its way there."""
+        self._begin()
+        self._cache.append(key, NewAnchors(self._source, url, anchors))
+
     def _append(self, key: int, change: Change, *, present: bool) -> None:
-        if not self._open:
-            self._indexer.prepare()
-            self._since = self._clock()
+        self._begin()
         self._cache.append(key, change)
         self._open[key] = present
+
+    def _begin(self) -> None:
+        if not self._cache.size:
+            for outlet in self._outlets.all:
+                outlet.prepare()
+            self._since = self._clock()
 
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait for the index: more than the cache may hold is waiting, or phases alternate."""
-        return self._indexer.busy > (0 if self._two_phases else 2)
+        return self._outlets.primary.busy > (0 if self._two_phases else BEHIND)
 
     @property
     def busy(self) -> bool:
-        """Whether changes wait for their commit."""
-        return bool(self._open) or self._indexer.busy > 0
+        """Whether changes are on their way to an index that takes them."""
+        return self._cache.size > 0 or self._outlets.busy
 
     def sync(self) -> None:
         """Make what the cache took durable; has to come before the flush of the state."""
@@ -92,54 +140,122 @@ class IndexFeed:
 
     def tick(self) -> None:
         """Hand over what is due and take note of commits; called a few times a second."""
+        self._look_at_pauses()
         self.collect()
         size = self._cache.size
-        eager = not self._two_phases and size >= EAGER_SIZE and not self._indexer.busy
+        eager = not self._two_phases and size >= EAGER_SIZE and self._outlets.idle
         if size >= self._cache.limit or eager or self._overdue:
             self.drain()
 
     @property
     def _overdue(self) -> bool:
-        return bool(self._every and self._open) and self._clock() - self._since >= (self._every or 0.0)
+        waited = bool(self._every and self._cache.size) and self._clock() - self._since >= (
+            self._every or 0.0
+        )
+        return waited and any(outlet.going for outlet in self._outlets.all)
+
+    def _look_at_pauses(self) -> None:
+        if self._pauses is None or not self._pauses.changed(self._clock()):
+            return
+        for outlet in self._outlets.all:
+            paused = self._pauses.of(outlet.label)
+            if outlet.paused and not paused:
+                outlet.resume()
+            outlet.paused = paused
 
     def drain(self) -> None:
         """Hand over everything that waits in the cache; the records of it become durable first."""
         path = self._cache.seal()
         if path is not None:
             self._state.flush()
-            self._submit(path, self._open)
+            if len(self._keys) < KEYS_KEPT:
+                self._keys[path.name] = self._open
             self._open = {}
+            self._outlets.deliver(path)
+            self._check_backlog()
 
-    def _submit(self, path: Path, keys: dict[int, bool]) -> None:
-        self._keys[path] = keys
-        self._indexer.submit(path)
+    def _check_backlog(self) -> None:
+        """Raise `IndexStoreError` if too much waits for the primary index; another one is given up instead."""
+        for outlet in self._outlets.all:
+            if self._backlog is None or outlet.going or outlet.size <= self._backlog:
+                continue
+            full = f"{outlet.size / 1e6:,.0f} MB wait for {_name(outlet)}, more than `feeding.backlog`"
+            if outlet is self._outlets.primary:
+                raise IndexStoreError(f"{full}; let it be fed (`ultracrawl feeding resume`), or raise that")
+            self._outlets.give_up(outlet)
+            self._problem(f"{full}: they are given up, and the next run fills it anew")
 
     def collect(self) -> None:
-        """Take note of what the index process committed, or could not."""
-        for answer in self._indexer.poll():
-            self._take(answer)
+        """Take note of what the indexes committed, or could not."""
+        for outlet in self._outlets.all:
+            for answer in outlet.poll():
+                self._take(outlet, answer)
 
-    def _take(self, answer: Report) -> None:
+    def retry(self) -> None:
+        """Try indexes that failed once more, now."""
+        for outlet in self._outlets.all:
+            outlet.retry()
+
+    def _take(self, outlet: Outlet, answer: Report) -> None:
+        primary = outlet is self._outlets.primary
+        if self.log is not None and isinstance(answer, Failed):
+            self.log.refused(outlet.label, self._cache.read(answer.path), answer.reason)
         match answer:
             case Committed(path=path, added=added):
-                self._confirm(path, added)
+                keys = self._keys_of(path) if primary or self.on_sent is not None else {}
+                if primary:
+                    self._confirm(keys, added)
+                    self._keys.pop(path.name, None)
+                if self.log is not None:
+                    self.log.indexed(outlet.label, self._cache.read(path))
+                outlet.done(path)
+                self._sent(path, keys)
+            case Failed(reason=reason) if primary:
+                self._problem(f"indexing failed: {reason}; the documents stay in the cache for the next run")
             case Failed(reason=reason):
-                problem = f"indexing failed: {reason}; the documents stay in the cache for the next run"
-                if problem not in self._report.problems:
-                    logger.error(problem)
-                    self._report.problems.append(problem)
+                logger.warning(
+                    "%s: %s cannot be fed, and catches up later: %s", self._source, _name(outlet), reason
+                )
 
-    def _confirm(self, path: Path, added: int) -> None:
-        keys = self._keys.pop(path, {})
+    def _problem(self, problem: str) -> None:
+        if problem not in self._report.problems:
+            logger.error(problem)
+            self._report.problems.append(problem)
+
+    def _keys_of(self, path: Path) -> dict[int, bool]:
+        keys = self._keys.get(path.name)
+        if keys is not None:
+            return keys
+        return {
+            key: isinstance(change, IndexDocument)
+            for key, change in self._cache.read(path)
+            if key and not isinstance(change, NewAnchors)
+        }
+
+    def _confirm(self, keys: dict[int, bool], added: int) -> None:
         self._state.mark_indexed(keys.items())
         self._cache.sync()
         self._state.flush()
-        self._cache.remove(path)
         self._report.indexed += added
         self._report.deleted += len(keys) - sum(keys.values())
 
+    def _sent(self, path: Path, keys: dict[int, bool]) -> None:
+        if self.on_sent is None or self._outlets.has(path.name):
+            return
+        later = set(self._open).union(*self._keys.values())
+        self.on_sent([key for key, present in keys.items() if present and key not in later])
+
     def close(self, timeout: float) -> None:
-        """End the index process."""
-        for answer in self._indexer.close(timeout):
-            self._take(answer)
+        """End the index processes, after what is on its way, in `timeout` seconds at most."""
+        deadline = time.monotonic() + timeout
+        while self._outlets.busy and time.monotonic() < deadline:
+            self.collect()
+            time.sleep(_POLL_SECONDS)
+        for outlet in self._outlets.all:
+            for answer in outlet.close(max(0.5, deadline - time.monotonic())):
+                self._take(outlet, answer)
         self._cache.close()
+
+
+def _name(outlet: Outlet) -> str:
+    return f"the destination `{outlet.label}`" if outlet.label else "the index"

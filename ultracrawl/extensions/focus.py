@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ultracrawl.boundary.focus import FOCUSED, FocusPolicy
 from ultracrawl.content.languages import language_code
-from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions.headers import header_of
+from ultracrawl.extensions.languages import SAMPLE, Detector, open_detector
 from ultracrawl.urls import host_of
 
 if TYPE_CHECKING:
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
     from ultracrawl.model import Page
     from ultracrawl.sources import DataSource
     from ultracrawl.state import StateStore
-
-SAMPLE = 4000
-"""Characters of a text that are looked at: more make no difference."""
-SURE = 0.5
-"""A language that is less probable than this is not taken for told."""
-
-Detector = Callable[[str], str]
-"""From a text to the code of its language, empty if it cannot be told."""
 
 
 class LanguageFocus:
@@ -57,20 +48,5 @@ def focus_of(source: DataSource, policy: FocusPolicy | None) -> LanguageFocus | 
     """Return what judges the pages of a source, None if it keeps all. Raises `MissingExtraError`."""
     if policy is None:
         return None
-    return LanguageFocus(policy, open_detector() if source.focused.detect else None)
-
-
-def open_detector() -> Detector:
-    """Load the model of py3langid (half a second, 60 MB). Raises `MissingExtraError` without the extra."""
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415 - an extra, and slow to load
-    except ImportError as error:
-        raise MissingExtraError(
-            "telling languages by the text (`focused`; `detect: false` does without)", "language"
-        ) from error
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True, min_confidence=SURE)
-
-    def detect(text: str) -> str:
-        return language_code(identifier.classify(text)[0])
-
-    return detect
+    needed = "`focused`; `detect: false` does without"
+    return LanguageFocus(policy, open_detector(needed) if source.focused.detect else None)

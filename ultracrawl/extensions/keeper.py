@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.backends import open_documents
@@ -42,6 +43,8 @@ class Keeper:
         if self._options.keep:
             self.store = open_documents(self._session.project, self._session.source)
             self._session.recorder.on_finish.append(self.ended)
+            if self._options.remove_sent:
+                self._session.feed.on_sent = self._sent
 
     def ended(self, visit: Visit) -> None:
         """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
@@ -63,6 +66,22 @@ class Keeper:
             store.put(visit.entry.key, self._answer(visit, answer), compress=compress)
         except WorkError as error:
             self._give_up(str(error))
+
+    def _sent(self, keys: Iterable[int]) -> None:
+        """Remove the answers behind documents that all indexes have."""
+        try:
+            if self.store is not None and self._usable:
+                self.store.discard(keys)
+        except WorkError as error:
+            self._give_up(str(error))
+
+    def _to_be_kept(self) -> frozenset[int]:
+        state, options = self._session.state, self._options
+        kept = state.kept_keys(duplicates=options.duplicates)
+        if not options.remove_sent:
+            return kept
+        waiting = self._session.feed.unsent().union(state.pending.keys(), state.successors.keys())
+        return kept - (state.kept_keys() - waiting)
 
     def _wants(self, visit: Visit) -> bool:
         if visit.outcome is UrlOutcome.DUPLICATE:
@@ -89,7 +108,7 @@ class Keeper:
             return
         try:
             if self._usable:
-                self.store.retain(self._session.state.kept_keys(duplicates=self._options.duplicates))
+                self.store.retain(self._to_be_kept())
         except WorkError as error:
             self._give_up(str(error))
         finally:

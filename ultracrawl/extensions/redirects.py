@@ -46,6 +46,8 @@ class RedirectFollower:
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
             self._session.names.redirected(visit, target, shown)
+            if self._session.anchors is not None:
+                self._session.anchors.redirected(visit, target)
             self._session.links.redirect(visit, target, shown)
             self._session.recorder.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
         else:

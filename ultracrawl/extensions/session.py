@@ -14,27 +14,33 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_cache, open_indexer, open_state, state_file
+from ultracrawl.backends import open_outlets, open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
+from ultracrawl.extensions.anchors import AnchorDesk
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.filling import Filling
+from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.filtering.opening import filtering_of
+from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.javascript.rendering import RenderingDesk
 from ultracrawl.extensions.keeper import Keeper
+from ultracrawl.extensions.languages import languages_of
 from ultracrawl.extensions.leaving.expiry import ExpiryDesk
 from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
+from ultracrawl.extensions.logs.link_lists import LinkLists
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -78,9 +84,16 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    link_lists: LinkLists | None = None
+    """Takes all links of pages, if they are to be listed."""
+    filling: Filling
+    """Looks after indexes that are new to the source."""
+    anchors: AnchorDesk | None = None
+    """Gives documents what links to them are called, unless the index does without."""
     opened = False
     """Whether `open()` has come to its end."""
     _failed = False
+    _ticks = 0
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
@@ -89,10 +102,10 @@ class CrawlSession:
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
-        self.filtering = filtering_of(source)
+        self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
         self.rules = _rules_of(source, project, self.hosts)
-        self.focus = focus_of(source, self.rules.focus)
+        self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
         """How FTP servers are spoken to, with the passwords."""
@@ -117,13 +130,14 @@ class CrawlSession:
         self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
+        self.logs = CrawlLogs(self)
         self.access = AccessDesk(self)
         self.robots = RobotsBook(self)
         self.sitemaps = SitemapDesk(self)
         self.feeds = FeedDesk(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
-        self.logs = CrawlLogs(self)
+        self.verdict = SessionVerdict(self)
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
@@ -131,7 +145,6 @@ class CrawlSession:
         """The definition makes other documents of the same pages than in the run before."""
         self.before_flush: list[Callable[[], None]] = []
         """Called before each flush, for what else is to become durable with it."""
-        self._ticks = 0
         self._ticking = create_looping_call(self._tick)
 
     @classmethod
@@ -160,11 +173,16 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
+        outlets = open_outlets(self.project, self.source)
+        self.filling = Filling(self, outlets)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
-        self.feed = self._open_feed()
+        self.feed = open_feed(
+            self.project, self.source, self.state, self.report, crawling=True, outlets=outlets
+        )
+        self.feed.log = self.logs.events.feed
         self.pending = PendingDocuments(self.state, self.feed)
         self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
         if not self.replay:
@@ -178,10 +196,13 @@ class CrawlSession:
         )
         self.duplicates.open()
         self.recorder.on_finish.append(self.duplicates.ended)
+        if self.project.index.anchors:
+            self.anchors = AnchorDesk(self)
         self.keeper.open()
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
+        self.filling.begin(self.feed, resumed=resumed)
         self.expiry.open()
         if self.filtering is not None:
             self.filtering.start()
@@ -194,6 +215,9 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
+        if self.source.storage.link_lists is not None:
+            self.link_lists = LinkLists(self.project.base / self.source.storage.link_lists, self.note)
+            self.before_flush.append(self.link_lists.flush)
         if self.source.send_links_to:
             self.outbox = Outbox(self)
             self.before_flush.append(self.outbox.flush)
@@ -201,17 +225,6 @@ class CrawlSession:
         self._ticking.start(TICK, now=False)
         self.opened = True
         spare_what_is_there()
-
-    def _open_feed(self) -> IndexFeed:
-        return IndexFeed(
-            self.source.name,
-            open_cache(self.project, self.source.name),
-            open_indexer(self.project),
-            self.state,
-            self.report,
-            every=self.project.index.every,
-            two_phases=self.project.cache.phases == "two",
-        )
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`

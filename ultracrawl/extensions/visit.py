@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ultracrawl.extensions.filtering.desk import FilterViews
     from ultracrawl.extensions.site_files.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlOutcome, UrlRecord
+    from ultracrawl.model.page import Link
 
 META_KEY = "ultracrawl_visit"
 
@@ -43,6 +44,8 @@ class Visit:
     items: int = 0
     """Items that were handed to the pipelines and have not come out."""
     status: int = 0
+    size: int = 0
+    """Bytes of the body of the answer, as it was read."""
     error: str = ""
     """What the latest request failed with, if no answer came."""
     latency: float = 0.0
@@ -69,6 +72,10 @@ class Visit:
     released: bool = False
     """The place that it held at its site was given back: the answer is here, and what follows asks nothing of it."""
     links: bytes = b""
+    anchor_links: Sequence[Link] = ()
+    """The links that it has, as written, with what they are called; none where nobody wants to know."""
+    anchors: bytes | None = None
+    """The marks of its links that say something of their targets; None if no link was looked at."""
     link_hops: int = 0
     """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
     listing: bool = False

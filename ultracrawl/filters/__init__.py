@@ -2,7 +2,8 @@
 
 A robot has two filters (`FilterKind`), each a list of directives by `Phase`. `FilterCompiler` makes a `FilterProgram`
 of them once; it runs over a `View` of each `Resource`. `Robot` is what both filters share; `BUILT_IN` are the thirty
-functions, `own_function` makes one of yours. `read_soif` and `write_soif` exchange descriptions.
+functions, `own_function` makes one of yours, `filter_function` marks it. `read_soif` and `write_soif` exchange
+descriptions.
 """
 
 from ultracrawl.filters.custom import (
@@ -17,6 +18,7 @@ from ultracrawl.filters.custom import (
 )
 from ultracrawl.filters.function import FilterError, Function
 from ultracrawl.filters.functions import BUILT_IN
+from ultracrawl.filters.marked import filter_function, marked_functions
 from ultracrawl.filters.parameters import ParameterBlock
 from ultracrawl.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.filters.program import FilterCompiler, FilterLine, FilterProgram
@@ -48,6 +50,8 @@ __all__ = [
     "Rules",
     "SoifError",
     "View",
+    "filter_function",
+    "marked_functions",
     "own_function",
     "read_soif",
     "write_soif",

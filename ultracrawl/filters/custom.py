@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ultracrawl.filters.function import Function, Place, Step
+from ultracrawl.filters.marked import mark_of
 from ultracrawl.filters.parameters import ParameterBlock
 from ultracrawl.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.filters.resource import View, source_name
 from ultracrawl.filters.robot import Robot
 
 REQ_PROCEED, REQ_ABORTED, REQ_NOACTION, REQ_EXIT, REQ_RESTART = Answer
+
+_DENYING = frozenset({Answer.ABORTED, Answer.EXIT, Answer.RESTART})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,10 @@ OwnFunction = Callable[[Mapping[str, str], FilterHandle, ResourceHandle], int | 
 
 
 def own_function(name: str, call: OwnFunction) -> Function:
-    """Return a function that directives may name. One that raises denies the resource, and the robot goes on."""
+    """Return a function that directives may name. One that raises denies the resource, and the robot goes on.
+
+    A function that is marked (`filter_function`) is checked by what it says of itself; others may stand anywhere.
+    """
 
     def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
         handle = FilterHandle(place.filter, place.kind, place.phase)
@@ -87,10 +93,13 @@ def own_function(name: str, call: OwnFunction) -> Function:
             except Exception as error:  # the edge to code of others: one resource is lost, the robot goes on
                 robot.log(f"{name}: {view.resource.url}: {type(error).__name__}: {error}")
                 answer = Answer.ABORTED
-            if answer is Answer.ABORTED and not view.reason:
-                view.deny(f"{name} answered REQ_ABORTED")
+            if answer in _DENYING and not view.reason:
+                view.deny(f"{name} answered REQ_{answer.name}")
             return answer
 
         return step
 
-    return Function(name, frozenset(Phase), build, open=True)
+    mark = mark_of(call)
+    if mark is None:
+        return Function(name, frozenset(Phase), build, open=True)
+    return Function(name, mark.phases, build, mark.parameters, open=mark.open)

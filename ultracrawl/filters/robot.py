@@ -27,8 +27,8 @@ class Converter(Protocol):
 class Rules(Protocol):
     """The site definitions and filter rules of a `filterrules.conf`."""
 
-    def judge(self, url: str, media_type: str | None = None) -> Decision:
-        """Say whether a URL is inside; `media_type` is None before the fetch."""
+    def judge(self, url: str, media_type: str | None = None, depth: int = 0) -> Decision:
+        """Say whether a URL is inside; `media_type` is None before the fetch, `depth` its link steps."""
 
 
 class ExpressionCache:
@@ -104,6 +104,12 @@ class Robot:
     """The filter rules of each filter."""
     log_types: dict[str, str] = field(default_factory=dict)
     """How much the log of decisions says of each filter: `terse`, `normal` or `verbose`."""
+
+    def begin_run(self) -> None:
+        """Forget what is counted and remembered by run."""
+        self.hosts.clear()
+        self.checksums.clear()
+        self.objects = 0
 
     def count(self, host: str) -> None:
         """Take note of a resource that is going to be processed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -106,6 +107,8 @@ class _Rule:
 class _Site:
     order: int
     definition: SiteDefinition
+    steps: int
+    """Most link steps from a starting point."""
     rules: list[_Rule] = field(default_factory=list)
 
 
@@ -113,18 +116,25 @@ class SiteRules:
     """All sites of a robot, compiled. The first enabled site that covers a URL decides; then its rules in order.
 
     Rules about the media type are passed over as long as it is not known. With `fold_www` a host `www2.x` of a site
-    is `www.x`, as its URLs are. Raises `FilterError` for expressions that are none.
+    is `www.x`, as its URLs are. URLs of a site may be as many link steps away as the deepest of its starting points
+    says; `depth` is that of starting points that say nothing, -1 no limit. Raises `FilterError` for expressions that
+    are none.
     """
 
     def __init__(
-        self, sites: Iterable[SiteDefinition], rules: Sequence[FilterRule], *, fold_www: bool = False
+        self,
+        sites: Iterable[SiteDefinition],
+        rules: Sequence[FilterRule],
+        *,
+        fold_www: bool = False,
+        depth: int = UNLIMITED,
     ) -> None:
         self._exact: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._domains: dict[str, list[tuple[_Site, SiteHost]]] = {}
-        self._lately: dict[tuple[str, str | None], Decision] = {}
+        self._lately: dict[tuple[str, str | None, int], Decision] = {}
         known = {rule.name: rule for rule in rules}
         for order, definition in enumerate(site for site in sites if site.enabled):
-            site = _Site(order, definition, list(_compiled(definition, known)))
+            site = _Site(order, definition, _steps(definition, depth), list(_compiled(definition, known)))
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
                 name = host.name.lower()
@@ -132,17 +142,17 @@ class SiteRules:
                     (site, host)
                 )
 
-    def judge(self, url: str, media_type: str | None = None) -> Decision:
+    def judge(self, url: str, media_type: str | None = None, depth: int = 0) -> Decision:
         """Say whether a URL is inside, and by which site and rule; both filters of a robot ask the same."""
-        asked = (url, media_type)
+        asked = (url, media_type, depth)
         decision = self._lately.get(asked)
         if decision is None:
             if len(self._lately) >= _REMEMBERED:
                 self._lately.clear()
-            decision = self._lately[asked] = self._judge(url, media_type)
+            decision = self._lately[asked] = self._judge(url, media_type, depth)
         return decision
 
-    def _judge(self, url: str, media_type: str | None) -> Decision:
+    def _judge(self, url: str, media_type: str | None, depth: int) -> Decision:
         parts = urlsplit(url)
         found = self._site_of(parts)
         if found is None:
@@ -150,6 +160,9 @@ class SiteRules:
         site, host = found
         if parts.scheme not in host.protocols:
             return _refused(PROTOCOL_NOT_ALLOWED, f"{site.definition.name}: {parts.scheme}")
+        if depth > site.steps:
+            told = f"{site.definition.name}: more than {site.steps} link steps from its starting points"
+            return _refused(FILTER_RULES, told)
         values = _values(url, parts, media_type)
         for rule in site.rules:
             if rule.matches(values):
@@ -170,6 +183,30 @@ class SiteRules:
                 candidates += self._domains.get(".".join(labels[at:]), ())
         covering = [one for one in candidates if one[1].port in (None, port)]
         return min(covering, key=lambda one: one[0].order, default=None)
+
+
+def _steps(site: SiteDefinition, default: int) -> int:
+    """Return how many link steps away the URLs of a site may be."""
+    depths = [default if start.depth is None else start.depth for start in site.starts if start.enabled]
+    most = depths or [default]
+    return sys.maxsize if UNLIMITED in most else max(most)
+
+
+def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> list[SiteDefinition]:
+    """Return a site for each host of some URLs that no site, enabled or not, names; older files name no sites.
+
+    They use no rules but those that `SiteRules` is told of.
+    """
+    named = {host.name.lower() for site in sites for host in site.hosts or (SiteHost(site.name),)}
+    made: dict[str, list[str]] = {}
+    for url in starts:
+        host = (urlsplit(url).hostname or "").lower()
+        if host and host not in named:
+            made.setdefault(host, []).append(url)
+    return [
+        SiteDefinition(host, hosts=(SiteHost(host),), starts=tuple(map(StartingPoint, urls)))
+        for host, urls in made.items()
+    ]
 
 
 def _refused(reason: str, told: str) -> Decision:

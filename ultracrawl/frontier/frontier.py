@@ -8,7 +8,7 @@ from typing import Generic
 from ultracrawl.frontier.levels import Rota, nearest
 from ultracrawl.frontier.order import NO_WAIT, Order
 from ultracrawl.frontier.pace import Pace
-from ultracrawl.frontier.roster import Roster
+from ultracrawl.frontier.roster import Roster, Watch
 from ultracrawl.frontier.site import E, Site
 
 BATCH = 2000
@@ -99,6 +99,10 @@ class Frontier(Generic[E]):
         """How many entries of a hungry site are worth taking from the store."""
         share = self.capacity // (self._places.limit or 1)
         return min(BATCH, max(share, LEAST_BATCH), self._in_a_row or BATCH)
+
+    def watch(self, watch: Watch) -> None:
+        """Have somebody told of the sites that get a place or lose it from now on."""
+        self._roster.watch = watch
 
     # ---- entries
 

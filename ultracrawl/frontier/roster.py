@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum, auto
 from heapq import heappop, heappush
 from typing import Generic
 
@@ -9,6 +11,21 @@ from ultracrawl.frontier.order import Order
 from ultracrawl.frontier.pace import Pace
 from ultracrawl.frontier.places import Places
 from ultracrawl.frontier.site import Address, E, Site
+
+
+class Move(Enum):
+    """What happened to the place of a site."""
+
+    PLACED = auto()
+    """It has one now."""
+    LEFT = auto()
+    """It has none any more: nothing of it waits, or nothing more of it goes out."""
+    WAITS = auto()
+    """It gave its place to another site and waits for the next one."""
+
+
+Watch = Callable[[str, Move], None]
+"""Is told of each move of a site."""
 
 
 class Roster(Generic[E]):
@@ -27,6 +44,8 @@ class Roster(Generic[E]):
         """Delays of single sites; they outlive their site."""
         self.caps: dict[str, int] = {}
         """Requests at once of single sites; they outlive their site."""
+        self.watch: Watch | None = None
+        """Told of sites that get a place or lose it."""
         self._pace = pace
         self._order = order
         self._every = every
@@ -63,9 +82,10 @@ class Roster(Generic[E]):
 
     def step_back(self, site: Site[E]) -> None:
         """Let a site give its place to the one that has waited longest, and wait behind the others."""
-        self._leave(site)
+        waits = bool(site.levels or site.stored)
+        self._leave(site, Move.WAITS if waits else Move.LEFT)
         self.hungry.discard(site.name)
-        if site.levels or site.stored:
+        if waits:
             self.places.wait(site.name)
         self._fill_place()
 
@@ -82,12 +102,16 @@ class Roster(Generic[E]):
         site.in_a_row = 0
         if not site.located:
             self.unlocated.add(name)
+        if self.watch is not None:
+            self.watch(name, Move.PLACED)
         return site
 
-    def _leave(self, site: Site[E]) -> None:
+    def _leave(self, site: Site[E], move: Move) -> None:
         site.active = False
         site.ready = False
         self.places.leave()
+        if self.watch is not None:
+            self.watch(site.name, move)
 
     def _fill_place(self) -> None:
         name = self.places.next()
@@ -107,7 +131,7 @@ class Roster(Generic[E]):
         if not site.idle:
             return
         if site.active:
-            self._leave(site)
+            self._leave(site, Move.LEFT)
             self._fill_place()
         if not site.parting and not site.clock.errors:
             self._part(site)

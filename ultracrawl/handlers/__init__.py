@@ -3,7 +3,7 @@
 `CurlDownloadHandler` (`curl`: libcurl, fast, needs the extra `fast`), `GuardedHTTP11DownloadHandler`
 (`guarded`: Scrapy's Twisted handler), both with an `AddressGuard` (`guard`) on the address that is
 connected to; a refusal is an `AddressRefusedError`. The curl handler is made of `CurlClient`,
-`CurlLoop` (libcurl on asyncio), `Transfer` (one easy handle), `DownloadWatch` (Scrapy's signals) and
+`CurlLoop` (libcurl on asyncio), `Transfer` (an `EasyTransfer`: one easy handle), `DownloadWatch` (Scrapy's signals) and
 `ResponseHead`; `wire`, `tls`, `answer` and `curl_failures` translate between Scrapy and libcurl.
 `FtpDownloadHandler` (`ftp`, on libcurl too) is made of `FtpClient`, `FtpTransfer`, `ftp_target` (paths that are safe)
 and `ftp_answer` (replies as responses).

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pycurl
 from scrapy.exceptions import DownloadFailedError
 
-from ultracrawl.extensions.access.ntlm import LANE
+from ultracrawl.extensions.access.outgoing import LANE
 from ultracrawl.handlers.answer import response_of
 from ultracrawl.handlers.curl_failures import failure, lost_data
 from ultracrawl.handlers.curl_loop import CurlLoop

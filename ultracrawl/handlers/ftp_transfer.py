@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.handlers.easy import EasyTransfer
+
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.exceptions import StopDownload
 
     from ultracrawl.handlers.guard import AddressGuard
     from ultracrawl.handlers.tls import Option
     from ultracrawl.handlers.transfer import Limits
     from ultracrawl.handlers.watch import DownloadWatch
-    from ultracrawl.model import Decision
 
 _REPLY = re.compile(rb"([1-5]\d\d)[ -](.*)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
@@ -52,32 +52,23 @@ class FtpOrder:
         return self.url.split("/", 3)[2]
 
 
-class FtpTransfer:
+class FtpTransfer(EasyTransfer):
     """A transfer that is made for one order after the other; what came is in its attributes.
 
     `servers` has the addresses of servers by host and port; all transfers that share connections share it.
     """
 
     def __init__(self, guard: AddressGuard | None, servers: dict[str, set[str]]) -> None:
-        self._guard = guard
         self._servers = servers
-        self.curl = pycurl.Curl()
-        self._sockets: list[socket.socket] = []
         self.turned_away = self.login_refused = False  # no proxy stands in between
-        self._begin()
+        super().__init__(guard)
 
-    def _begin(self) -> None:
-        self._request: Request | None = None
-        self._watch: DownloadWatch | None = None
+    def _forget(self) -> None:
+        super()._forget()
         self._largest = 0
         self._server = ""
         self.reply = ""
         """The latest reply that refuses something; empty if none does."""
-        self.chunks: list[bytes] = []
-        self.size = 0
-        self.too_large = ""
-        self.refusal: Decision | None = None
-        self.stopped: StopDownload | None = None
 
     def prepare(
         self, order: FtpOrder, limits: Limits, request: Request, watch: DownloadWatch | None = None
@@ -112,11 +103,6 @@ class FtpTransfer:
     # ---- what came
 
     @property
-    def body(self) -> bytes:
-        """What came of a file or a listing."""
-        return b"".join(self.chunks)
-
-    @property
     def modified(self) -> int:
         """When the file was modified, in seconds since the epoch; -1 if the server did not say."""
         return int(self.curl.getinfo(pycurl.INFO_FILETIME))
@@ -131,34 +117,14 @@ class FtpTransfer:
         """Whether data had begun to come."""
         return bool(self.size)
 
-    @property
-    def connected(self) -> bool:
-        """Whether the guard let a connection be opened for the order."""
-        return bool(self._sockets)
-
-    def release(self) -> None:
-        """Let go of the order and of what came."""
-        for opened in self._sockets:
-            opened.close()
-        self._sockets.clear()
-        self._begin()
-
-    def close(self) -> None:
-        """Free the handle."""
-        self.release()
-        self.curl.close()
-
     # ---- called by libcurl
 
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         """Open the socket for a connection, for commands or data, or refuse."""
-        decision = self._guard.check(address.addr[0]) if self._guard is not None else None
-        if decision is not None and not decision.accept:
-            self.refusal = decision
+        opened = self._opened(address)
+        if opened is None:
             return int(pycurl.SOCKET_BAD)
         self._servers.setdefault(self._server, set()).add(str(address.addr[0]))
-        opened = socket.socket(address.family, address.socktype, address.protocol)
-        self._sockets.append(opened)  # libcurl works on a duplicate; ours is closed with the transfer
         return opened
 
     def _on_socket(self, fd: int, purpose: int) -> int:
@@ -180,12 +146,4 @@ class FtpTransfer:
             self.reply = f"{found[1].decode()} {text:.200}".strip()
 
     def _on_data(self, chunk: bytes) -> int | None:
-        self.size += len(chunk)
-        if 0 < self._largest < self.size:
-            self.too_large = f"more than {self._largest} bytes came"
-            self.chunks.clear()
-            return -1
-        self.chunks.append(chunk)
-        if self._watch is not None and self._request is not None:
-            self.stopped = self._watch.chunk(self._request, chunk)
-        return None if self.stopped is None else -1
+        return self._take(chunk, self._largest)

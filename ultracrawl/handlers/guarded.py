@@ -13,12 +13,13 @@ from scrapy.core.downloader.handlers.http11 import (
     _TunnelingTCP4ClientEndpoint,
 )
 from scrapy.exceptions import DownloadFailedError
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet import defer
 from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
-from ultracrawl.extensions.access.ntlm import LANE
+from ultracrawl.extensions.access.outgoing import LANE, wants_fresh
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
 from ultracrawl.handlers.certifying import CertifyingPolicy
 from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from ultracrawl.extensions.access.outgoing import Send
 
 logger = logging.getLogger(__name__)
+
+_ONCE = "once"
+"""The lane of requests that each have a connection of their own; names of others hold a blank."""
 
 
 class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
@@ -81,19 +85,24 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
 
     def _lane(self, request: Request) -> GuardedHTTP11DownloadHandler:
         """Return the handler whose connections a request may take: one with a single connection for a lane."""
-        name = request.meta.get(LANE)
+        name = request.meta.get(LANE, _ONCE if wants_fresh(request) else None)
         if name is None:
             return self
         if name not in self._lanes:
             self._lanes[name] = self._new_lane()
             self._lanes[name]._pool.maxPersistentPerHost = 1
+            self._lanes[name]._pool.persistent = name != _ONCE
         return self._lanes[name]
 
     async def _fetch(self, request: Request) -> Response:
         if self._unspoken:  # now, and not at the start, when no log of the run is open
             logger.warning("http.version %s needs the extra `fast`; HTTP/1.1 is spoken", self._unspoken)
             self._unspoken = ""
-        return await self._lane(request)._download(request)
+        lane = self._lane(request)
+        if LANE in request.meta and wants_fresh(request):
+            closed = lane._pool.closeCachedConnections()  # type: ignore[no-untyped-call]  # Twisted's is untyped
+            await maybe_deferred_to_future(closed)
+        return await lane._download(request)
 
     async def _download(self, request: Request) -> Response:
         if self._timeout:

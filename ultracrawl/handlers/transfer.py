@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
+from ultracrawl.extensions.access.outgoing import FRESH, wants_fresh
 from ultracrawl.extensions.access.proxy_desk import TRUSTED
 from ultracrawl.extensions.access.site_headers import CERTIFICATE
+from ultracrawl.handlers.easy import EasyTransfer
 from ultracrawl.handlers.head import ResponseHead
 from ultracrawl.handlers.tls import certificate_options
 from ultracrawl.handlers.wire import (
@@ -25,15 +27,15 @@ from ultracrawl.model import StatusCode
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.exceptions import StopDownload
 
     from ultracrawl.handlers.guard import AddressGuard
     from ultracrawl.handlers.tls import Option
     from ultracrawl.handlers.watch import DownloadWatch
-    from ultracrawl.model import Decision
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})
 _BODILESS = frozenset({204, 304})
+_SPECIAL = frozenset({"proxy", "bindaddress", FRESH})
+"""Keys of the meta of requests that need more options than others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Limits:
     size: int
 
 
-class Transfer:
+class Transfer(EasyTransfer):
     """An easy handle that is used for one request after the other, and what the answer brought so far.
 
     Everything that does not change from request to request is set once. A request that is more than a plain
@@ -53,21 +55,14 @@ class Transfer:
 
     def __init__(self, options: Sequence[Option], guard: AddressGuard | None) -> None:
         self._options = options
-        self._guard = guard
-        self.curl = pycurl.Curl()
         self._plain = False
         self._limits = Limits(-1, 0)
-        self._request: Request | None = None
-        self._wants_tunnel = False
-        self._tunnelling = False
-        self._watch: DownloadWatch | None = None
-        self._sockets: list[socket.socket] = []
+        super().__init__(guard)
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._wants_tunnel = self._tunnelling = False
         self.head = ResponseHead()
-        self.chunks: list[bytes] = []
-        self.size = 0
-        self.too_large = ""
-        self.refusal: Decision | None = None
-        self.stopped: StopDownload | None = None
 
     def prepare(self, request: Request, limits: Limits, watch: DownloadWatch | None) -> None:
         """Set the handle up for a request; raises ValueError or `pycurl.error` if it cannot be sent."""
@@ -86,17 +81,13 @@ class Transfer:
             self._plain = False
             for option, value in certificate_options(certificate):
                 self.curl.setopt(option, value)
-        if request.method != "GET" or request.body or meta.get("proxy") or meta.get("bindaddress"):
+        if request.method != "GET" or request.body or _SPECIAL & meta.keys():
             self._plain = False
             self._set_method(request)
+            self.curl.setopt(pycurl.FRESH_CONNECT, int(wants_fresh(request)))
             self._set_proxy(request)
             for option, value in bind_options(meta.get("bindaddress")):
                 self.curl.setopt(option, value)
-
-    @property
-    def body(self) -> bytes:
-        """What came of the body."""
-        return self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
 
     @property
     def answered(self) -> bool:
@@ -112,32 +103,6 @@ class Transfer:
     def login_refused(self) -> bool:
         """Whether a proxy wants another user and password."""
         return self.head.status == StatusCode.PROXY_LOGIN
-
-    @property
-    def connected(self) -> bool:
-        """Whether the guard let a connection be opened for the request."""
-        return bool(self._sockets)
-
-    def release(self) -> None:
-        """Let go of the request and its answer; the handle may be used for the next."""
-        for opened in self._sockets:
-            opened.close()
-        self._sockets.clear()
-        self.head = ResponseHead()
-        self.chunks = []
-        self.size = 0
-        self.too_large = ""
-        self.refusal = None
-        self.stopped = None
-        self._request = None
-        self._watch = None
-        self._wants_tunnel = False
-        self._tunnelling = False
-
-    def close(self) -> None:
-        """Free the handle."""
-        self.release()
-        self.curl.close()
 
     def _reset(self) -> None:
         self.curl.reset()
@@ -168,14 +133,11 @@ class Transfer:
     def _on_connect(self, _purpose: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
         """Open the socket for a connection, or refuse; called with the very address that is connected to."""
         assert self._request is not None
-        decision = None if self._guard is None else self._guard.check(address.addr[0])
-        if decision is not None and not decision.accept and TRUSTED not in self._request.meta:
-            self.refusal = decision
+        opened = self._opened(address, trusted=TRUSTED in self._request.meta)
+        if opened is None:
             return int(pycurl.SOCKET_BAD)
         # A connection that is kept has its tunnel already.
         self._tunnelling = self._wants_tunnel
-        opened = socket.socket(address.family, address.socktype, address.protocol)
-        self._sockets.append(opened)  # libcurl works on a duplicate; ours is closed with the transfer
         return opened
 
     def _on_header(self, line: bytes) -> int | None:
@@ -198,12 +160,4 @@ class Transfer:
         return bool(self.too_large) or self.stopped is not None
 
     def _on_body(self, chunk: bytes) -> int | None:
-        self.size += len(chunk)
-        if 0 < self._limits.size < self.size:
-            self.too_large = f"more than {self._limits.size} bytes came"
-            self.chunks.clear()
-            return -1
-        self.chunks.append(chunk)
-        if self._watch is not None and self._request is not None:
-            self.stopped = self._watch.chunk(self._request, chunk)
-        return None if self.stopped is None else -1
+        return self._take(chunk, self._limits.size)

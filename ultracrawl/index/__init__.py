@@ -1,10 +1,10 @@
 """The full-text index: engines, the durable document cache in front of them, and the process that feeds them.
 
-`IndexEngine` is the interface; `IndexDocument` and `Deletion` (together `Change`) go in, `SearchQuery` with its
-`Filter`s asks, `SearchResult` with its `Hit`s and `FacetValue`s answers. `memory.MemoryIndex`, `whoosh.WhooshIndex`
-and `tantivy.TantivyIndex` are engines, `open.open_index` opens one by name. `analysis` and `stemming` say what a
-word is, `parser` and `conditions` what a query means. `cache.DocumentCache` keeps changes safe until their commit;
-`process.IndexProcess` applies them in a process of its own, `inline.InlineIndexer` in this one.
+`IndexEngine` is the interface; `IndexDocument`, `Deletion` and `NewAnchors` (together `Change`) go in, `SearchQuery`
+with its `Filter`s asks, `SearchResult` with its `Hit`s and `FacetValue`s answers. `memory.MemoryIndex`,
+`whoosh.WhooshIndex` and `tantivy.TantivyIndex` are engines, `open.open_index` opens one by name. `analysis` and
+`stemming` say what a word is, `parser` and `conditions` what a query means. `cache.DocumentCache` keeps changes safe
+until their commit; `process.IndexProcess` applies them in a process of its own, `inline.InlineIndexer` in this one.
 """
 
 from ultracrawl.index.engine import (
@@ -15,6 +15,7 @@ from ultracrawl.index.engine import (
     IndexDocument,
     IndexEngine,
     IndexFacts,
+    NewAnchors,
     SearchQuery,
     SearchResult,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "IndexDocument",
     "IndexEngine",
     "IndexFacts",
+    "NewAnchors",
     "Operator",
     "SearchQuery",
     "SearchResult",

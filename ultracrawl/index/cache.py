@@ -17,6 +17,9 @@ from ultracrawl.index.values import change_from_line, change_to_line
 DEFAULT_LIMIT = 20 * 2**20
 """Bytes after which a segment should be sealed (Ultra Search's cache of 20 MB)."""
 
+SHARED = "@"
+"""How the names of folders inside begin in which segments wait for one of several indexes."""
+
 _NAME = re.compile(r"(\d{10})\.(open|sealed)")
 _TAIL = 1 << 16
 
@@ -38,10 +41,17 @@ class DocumentCache:
         self._size = 0
         with self._errors():
             directory.mkdir(parents=True, exist_ok=True)
-            numbers = [int(found.group(1)) for found in map(_NAME.fullmatch, os.listdir(directory)) if found]
+            folders = (directory, *directory.glob(f"{SHARED}*"))
+            names = (name for folder in folders for name in os.listdir(folder))
+            numbers = [int(found.group(1)) for found in map(_NAME.fullmatch, names) if found]
             self._next = max(numbers, default=0) + 1
             for path in sorted(directory.glob("*.open")):
                 self._seal_left_over(path)
+
+    @property
+    def directory(self) -> Path:
+        """The folder with the segments."""
+        return self._directory
 
     @property
     def size(self) -> int:

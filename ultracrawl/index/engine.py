@@ -21,6 +21,8 @@ class IndexDocument:
     attributes: Mapping[str, Sequence[AttributeValue]] = field(default_factory=dict)
     secret_text: bool = False
     """The text can be searched, and no piece of it is shown (`nosnippet`)."""
+    anchors: tuple[str, ...] = ()
+    """What links to it on other pages are called, each text once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,16 @@ class Deletion:
     url: str
 
 
-Change = IndexDocument | Deletion
+@dataclass(frozen=True, slots=True)
+class NewAnchors:
+    """Gives the document of this source and display URL other anchor texts; unknown ones are no error."""
+
+    source: str
+    url: str
+    anchors: tuple[str, ...]
+
+
+Change = IndexDocument | Deletion | NewAnchors
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +129,8 @@ class IndexEngine(Protocol):
         """Apply all changes in their order and commit them as one: after a crash all or none are visible.
 
         A document replaces the one with the same source and URL; of several changes of one document in the
-        batch, the last counts. Returns the number of documents added. Raises `IndexStoreError` (disk
+        batch, the last counts, except that new anchor texts go to the document before them. Returns the number
+        of documents added, those with new anchor texts only not counted. Raises `IndexStoreError` (disk
         full, locked for too long, damaged); the index is then as before.
         """
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.index.analysis import ANALYSIS_VERSION, clean, words
 from ultracrawl.index.boosts import boost_of
+from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
     Change,
     Deletion,
@@ -36,13 +37,26 @@ from ultracrawl.index.query import (
     Word,
     sought,
 )
-from ultracrawl.index.scoring import ADDRESS_BOOST, TITLE_BOOST, combined, damping, rarity, word_score
+from ultracrawl.index.scoring import (
+    ADDRESS_BOOST,
+    ANCHOR_BOOST,
+    K1,
+    TITLE_BOOST,
+    combined,
+    damping,
+    rarity,
+    word_score,
+)
 from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.text import AnalysedText, analyse
 from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue
 
-_BOOSTS = (TITLE_BOOST, 1.0, ADDRESS_BOOST)
+_BOOSTS = (TITLE_BOOST, 1.0, ANCHOR_BOOST, ADDRESS_BOOST)
+_STEMMED = 3
+"""So many of the fields have stems."""
+_WITH_LENGTHS = 2
+"""In so many a match counts less the longer they are: who links to a page does not make it worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +69,23 @@ class _Entry:
     shown_text: str
 
     @property
-    def fields(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-        return self.text.title, self.text.text, self.text.address
+    def fields(self) -> tuple[Sequence[str], ...]:
+        return self.text.title, self.text.text, self.anchors, self.text.address
 
     @property
-    def stems(self) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
-        return self.text.title_stems, self.text.text_stems, ()
+    def stems(self) -> tuple[Sequence[str], ...]:
+        return self.text.title_stems, self.text.text_stems, self.text.anchor_stems
+
+    @property
+    def anchors(self) -> list[str]:
+        """The words of all anchor texts, with a gap after each that no phrase goes over."""
+        return [word for anchor in self.text.anchors for word in (*anchor, "")]
 
     def occurrences(self, word: Word, field: int) -> tuple[int, int]:
         """Return how often a field holds the word itself, and the word in all its forms."""
         exact = self.fields[field].count(word.word)
         for language, stem in word.stems:
-            if language == self.text.language and field < 2:
+            if language == self.text.language and field < _STEMMED:
                 forms = self.stems[field].count(f"{language}:{stem}") + self.fields[field].count(stem)
                 return exact, max(exact, forms)
         return exact, exact
@@ -82,16 +101,17 @@ class MemoryIndex:
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`."""
         entries = dict(self._entries)
-        touched: dict[tuple[str, str], bool] = {}
-        for change in changes:
-            key = clean(change.source), clean(change.url)
-            touched[key] = not isinstance(change, Deletion)
-            if isinstance(change, Deletion):
-                entries.pop(key, None)
-            else:
+        last = last_changes(changes)
+        for (source, url), change in last.items():
+            key = clean(source), clean(url)
+            if isinstance(change, IndexDocument):
                 entries[key] = self._entry(change)
+            elif isinstance(change, Deletion):
+                entries.pop(key, None)
+            elif key in entries:
+                entries[key] = self._entry(replace(entries[key].document, anchors=change.anchors))
         self._entries = entries
-        return sum(touched.values())
+        return sum(isinstance(change, IndexDocument) for change in last.values())
 
     def search(self, query: SearchQuery) -> SearchResult:
         """See `IndexEngine.search`."""
@@ -179,16 +199,18 @@ class MemoryIndex:
         shown = {name: [_as_shown(value) for value in values] for name, values in known.items()}
         kept = IndexDocument(
             clean(document.source), clean(document.url), clean(document.title), clean(document.text), shown,
-            document.secret_text,
+            document.secret_text, tuple(map(clean, document.anchors)),
         )  # fmt: skip
         return _Entry(kept, text, attributes, "" if document.secret_text else kept.text)
 
     def _scorer(self, node: Node) -> Callable[[_Entry], float]:
         entries = self._entries.values()
-        averages = [sum(len(e.fields[i]) for e in entries) / max(1, len(entries)) for i in range(3)]
+        averages = [
+            sum(len(e.fields[i]) for e in entries) / max(1, len(entries)) for i in range(_WITH_LENGTHS)
+        ]
         weights: list[tuple[Word, int, float]] = []
         for leaf in sought(node):
-            for i in range(3) if isinstance(leaf, Word) else ():
+            for i in range(len(_BOOSTS)) if isinstance(leaf, Word) else ():
                 assert isinstance(leaf, Word)
                 matching = sum(any(e.occurrences(leaf, i)) for e in entries)
                 weights.append((leaf, i, rarity(len(entries), matching) * _BOOSTS[i] if matching else 0.0))
@@ -196,7 +218,7 @@ class MemoryIndex:
         def score(entry: _Entry) -> float:
             total = 0.0
             for word, i, weight in weights:
-                damped = damping(len(entry.fields[i]), averages[i])
+                damped = damping(len(entry.fields[i]), averages[i]) if i < _WITH_LENGTHS else K1
                 total += word_score(weight, combined(*entry.occurrences(word, i)), damped)
             return total
 
@@ -206,13 +228,13 @@ class MemoryIndex:
 def _matches(node: Node, entry: _Entry) -> bool:
     match node:
         case Word(word, ""):
-            return any(any(entry.occurrences(node, field)) for field in range(3))
+            return any(any(entry.occurrences(node, field)) for field in range(len(_BOOSTS)))
         case Word(word, attribute):
             return word in entry.attributes.get(attribute, ())
         case Prefix(prefix, attribute):
             return any(w.startswith(prefix) for field in _fields(entry, attribute) for w in field)
         case Phrase(wanted, attribute):
-            return any(_has_phrase(field, wanted) for field in _fields(entry, attribute)[:2])
+            return any(_has_phrase(field, wanted) for field in _fields(entry, attribute)[:_STEMMED])
         case Equal(attribute, value):
             return any(_lowered(v) == value for v in _values(entry, attribute))
         case Between(attribute, start, end):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 TITLE_BOOST = 3.0
+ANCHOR_BOOST = 2.0
 ADDRESS_BOOST = 1.0
 OTHER_FORM = 0.7
 """An inflected form of a sought word counts so much of the word itself."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from ultracrawl.index.address import address_words
-from ultracrawl.index.analysis import clean, cut, fold_all
+from ultracrawl.index.analysis import clean, cut_and_folded
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.stemming import language_of, stem_terms
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedText:
-    """The words of title, text and address, and the stem terms (`en:tabl`) of words that differ from theirs."""
+    """The words of title, text and address, and the stem terms (`en:tabl`) of words that differ from theirs.
+
+    `anchors` are the words of each anchor text by itself: no phrase goes from one to the next.
+    """
 
     title: list[str]
     text: list[str]
@@ -20,20 +24,23 @@ class AnalysedText:
     language: str
     title_stems: list[str]
     text_stems: list[str]
+    anchors: list[list[str]]
+    anchor_stems: list[str]
 
 
 def analyse(document: IndexDocument) -> AnalysedText:
     """Cut a document into words, and find stems if its language has a stemmer."""
     language = language_of(str(next(iter(document.attributes.get("Language", ())), "")))
-    title, text = cut(clean(document.title)), cut(clean(document.text))
+    title, folded_title = cut_and_folded(clean(document.title))
+    text, folded_text = cut_and_folded(clean(document.text))
     address = address_words(clean(document.url))
-    folded_title, folded_text = _folded(document.title, title), _folded(document.text, text)
+    both = [cut_and_folded(clean(anchor)) for anchor in document.anchors]
+    anchors, folded_anchors = [cut for cut, _ in both], [folded for _, folded in both]
     if not language:
-        return AnalysedText(folded_title, folded_text, address, "", [], [])
+        return AnalysedText(folded_title, folded_text, address, "", [], [], folded_anchors, [])
     term_of = stem_terms(language).__getitem__
-    title_stems, text_stems = (list(filter(None, map(term_of, found))) for found in (title, text))
-    return AnalysedText(folded_title, folded_text, address, language, title_stems, text_stems)
-
-
-def _folded(text: str, found: list[str]) -> list[str]:
-    return found if text.isascii() else fold_all(found)
+    stems = (list(filter(None, map(term_of, found))) for found in (title, text, chain(*anchors)))
+    title_stems, text_stems, anchor_stems = stems
+    return AnalysedText(
+        folded_title, folded_text, address, language, title_stems, text_stems, folded_anchors, anchor_stems
+    )

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from ultracrawl.index.engine import Change, Deletion, IndexDocument
+from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import AttributeValue
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
@@ -37,11 +37,15 @@ def change_to_line(key: int, change: Change) -> bytes:
     row: list[Json]
     if isinstance(change, Deletion):
         row = [key, change.source, change.url]
+    elif isinstance(change, NewAnchors):
+        row = [key, change.source, change.url, list(change.anchors)]
     else:
         attributes = attributes_to_json(change.attributes)
         row = [key, change.source, change.url, change.title, change.text, attributes]
-        if change.secret_text:
-            row.append(True)
+        if change.secret_text or change.anchors:
+            row.append(change.secret_text)
+        if change.anchors:
+            row.append(list(change.anchors))
     line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return line.encode(errors="replace") + b"\n"
 
@@ -52,11 +56,25 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
     match row:
         case [int(key), str(source), str(url)]:
             return key, Deletion(source, url)
-        case [int(key), str(source), str(url), str(title), str(text), attributes]:
-            return key, IndexDocument(source, url, title, text, attributes_from_json(attributes))
-        case [int(key), str(source), str(url), str(title), str(text), attributes, bool(secret)]:
-            return key, IndexDocument(source, url, title, text, attributes_from_json(attributes), secret)
+        case [int(key), str(source), str(url), list(texts)]:
+            return key, NewAnchors(source, url, tuple(map(str, texts)))
+        case [int(key), str(source), str(url), str(title), str(text), attributes, *rest]:
+            secret, anchors = _secret_and_anchors(rest)
+            values = attributes_from_json(attributes)
+            return key, IndexDocument(source, url, title, text, values, secret, anchors)
     raise ValueError("not a line of a document cache")
+
+
+def _secret_and_anchors(rest: Sequence[object]) -> tuple[bool, tuple[str, ...]]:
+    """Read the end of a document's line, which is left out where it says nothing."""
+    match rest:
+        case []:
+            return False, ()
+        case [bool(secret)]:
+            return secret, ()
+        case [bool(secret), [*anchors]]:
+            return secret, tuple(map(str, anchors))
+    raise ValueError("not the end of a document's line")
 
 
 def _value_to_json(value: AttributeValue) -> Json:

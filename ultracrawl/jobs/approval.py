@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.backends import open_state
 from ultracrawl.boundary.tables import compiled
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions import IndexFeed
+from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.leaving.pending import PendingDocuments, restored
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -143,7 +144,7 @@ def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
     state = open_state(project, source.name)
     try:
         numbers = RunReport(source.name, "", "")
-        feed = IndexFeed(source.name, open_cache(project, source.name), open_indexer(project), state, numbers)
+        feed = open_feed(project, source, state, numbers)
         try:
             state.lost(feed.recover())
             approval = Approval(source, project, state, feed)

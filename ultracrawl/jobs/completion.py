@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions import CrawlSession
 from ultracrawl.extensions.filtering.programs import Programs
 from ultracrawl.extensions.logs.robot_log import robot_log_path
 from ultracrawl.extensions.logs.timed_log import TimedLog
@@ -69,6 +70,8 @@ def run_command(source: DataSource, report: RunReport, say: Say) -> None:
         say(f"  {line}")
 
 
-async def complete(project: Project, source: DataSource, report: RunReport) -> None:
-    """Do what `run_command` does, in a thread."""
-    await asyncio.to_thread(run_command, source, report, robot_voice(project, source))
+async def complete(session: CrawlSession) -> None:
+    """Do what `run_command` does, in a thread; a run that a function of the filters broke off is not complete."""
+    if session.verdict.answer is None:
+        say = robot_voice(session.project, session.source)
+        await asyncio.to_thread(run_command, session.source, session.report, say)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 
 from ultracrawl.backends import open_state, state_exists
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live
@@ -43,7 +44,8 @@ def run_continuously(
     Cycle k begins k intervals after the first, which may have been held by an earlier process; those that were
     missed are not made up for (FAST 5.1 J60). With `refresh.when_idle` a cycle follows the one before at once (J62).
     Sources take turns, the one that is due first goes first. A crawl that is still going on when its
-    cycle is over is ended. Raises `UserError` for a source that says neither, or that is being crawled elsewhere.
+    cycle is over is ended. Raises `UserError` for a source that says neither. Of several sources, one that cannot
+    begin has a report that says why, and is tried again after a minute; a single one raises its error.
     """
     chosen = list(sources)
     for source in chosen:
@@ -83,6 +85,8 @@ class _Continuous:
         self._told = told
         self._watcher = watcher
         self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
+        self._restarts: Counter[str] = Counter()
+        """How often in a row functions of the filters of a source began its cycle anew."""
         self._due = {source.name: first_due(project, source, time.time()) for source in sources}
 
     def run(self) -> None:
@@ -94,14 +98,24 @@ class _Continuous:
             name = min(self._due, key=lambda one: self._due[one])
             while (rest := self._due[name] - time.time()) > 0:
                 await asyncio.sleep(min(rest, LONGEST_SLEEP))
-            session = await self._crawl(self._sources[name])
+            try:
+                session = await self._crawl(self._sources[name])
+            except UltracrawlError as error:
+                if len(self._sources) == 1:
+                    raise
+                self._told(RunReport.not_begun(name, error))
+                self._due[name] = time.time() + REST_AFTER_FAILURE
+                continue
             self._told(session.report)
-            await complete(self._project, session.source, session.report)
-            interrupted = session.report.interrupted
+            await complete(session)
+            interrupted = session.report.interrupted or session.verdict.ends
+            self._restarts[name] = self._restarts[name] + 1 if session.verdict.restarts else 0
             self._due[name] = self._next_due(self._sources[name], session)
 
     async def _crawl(self, source: DataSource) -> CrawlSession:
-        crawler = self._process.create_crawler(spider_class(self._project, source))
+        spider = spider_class(self._project, source)
+        spider.restarts = self._restarts[source.name]
+        crawler = self._process.create_crawler(spider)
         watch = asyncio.ensure_future(self._watch(crawler, source))
         try:
             await self._process.crawl(crawler)
@@ -127,6 +141,8 @@ class _Continuous:
 
     @staticmethod
     def _next_due(source: DataSource, session: CrawlSession) -> float:
+        if session.verdict.restarts:
+            return time.time()
         if source.refresh.when_idle:
             rest = REST_AFTER_FAILURE if session.report.failed else REST
             return time.time() + max(rest, source.politeness.delay)

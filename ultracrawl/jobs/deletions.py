@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ultracrawl.backends import open_cache, open_indexer, open_state
+from ultracrawl.backends import open_state
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions import IndexFeed
+from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
@@ -25,7 +25,7 @@ def deletions_of(project: Project, source: DataSource) -> Iterator[Deletions]:
     state = open_state(project, source.name)
     try:
         numbers = RunReport(source.name, "", "")
-        feed = IndexFeed(source.name, open_cache(project, source.name), open_indexer(project), state, numbers)
+        feed = open_feed(project, source, state, numbers)
         try:
             state.lost(feed.recover())
             yield Deletions(state, feed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from ultracrawl.backends import robot_file
 from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
+from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign
 from ultracrawl.jobs.life import live
@@ -62,10 +64,17 @@ class Robot:
         self._process = AsyncCrawlerProcess(scrapy_settings(False, settings))
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
+        self._filtering = Filtering(source.filters, time.time)
+        self._filtering.kept = True
+        self._restarts = 0
+        """How often in a row a function of the filters began the cycle anew."""
 
     def run(self) -> None:
         """Live. Raises what ended it, if that was no order."""
-        live(self._process, self._live())
+        try:
+            live(self._process, self._live())
+        finally:
+            self._filtering.release()
 
     async def _live(self) -> None:
         goes_on = True
@@ -82,9 +91,12 @@ class Robot:
         if self._order is not None:
             return self._again(self._order)
         report = session.report
-        if report.interrupted:
+        if report.interrupted or session.verdict.ends:
             return False
-        await complete(self._project, self._source, report)
+        self._restarts = self._restarts + 1 if session.verdict.restarts else 0
+        if session.verdict.restarts:
+            return self._again(Command.RESTART)
+        await complete(session)
         match self._source.completion.then:
             case "loop":
                 order = await self._rest(REST_AFTER_FAILURE if report.failed else REST)
@@ -118,7 +130,9 @@ class Robot:
         return None
 
     async def _crawl(self) -> CrawlSession:
-        crawler = self._process.create_crawler(spider_class(self._project, self._source))
+        spider = spider_class(self._project, self._source)
+        spider.filtering, spider.restarts = self._filtering, self._restarts
+        crawler = self._process.create_crawler(spider)
         watch = asyncio.ensure_future(self._watch(crawler))
         try:
             await self._process.crawl(crawler)

@@ -88,10 +88,20 @@ def order_robot(
             now = running_crawl(project, source)
             if not order_path(file).exists() and (before is None or now is None or now.crawl != before.crawl):
                 return state
-        elif state in _WANTED[command]:
+        elif state in _WANTED[command] or _is_over(state, command):
             return state
         sleep(POLL)
     raise WorkError(f"the robot has not done it within {timeout:g} s; it will as soon as it can")
+
+
+def _is_over(state: RobotState, command: Command) -> bool:
+    """Return whether a robot that was told to go on has done so, and ended since.
+
+    Raises `WorkError` if it ended instead of pausing.
+    """
+    if state is RobotState.OFF and command is Command.PAUSE:
+        raise WorkError("the robot ended before it could pause")
+    return state is RobotState.OFF
 
 
 def start_in_background(words: Sequence[str], project: Project, source: str, *, timeout: float) -> int:

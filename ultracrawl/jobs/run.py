@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,6 +11,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
+from ultracrawl.errors import UltracrawlError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import complete
 from ultracrawl.model import RunReport
@@ -30,12 +32,13 @@ def run_sources(
     settings: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
 ) -> list[RunReport]:
-    """Crawl the sources in their order and return a report of each that was begun.
+    """Crawl the sources in their order and return a report of each that had its turn.
 
     SIGINT once ends the crawl after the requests in flight, with the state resumable; twice ends it at once. A crawl
     that is stopped from another process ends like the first, and the next source has its turn.
-    Raises `WorkError` or `UserError` if a crawl could not begin. Can be called once in a process,
-    because Twisted's reactor cannot be started again.
+    Of several sources, one that cannot begin (a secret that cannot be read, a state that is in use) has a report
+    that says why, and the others are crawled. A single one raises its `WorkError` or `UserError`. Can be called once in
+    a process, because Twisted's reactor cannot be started again.
     """
     return _Runner(project, force, settings or {}, watcher).run(list(sources))
 
@@ -48,11 +51,14 @@ class _Runner:
         self._watcher = watcher
         self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
         self._waiting: list[DataSource] = []
+        self._restarts: Counter[str] = Counter()
+        """How often in a row functions of the filters of a source began its cycle anew."""
+        self._alone = True
         self._reports: list[RunReport] = []
         self._errors: list[BaseException] = []
 
     def run(self, sources: list[DataSource]) -> list[RunReport]:
-        self._waiting = sources
+        self._waiting, self._alone = sources, len(sources) == 1
         self._next()
         self._process.start()
         if self._errors:
@@ -63,14 +69,22 @@ class _Runner:
         if not self._waiting:
             return
         source = self._waiting.pop(0)
-        crawler = self._process.create_crawler(spider_class(self._project, source))
+        spider = spider_class(self._project, source)
+        spider.restarts = self._restarts[source.name]
+        crawler = self._process.create_crawler(spider)
         task = self._process.crawl(crawler)
         watch = asyncio.get_event_loop().create_task(self._watch(crawler))
-        task.add_done_callback(lambda done: self._ended(crawler, done, watch))
+        task.add_done_callback(lambda done: self._ended(source, crawler, done, watch))
 
-    def _ended(self, crawler: Crawler, done: asyncio.Task[None], watch: asyncio.Task[None]) -> None:
+    def _ended(
+        self, source: DataSource, crawler: Crawler, done: asyncio.Task[None], watch: asyncio.Task[None]
+    ) -> None:
         watch.cancel()
         error = None if done.cancelled() else done.exception()
+        if isinstance(error, UltracrawlError) and not self._alone:
+            self._reports.append(RunReport.not_begun(source.name, error))
+            self._next()
+            return
         if error is not None:
             self._errors.append(error)
             self._waiting.clear()
@@ -81,7 +95,10 @@ class _Runner:
             self._watcher(session)
         if session.report.interrupted and not session.control.stopped:
             self._waiting.clear()
-        task = asyncio.get_event_loop().create_task(complete(self._project, session.source, session.report))
+        elif session.verdict.restarts:
+            self._restarts[session.source.name] += 1
+            self._waiting.insert(0, session.source)
+        task = asyncio.get_event_loop().create_task(complete(session))
         self._process._active.add(task)  # else Scrapy, which sees no crawl any more, stops the loop
         task.add_done_callback(self._completed)
 

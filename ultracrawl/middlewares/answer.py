@@ -47,11 +47,12 @@ class AnswerMiddleware:
 
     def _note(self, visit: Visit, response: Response) -> None:
         visit.status = response.status
+        visit.size = len(response.body)
         visit.retry_after = self._wish(response)
         visit.etag = header_of(response, "ETag")
         visit.last_modified = header_of(response, "Last-Modified")
         self._session.report.fetched += visit.sitemap is None
-        self._session.limits.read(len(response.body))
+        self._session.limits.read(visit.size)
 
     def _wish(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:

@@ -50,6 +50,16 @@ class RunReport:
     interrupted: bool = False
     """Stopped by the user before the queue was empty; the next run goes on."""
 
+    @classmethod
+    def not_begun(cls, source: str, error: Exception) -> RunReport:
+        """Return the report of a source that could not be crawled at all."""
+        return cls(source, "", "", problems=[str(error)])
+
+    @property
+    def begun(self) -> bool:
+        """Whether there was a run."""
+        return bool(self.run_id)
+
     def turn_away(self, rule: str) -> None:
         """Count a URL that had been let in and is turned away by a rule."""
         self.rejected_by[rule] += 1
@@ -81,8 +91,8 @@ class RunReport:
         """Return the report in the shape of `ultracrawl crawl --json`."""
         return {
             "source": self.source,
-            "run_id": self.run_id,
-            "started": self.started,
+            "run_id": self.run_id or None,
+            "started": self.started or None,
             "finished": self.finished or None,
             "seconds": round(self.seconds, 3),
             "fetched": self.fetched,

@@ -33,6 +33,8 @@ class IndexPipeline(DocumentPipeline):
             attributes=item.get("search_attributes", {}),
             secret_text=visit.hides_text,
         )
+        if self.session.anchors is not None:
+            document = self.session.anchors.given(visit, document)
         self._hand_over(visit, document)
         item["checksum"] = visit.checksum.hex()
 

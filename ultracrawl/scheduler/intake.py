@@ -149,8 +149,11 @@ class Intake:
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
         with self.admission.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
-            entries, inside = self.admission.admit(hrefs, base, visit.depth + 1, visit.url)
+            located = self.admission.located(hrefs, base)
+            entries, inside = self.admission.admit_located(located.values(), visit.url, visit.depth + 1)
         visit.links = inside.tobytes()
+        if self._session.anchors is not None:
+            self._session.anchors.note(visit, located, inside)
         self.detours.note(visit.link_hops, (entry.key for entry in entries), inside)
         self.take(entries)
         return len(entries)

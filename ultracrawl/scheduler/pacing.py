@@ -145,7 +145,9 @@ class Pacing:
         else:
             self._frontier.reset_delay(site)
         known = self._session.state.sites.get(site) or StoredSite(site)
-        self._session.state.sites.put(replace(known, robots=_in_words(rules)))
+        # Without a time it would be taken for one of long ago when the next run begins.
+        next_at = known.next_at or self._session.clock()
+        self._session.state.sites.put(replace(known, robots=_in_words(rules), next_at=next_at))
         self._changed.add(site)
 
     def end(self) -> None:

@@ -89,6 +89,8 @@ class UltracrawlScheduler(BaseScheduler):
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._pacing.claim
         session.robots.asked_at = self._pacing.mirrors.url
+        if watch := session.logs.events.watch(self._frontier.given_up):
+            self._frontier.watch(watch)
         self._pacing.begin()
         self._intake = Intake(session, self._enqueue, self._enqueue_stored)
         self.admission = self._intake.admission
@@ -306,7 +308,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
         self._pacing.ended(visit)
         visit.attempts += 1
-        visit.status = 0
+        visit.status = visit.size = 0
         visit.error = ""
         entry = visit.entry
         self._session.visits.pop(entry.key, None)

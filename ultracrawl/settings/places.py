@@ -15,7 +15,7 @@ ENVIRONMENT = "ULTRACRAWL_DATA"
 def placed(project: Project, folder: str | Path | None = None) -> Project:
     """Return the project with its data below `folder`, else below `$ULTRACRAWL_DATA`, else as it is.
 
-    Only the paths of index, state, cache, documents and logs that are relative in the definitions move.
+    Only the paths of indexes, state, cache, documents and logs that are relative in the definitions move.
     """
     named = folder or os.environ.get(ENVIRONMENT)
     if not named:
@@ -32,7 +32,13 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
         )
         if section.path.is_relative_to(project.base)
     }
-    return project.model_copy(update={**moved, "base": base})
+    indexes = {
+        name: one.model_copy(update={"path": base / one.path.relative_to(project.base)})
+        if one.path.is_relative_to(project.base)
+        else one
+        for name, one in project.indexes.items()
+    }
+    return project.model_copy(update={**moved, "indexes": indexes, "base": base})
 
 
 class Place(NamedTuple):

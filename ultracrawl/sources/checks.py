@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
@@ -14,6 +14,7 @@ from ultracrawl.sources.compilation.source import compile_boundary, compile_url_
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.sources.tree import Data, Path
 from ultracrawl.urls.payloads import Payloads
 
@@ -121,6 +122,17 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
                 "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
             )
             yield Doubt(("send_links_to", number), problem, instead)
+
+
+def check_destinations(source: DataSource, indexes: Iterable[str]) -> Iterator[Doubt]:
+    """Yield destinations that name an index which does not exist."""
+    known = {PROJECT_INDEX, *indexes}
+    for label, one in source.feeding.destinations.items():
+        if one.index not in known:
+            guess = closest(one.index, known)
+            instead = f"write `{guess}`" if guess else "name it under `indexes:` of the project"
+            problem = f"there is no index `{one.index}`"
+            yield Doubt(("feeding", "destinations", label, "index"), problem, instead)
 
 
 def check_duplicates(source: DataSource) -> Iterator[Doubt]:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
 from ultracrawl import __version__
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.converters import GROUPS
 from ultracrawl.sources.header_rules import HeaderExpressions
-from ultracrawl.sources.rule_files import with_urls_of_files
+from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.sections.access_options import AccessOptions
 from ultracrawl.sources.sections.boundary import BoundarySection
 from ultracrawl.sources.sections.completion import CompletionSection
@@ -20,6 +21,7 @@ from ultracrawl.sources.sections.conversion import ConversionSection
 from ultracrawl.sources.sections.duplicates import DuplicatesSection
 from ultracrawl.sources.sections.extract import ExtractRules
 from ultracrawl.sources.sections.failures import DeletionSection, ErrorsSection
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX, FeedingSection
 from ultracrawl.sources.sections.feeds import FeedsSection
 from ultracrawl.sources.sections.filters import FiltersSection
 from ultracrawl.sources.sections.focused import FocusedSection
@@ -34,6 +36,7 @@ from ultracrawl.sources.sections.priority import PrioritySection
 from ultracrawl.sources.sections.project import (
     CacheSection,
     DocumentsSection,
+    FurtherIndex,
     IndexSection,
     LogsSection,
     StateSection,
@@ -74,6 +77,12 @@ def _lower_keys(value: object) -> object:
 
 def _lower_text(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
+
+
+def _check_indexes(value: Mapping[str, FurtherIndex]) -> Mapping[str, FurtherIndex]:
+    if PROJECT_INDEX in value:
+        raise mistake(f"`{PROJECT_INDEX}` is the index of the project", "choose another name")
+    return value
 
 
 class SourceOptions(AccessOptions):
@@ -248,6 +257,11 @@ class SourceOptions(AccessOptions):
         description="Whether and how fetched documents are kept.",
         examples=[{"keep": True}],
     )
+    feeding: FeedingSection = Field(
+        default=FeedingSection(),
+        description="Which indexes get the documents, and whether they get them now.",
+        examples=[{"paused": True}],
+    )
     log: LogSection = Field(
         default=LogSection(),
         description="Logs that are kept beside the document table.",
@@ -268,8 +282,20 @@ class SourceOptions(AccessOptions):
         description="Take the description from the text of pages that have none of their own.",
         examples=[True],
     )
+    parameter_file: str | None = Field(
+        default=None,
+        description="A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT is `description_fallback`.",
+        examples=["crawler.dat"],
+    )
+    detect_language: bool = Field(
+        default=False,
+        description="Tell the language of documents that name none by their text (needs the extra `language`).",
+        examples=[True],
+    )
     default_language: Language = Field(
-        default="en", description="Language of documents that name none.", examples=["en"]
+        default="en",
+        description="Language of documents that name none, and whose text does not tell it.",
+        examples=["en"],
     )
     default_charset: Charset = Field(
         default="iso-8859-1",
@@ -326,6 +352,12 @@ class SourceEntry(SourceOptions):
             return data
         return with_urls_of_files(data, listed, info)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_parameters(cls, data: Any, info: ValidationInfo) -> Any:
+        name = data.get("parameter_file") if isinstance(data, dict) else None
+        return with_parameters(data, name, info) if isinstance(name, str) and name.strip() else data
+
 
 class DataSource(SourceEntry):
     """A data source with everything that is said about it, defaults included."""
@@ -350,6 +382,11 @@ class DefinitionHead(Section):
 
     index: IndexSection = Field(
         default=IndexSection(), description="The full-text index, or its path alone.", examples=["var/index"]
+    )
+    indexes: Annotated[Mapping[SourceName, FurtherIndex], AfterValidator(_check_indexes)] = Field(
+        default={},
+        description="Further indexes by name, each with its path, that `feeding` of sources may name.",
+        examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}],
     )
     state: StateSection = Field(
         default=StateSection(),
@@ -430,6 +467,7 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
     base = base.absolute()
     return Project.model_construct(
         index=head.index.model_copy(update=head.index.below(base)),
+        indexes={name: one.model_copy(update=one.below(base)) for name, one in head.indexes.items()},
         state=head.state.model_copy(update=head.state.below(base)),
         cache=head.cache.model_copy(update=head.cache.below(base)),
         documents=head.documents.model_copy(update=head.documents.below(base)),

@@ -14,6 +14,7 @@ from ultracrawl.boundary.rules import DomainRule, UriRule
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.locations import read_text
 from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.parameter_file import Parameters, parse_parameters
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.urls import DEFAULT_POLICY
 
@@ -70,6 +71,14 @@ class RuleFiles:
         ]
         self._findings.take(wrong)
         return tuple(url for _, url in named)
+
+    def parameters(self, name: str) -> Parameters:
+        """Return what a parameter file says."""
+        path = self._base / name
+        found = parse_parameters(_text(path, name, "parameter"), str(path))
+        self._findings.begin(str(path))
+        self._findings.take(list(found.findings))
+        return found
 
     def text(self, name: str) -> str:
         """Return the text of a file as it is."""
@@ -149,6 +158,12 @@ def with_urls_of_files(
     if isinstance(own, str):
         return {**data, into: "\n".join([own, *found])}
     return {**data, into: [*own, *found]} if isinstance(own, list | tuple) else data
+
+
+def with_parameters(data: dict[str, object], name: str, info: ValidationInfo) -> dict[str, object]:
+    """Return options completed by a parameter file; what the options say themselves wins."""
+    fallback = _files(info, name.strip()).parameters(name.strip()).description_fallback
+    return data if fallback is None else {"description_fallback": fallback, **data}
 
 
 def alias_text(info: ValidationInfo, name: str) -> str:

@@ -47,6 +47,10 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
             written["path"] = str(section.path)
         if written:
             head[name] = written
+    if project.indexes:
+        head["indexes"] = {
+            name: {"engine": one.engine, "path": str(one.path)} for name, one in project.indexes.items()
+        }
     if project.key_file is not None:
         head["key_file"] = str(project.key_file)
     if project.attributes:
@@ -55,7 +59,7 @@ def _head(project: Project, base: Path | None) -> dict[str, Data]:
 
 
 def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Data]:
-    written = _section(source, DataSource(name=source.name), skip=("name",))
+    written = _section(source, DataSource(name=source.name), skip=("name", "parameter_file"))
     _without_urls_of_files(written, "start_urls", _urls_of_files(source.start_url_files, folder))
     feeds = written.get("feeds")
     if isinstance(feeds, dict):

@@ -13,6 +13,7 @@ from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.model import DefinitionError
 from ultracrawl.sources.checks import (
     check_attributes,
+    check_destinations,
     check_receivers,
     check_search_attributes,
     check_source,
@@ -80,7 +81,8 @@ def load_tree(
     """
     reading = _Reading(base)
     reading.read_tree(tree)
-    project = reading.finish(DefinitionHead(key_file=key_file), base)
+    head = DefinitionHead.model_validate({"key_file": key_file, "indexes": tree.get("indexes") or {}})
+    project = reading.finish(head, base)
     return Loaded(project, reading.findings.in_order()), tuple(reading.findings.faults)
 
 
@@ -241,6 +243,7 @@ class _Reading:
         for name, source in usable.items():
             entry = self._entries[name]
             self.findings.add_doubts(entry.tree, entry.path, check_receivers(source, usable))
+            self.findings.add_doubts(entry.tree, entry.path, check_destinations(source, head.indexes))
         return None if self.findings.any_fatal else make_project(head, usable, base)
 
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:

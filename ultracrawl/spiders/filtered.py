@@ -36,6 +36,8 @@ def filtered_documents(
     if result.links and searched and (twin is None or session.source.duplicates.follow_links):
         html = views.resource.content_type in HTML
         base = (views.resource.page.base if html else "") or response.url
+        if html and session.anchors is not None:
+            visit.anchor_links = views.resource.page.links
         new = session.links.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)

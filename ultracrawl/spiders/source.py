@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from ultracrawl.extensions.filtering.desk import Filtering
+
 logger = logging.getLogger(__name__)
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
@@ -50,6 +52,10 @@ class SourceSpider(Spider):
 
     project: ClassVar[Project]
     source: ClassVar[DataSource]
+    filtering: ClassVar[Filtering | None] = None
+    """The filters, if the process keeps them for several crawls of the source."""
+    restarts: ClassVar[int] = 0
+    """How often in a row the cycle began anew before this crawl, because a function of the filters said so."""
     session: CrawlSession
 
     @classmethod
@@ -189,6 +195,8 @@ class SourceSpider(Spider):
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
         session = self.session
+        if session.link_lists is not None:
+            session.link_lists.add([link.href for link in page.links], page.base or response.url)
         if page.refresh and self._refreshes(visit, response, page):
             return
         permissions = page_permissions(session, page, response)
@@ -214,6 +222,8 @@ class SourceSpider(Spider):
         links, base = list(self.links(response, page)), page.base or response.url
         if self.session.outbox is not None:
             self.session.outbox.send(links, base)
+        if self.session.anchors is not None:
+            visit.anchor_links = page.links
         self.session.links.follow(visit, links, base)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
@@ -265,7 +275,7 @@ class SourceSpider(Spider):
             source=self.source.name,
             title=page.title,
             text=page.text,
-            language=page.language,
+            language=self.session.languages.of(page, response),
             mimetype=visit.media_type,
             last_modified=visit.last_modified,
             checksum=visit.checksum,
@@ -273,11 +283,13 @@ class SourceSpider(Spider):
         )
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
-        """Return the attributes of a document that are not META: mapped headers, canonical URL, truncation."""
+        """Return the attributes of a document that are not META: mapped headers, size, canonical URL, truncation."""
         values = values_of(response)
         facts = {name: found for name in self.source.attributes if (found := values(name))}
         for name, found in facts.items():
             facts[name] = [*page.meta.get(name, ()), *found]
+        if "size" in self.source.attributes:
+            facts["size"] = [str(len(response.body))]
         if page.canonical:
             canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)
             facts["canonical"] = [canonical] if canonical else []

@@ -36,17 +36,25 @@ class DocumentStore(Protocol):
     def stored_keys(self) -> list[int]:
         """Return the keys of all answers in ascending order."""
 
+    def discard(self, keys: Iterable[int]) -> None:
+        """Remove answers; no error for keys that have none."""
+
     def retain(self, keys: frozenset[int]) -> int:
-        """Remove all other answers; returns how many."""
+        """Remove all other answers; returns how many. Called when a run ends: files are compacted then."""
 
     def close(self) -> None:
         """Release the files."""
 
 
 class BlockStore:
-    """All answers of a source in one SQLite file."""
+    """All answers of a source in one SQLite file.
 
-    def __init__(self, folder: Path) -> None:
+    When less than `compact_below` percent of the file are in use at the end of a run, the rest goes back to the file
+    system; 0 never does that. What is free is used for new answers first.
+    """
+
+    def __init__(self, folder: Path, compact_below: int = 85) -> None:
+        self._compact_below = compact_below
         self._path = folder / "documents.sqlite"
         with _errors(self._path):
             folder.mkdir(parents=True, exist_ok=True)
@@ -84,15 +92,30 @@ class BlockStore:
         with _errors(self._path):
             return [key for (key,) in self._db.execute("SELECT key FROM document ORDER BY key")]
 
+    def discard(self, keys: Iterable[int]) -> None:
+        """Remove answers."""
+        with _errors(self._path):
+            self._db.executemany("DELETE FROM document WHERE key=?", [(key,) for key in keys])
+            (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
+
     def retain(self, keys: frozenset[int]) -> int:
         """Remove all other answers."""
-        gone = [(key,) for key in self.stored_keys() if key not in keys]
+        gone = [key for key in self.stored_keys() if key not in keys]
+        if gone:
+            self.discard(gone)
         with _errors(self._path):
-            self._db.executemany("DELETE FROM document WHERE key=?", gone)
-            if gone:
-                self._db.execute("PRAGMA incremental_vacuum").fetchall()
-                (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
+            if self._used < self._compact_below:
+                # `execute` would take one step of it, which is one page.
+                self._db.executescript("PRAGMA incremental_vacuum")
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return len(gone)
+
+    @property
+    def _used(self) -> float:
+        """The percent of the file that are in use."""
+        (pages,) = self._db.execute("PRAGMA page_count").fetchone()
+        (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
+        return 100.0 * (1 - free / pages) if pages else 100.0
 
     def close(self) -> None:
         """Release the file."""
@@ -140,15 +163,21 @@ class FileStore:
         with _errors(self._folder):
             return sorted(_signed(int(path.stem, 16)) for path in self._paths())
 
+    def discard(self, keys: Iterable[int]) -> None:
+        """Remove answers."""
+        with _errors(self._folder):
+            for path in map(self._path, keys):
+                if path.exists():
+                    self._size -= path.stat().st_size
+                    path.unlink()
+
     def retain(self, keys: frozenset[int]) -> int:
         """Remove all other answers."""
-        gone = [self._path(key) for key in self.stored_keys() if key not in keys]
+        gone = [key for key in self.stored_keys() if key not in keys]
         with _errors(self._folder):
             for draft in self._folder.glob("*/*.new"):
                 draft.unlink()  # of a process that was killed
-            for path in gone:
-                self._size -= path.stat().st_size
-                path.unlink()
+        self.discard(gone)
         return len(gone)
 
     def close(self) -> None:

@@ -226,6 +226,24 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE TABLE successor (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
     """,
+    # 16: what links are called, which pages have them, and what pages have no longer
+    """
+    CREATE TABLE anchor (
+        target INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        seen REAL NOT NULL,
+        told INTEGER NOT NULL DEFAULT 0,
+        gone INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (target, text)
+    ) WITHOUT ROWID;
+    CREATE TABLE anchor_page (key INTEGER PRIMARY KEY, marks BLOB NOT NULL);
+    CREATE TABLE anchor_left (id INTEGER PRIMARY KEY, marks BLOB NOT NULL);
+    CREATE TRIGGER url_anchors_gone AFTER DELETE ON url BEGIN
+        INSERT INTO anchor_left (marks) SELECT marks FROM anchor_page WHERE key=old.key;
+        DELETE FROM anchor_page WHERE key=old.key;
+        DELETE FROM anchor WHERE target=old.key;
+    END;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

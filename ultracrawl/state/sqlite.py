@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.allowance_table import AllowanceTable
+from ultracrawl.state.anchor_table import AnchorTable
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, translated
 from ultracrawl.state.detour_table import DetourTable
@@ -94,6 +95,7 @@ class SqliteState:
         self.outlook = SqliteOutlook(self._all)
         self.near = NearTable(self._db, self._all)
         self.successors = PendingTable(self._db, self._all, "successor")
+        self.anchors = AnchorTable(self._db, self._all)
         self._parts = (
             self.sitemaps,
             self.pending,
@@ -106,6 +108,7 @@ class SqliteState:
             self.near,
             self.allowances,
             self.feeds,
+            self.anchors,
         )
 
     # ---- runs
@@ -279,6 +282,14 @@ class SqliteState:
         query = f"SELECT key FROM url WHERE indexed=1 OR handed=1 {rest}"  # noqa: S608 - constant text
         waiting = " UNION SELECT key FROM pending UNION SELECT key FROM successor"
         return frozenset(key for (key,) in self._all(query + waiting))
+
+    def remake_documents(self) -> None:
+        """Forget by what documents in the index are known again."""
+        self.flush()
+        with translated(), self._transaction():
+            self._db.execute(
+                "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR handed=1"
+            )
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say whether the documents of these keys are in the index."""

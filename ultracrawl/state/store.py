@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl import CyclePlace, RefreshMode
 from ultracrawl.state.allowance_table import AllowanceStore
+from ultracrawl.state.anchor_table import AnchorStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
 from ultracrawl.state.detour_table import DetourStore
 from ultracrawl.state.expiry_table import ExpiryStore
@@ -126,6 +127,10 @@ class StateStore(Protocol):
     def successors(self) -> PendingStore:
         """Documents that take the place of equal ones, as soon as these leave the index."""
 
+    @property
+    def anchors(self) -> AnchorStore:
+        """What links to documents are called."""
+
     def begin_run(self, started: float, scope: str, start: QueueStart = AS_KNOWN) -> tuple[RunMark, bool]:
         """Open the next run, or the one that did not end and had the same scope; True if it is resumed.
 
@@ -176,6 +181,9 @@ class StateStore(Protocol):
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
         """Return the keys of documents in the index, on the way there or waiting; on request of duplicates too."""
+
+    def remake_documents(self) -> None:
+        """Forget, durably, by what documents in the index are known again, so that the next visits make them anew."""
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
         """Say, after the commit of the index, whether the documents of these keys are in it."""

@@ -16,7 +16,7 @@ from ultracrawl.sources.mistakes import shown
 _TOKEN = re.compile(r"[^/\s(]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
 _PROXY = re.compile(r"(?:(?P<scheme>https?)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
-_SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlm", "ntlmv2": "ntlm", "auto": "auto"}
+_SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
 _NO_LIMIT = 2_147_483_647
 """What the default of `proxy_max_pending` means."""
 

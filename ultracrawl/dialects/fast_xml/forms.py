@@ -116,11 +116,6 @@ def logged(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> Non
     draft.put(path, setting.value != "none", setting)
 
 
-def negated(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
-    """Take yes for no."""
-    draft.put(path, not setting.value, setting)
-
-
 def datastore(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Take the form of the store: each document a file, or all in one."""
     draft.put(path, "files" if setting.value == "flatfile" else "blocks", setting)
@@ -162,7 +157,6 @@ _ALL: tuple[Form, ...] = (
     span,
     collection,
     logged,
-    negated,
     datastore,
     count,
     size,

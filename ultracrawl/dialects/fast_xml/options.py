@@ -52,6 +52,8 @@ class OptionSpec:
     sub: bool = False
     """Whether sub-collections may set it."""
     example_only: bool = False
+    test: str = ""
+    """The module of the test that compares a collection with it and without it."""
     sample: Value = None
     sample_name: str = ""
 

@@ -12,6 +12,7 @@ from ultracrawl.dialects.fast_xml.collection import Scope, layered, on_node
 from ultracrawl.dialects.fast_xml.document import XmlError, parse_document
 from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.effects import tell_effects
+from ultracrawl.dialects.fast_xml.feeding import name_indexes
 from ultracrawl.dialects.fast_xml.forms import source_name
 from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
@@ -118,6 +119,8 @@ class _CollectionTree:
             tell_effects(collection, node, notices)
             self._add(on_node(collection, node))
         send_links(self._drafts, self._named, notices)
+        names = {source_name(scope.name) for _, scope in self._named}
+        self._indexes = name_indexes(self._drafts.values(), names, notices)
 
     def _add(self, collection: Scope) -> None:
         name = source_name(collection.name)
@@ -136,7 +139,9 @@ class _CollectionTree:
         return draft.place(path[2:]) if draft else Place(self.file, 0, "file")
 
     def get(self, key: str) -> Data:
-        """Return the sources."""
+        """Return the sources, or the indexes that they feed beside that of the project."""
+        if key == "indexes":
+            return self._indexes
         return {name: draft.data() for name, draft in self._drafts.items()} if key == "sources" else None
 
     def drop(self, faults: Iterable[Fault], notices: Notices) -> bool:

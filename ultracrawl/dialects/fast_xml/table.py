@@ -35,13 +35,13 @@ def counts() -> str:
 
 def options() -> str:
     """Return the table of all options."""
-    rows = ["| no. | option | type | default | class | meaning | here |", "| --- " * 7 + "|"]
+    rows = ["| no. | option | type | default | class | meaning | here | test |", "| --- " * 8 + "|"]
     for spec in sorted(OPTIONS.all, key=lambda one: one.number):
         name = f"`{spec.path}`" + (" †" if spec.example_only else "")
         default = _default(spec.default, spec)
-        rows.append(
-            f"| {spec.number} | {name} | {spec.kind} | {default} | {spec.group} | {spec.meaning} | {_here(spec)} |"
-        )
+        test = f"`{spec.test}::fast_{spec.number}`" if spec.test else ""
+        cells = (str(spec.number), name, spec.kind, default, spec.group, spec.meaning, _here(spec), test)
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows).replace("<", "&lt;") + "\n"
 
 

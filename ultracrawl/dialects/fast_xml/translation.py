@@ -8,6 +8,7 @@ from functools import cache
 from ultracrawl.dialects.fast_xml.access_forms import check_certificate, put_logins
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
+from ultracrawl.dialects.fast_xml.feeding import put_feeding
 from ultracrawl.dialects.fast_xml.forms import FORMS
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import FREE, OPTIONS
@@ -26,10 +27,13 @@ ALWAYS: tuple[tuple[Path, Data], ...] = (
     (("links", "text"), False),
     (("refresh", "adaptive", "aim"), "score"),
     (("refresh", "adaptive", "longest"), 0),
+    (("storage", "keep"), True),
 )
 """What every collection means without saying it."""
 
 _HTTPS = "https"
+_TOGETHER = ("logins.", "feeding.destinations.")
+"""What options set that are read together with others of their kind."""
 
 
 def translate(collection: Scope, notices: Notices) -> Draft:
@@ -38,6 +42,7 @@ def translate(collection: Scope, notices: Notices) -> Draft:
     for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
         _put(setting, draft, notices)
     put_logins(collection, draft, notices)
+    put_feeding(collection, draft, notices)
     check_certificate(collection, notices)
     _check_scripts(collection, notices)
     _admit_every_host(draft)
@@ -53,14 +58,14 @@ def _defaults() -> Draft:
         draft.put(path, value)
     unsaid = Notices("")
     for spec in OPTIONS.defaults():
-        if spec.sets and not spec.sets[0].startswith("logins."):
+        if spec.sets and not spec.sets[0].startswith(_TOGETHER):
             _put(Setting(spec, spec.name, spec.default, "", 0, spec.path), draft, unsaid)
     return draft
 
 
 def _has_effect(setting: Setting) -> bool:
-    """Return whether a setting is put into a draft by its form; what concerns logins goes with these."""
-    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith("logins.")
+    """Return whether a setting is put into a draft by its form; logins and destinations are put as a whole."""
+    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith(_TOGETHER)
 
 
 def _rank(setting: Setting) -> tuple[bool, int]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ultracrawl.dialects.portal_robot.layout import RULE_WORDS
 from ultracrawl.dialects.portal_robot.lexer import read_text
-from ultracrawl.dialects.portal_robot.rules_file import RULE_WORDS
 from ultracrawl.errors import UserError
 
 _END = re.compile(r"\s*>?\s*(</[^>]*>)?\s*\Z")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Parameter, read_text
 
 FILE = "robot.conf"
@@ -189,13 +190,17 @@ class RobotProperties:
 
 def read_properties(text: str, file: str = FILE) -> tuple[RobotProperties, ConfigText]:
     """Read a `robot.conf`; what is wrong with it is in the findings of the text. Unknown properties are warnings."""
-    read = read_text(text, file, ())
+    read = read_text(text, file, ALL_WORDS)
     properties = RobotProperties(file)
     processes = [block for block in read.blocks if block.kind == "process"]
     if not processes:
         read.blame(
             0, "Process", "there is no <Process ...> block", "write <Process csid=... and its properties"
         )
+    for block in read.blocks:
+        if block.kind not in BLOCKS:
+            problem = f"there is no <{block.kind}> in this file; it is ignored"
+            read.blame(block.line, block.kind, problem, "remove it", fatal=False)
     for extra in processes[1:]:
         read.blame(extra.line, "Process", "a second <Process> block", "remove it")
     for block in processes[:1]:

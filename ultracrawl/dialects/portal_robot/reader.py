@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from ultracrawl import __version__
 from ultracrawl.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
 from ultracrawl.dialects.portal_robot.filter_file import FILE as FILTER_FILE
-from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
+from ultracrawl.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.properties import RobotProperties, read_properties
 from ultracrawl.dialects.portal_robot.rules_file import (
     CLASSIFICATION_FILE,
+    RULE_BLOCKS,
     RULES_FILE,
     RulesFile,
     read_classification,
@@ -56,6 +57,13 @@ class RobotFiles:
     filters: FilterFile | None = None
     rules: RulesFile = field(default_factory=RulesFile)
     findings: list[Finding] = field(default_factory=list)
+    together: frozenset[str] = frozenset()
+    """The kinds of blocks in the file with the `<Process>` block; in older layouts it has others as well."""
+
+    def path_of(self, name: str, kinds: frozenset[str]) -> Path:
+        """Return where some kinds of blocks are: in a file of their own, or all in one."""
+        own = self.location.with_name(name)
+        return self.location if self.together & kinds and not own.exists() else own
 
     @property
     def instance(self) -> Path:
@@ -104,16 +112,23 @@ def read_files(location: Path) -> RobotFiles:
         return RobotFiles(location, RobotProperties(str(location)), findings=[text])
     properties, read = read_properties(text, str(location))
     files = RobotFiles(location, properties, findings=[*read.findings, *doubts(properties)])
-    filters = _text(location.with_name(FILTER_FILE))
+    files.together = frozenset(block.kind for block in read.blocks)
     _read_rules(files)
     _read_classification(files)
-    if isinstance(filters, Finding):
-        files.findings.append(filters)
-    else:
-        files.filters = read_filters(filters, str(location.with_name(FILTER_FILE)))
-        _compile_filters(files, files.filters)
-        files.findings += files.filters.text.findings
+    _read_filters(files)
+    files.findings = list(dict.fromkeys(files.findings))
     return files
+
+
+def _read_filters(files: RobotFiles) -> None:
+    path = files.path_of(FILTER_FILE, FILTER)
+    text = _text(path)
+    if isinstance(text, Finding):
+        files.findings.append(text)
+        return
+    files.filters = read_filters(text, str(path))
+    _compile_filters(files, files.filters)
+    files.findings += files.filters.text.findings
 
 
 def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
@@ -133,11 +148,14 @@ def rules_at(path: Path) -> Rules:
 
 
 def _read_rules(files: RobotFiles) -> None:
-    text = _text(files.location.with_name(RULES_FILE))
+    path = files.path_of(RULES_FILE, RULE_BLOCKS)
+    if not path.exists() and files.properties["start"]:
+        return  # an older robot, whose starting points are elsewhere; filters that need the file say so
+    text = _text(path)
     if isinstance(text, Finding):
         files.findings.append(text)
         return
-    files.rules, read = read_rules(text, str(files.location.with_name(RULES_FILE)))
+    files.rules, read = read_rules(text, str(path))
     files.findings += read.findings
 
 
@@ -232,12 +250,14 @@ def _filters(files: RobotFiles) -> dict[str, Any]:
     folder = files.location.absolute().parent
     classification = folder / CLASSIFICATION_FILE
     return {
-        "file": folder / FILTER_FILE,
+        "file": files.path_of(FILTER_FILE, FILTER).absolute(),
         "enumeration": properties["enumeration-filter"],
         "generation": properties["generation-filter"],
         "classification": classification if classification.exists() else None,
         "max_classifications": properties["max-classifications"],
         "instance": files.instance,
+        "starts": properties["start"],
+        "depth": None if properties["depth"] == UNLIMITED else properties["depth"],
         "csid": properties["csid"],
         "addresses": properties["enable-ip"],
         "fold_www": properties["smart-host-heuristics"],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
+from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 from ultracrawl.filters.classification import ClassificationRule
 from ultracrawl.filters.function import FilterError
@@ -22,11 +23,12 @@ from ultracrawl.filters.rules import (
     SiteRules,
     StartingPoint,
     Use,
+    implicit_sites,
 )
 
 RULES_FILE = "filterrules.conf"
 CLASSIFICATION_FILE = "classification.conf"
-RULE_WORDS = ("Match", "Host", "Start", "Use")
+RULE_BLOCKS = frozenset({"filterrule", "site"})
 SOURCES = ("url", "protocol", "host", "path", "type")
 """What filter rules look at; `MIME type` is another name of the last."""
 
@@ -49,9 +51,16 @@ class RulesFile:
     rules: list[FilterRule] = field(default_factory=list)
     sites: list[SiteDefinition] = field(default_factory=list)
 
-    def compiled(self, *, fold_www: bool = False) -> SiteRules:
-        """Return the rules ready for use; `fold_www` as `SiteRules` has it. Raises `FilterError`."""
-        return SiteRules(self.sites, self.rules, fold_www=fold_www)
+    def compiled(
+        self, *, fold_www: bool = False, depth: int = UNLIMITED, starts: Iterable[str] = ()
+    ) -> SiteRules:
+        """Return the rules ready for use; `fold_www` and `depth` as `SiteRules` has them. Raises `FilterError`.
+
+        Hosts of `starts` that no site names get a site of their own, with the rules that new sites use.
+        """
+        uses = tuple(Use(rule.name) for rule in self.rules if rule.default)
+        more = [replace(site, uses=uses) for site in implicit_sites(self.sites, starts)]
+        return SiteRules([*self.sites, *more], self.rules, fold_www=fold_www, depth=depth)
 
     def starting_points(self) -> list[StartingPoint]:
         """Return the enabled starting points of the enabled sites."""
@@ -109,9 +118,10 @@ class _Reader:
 
 def read_rules(text: str, file: str = RULES_FILE) -> tuple[RulesFile, ConfigText]:
     """Read a `filterrules.conf`; what is wrong with it is in the findings of the text."""
-    read = read_text(text, file, RULE_WORDS)
+    read = read_text(text, file, ALL_WORDS)
     reader, result = _Reader(read), RulesFile()
-    for one in read.directives:
+    whole = is_whole_robot(read)
+    for one in () if whole else read.directives:
         reader.wrong(
             one.line,
             one.word or "line",
@@ -121,14 +131,14 @@ def read_rules(text: str, file: str = RULES_FILE) -> tuple[RulesFile, ConfigText
     names: set[tuple[str, str]] = set()
     for block in read.blocks:
         name = block.get("name") or ""
-        if (block.kind, name) in names:
+        if (block.kind, name) in names and block.kind in RULE_BLOCKS:
             reader.wrong(block.line, name, f"a second <{block.kind}> of this name", "give it another name")
         names.add((block.kind, name))
         if block.kind == "filterrule":
             result.rules.append(_rule(block, reader))
         elif block.kind == "site":
             result.sites.append(_site(block, reader))
-        else:
+        elif not (whole and block.kind in BLOCKS):
             reader.wrong(
                 block.line, block.kind, f"there is no <{block.kind}>", "write <FilterRule ...> or <Site ...>"
             )

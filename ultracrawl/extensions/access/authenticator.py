@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from ultracrawl.access import (
+    NTLM_SCHEMES,
     Challenge,
     Credential,
     CredentialBook,
@@ -75,7 +76,7 @@ class Authenticator:
         self._book = book
         self._note = note
         self._accounts: dict[str, _Account] = {}
-        self._usable = _EVERYWHERE | {Scheme.NTLM} if ntlm_installed() else _EVERYWHERE
+        self._usable = _EVERYWHERE | NTLM_SCHEMES if ntlm_installed() else _EVERYWHERE
 
     async def fetch(self, request: Request, send: Send) -> Response:
         """Send a request with what belongs to its URL, and return the answer, which may still be 401."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.access import Scheme
+from ultracrawl.access import NTLM_SCHEMES
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions.access.authenticator import Authenticator
 from ultracrawl.extensions.access.cookie_jars import CookieJars
@@ -64,7 +64,7 @@ class AccessDesk:
         if logins or source.cookies.enabled:
             self._layers.append(jars)
         if (
-            any(entry.scheme is Scheme.NTLM for entry in source.authentication.values())
+            any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
             and not ntlm_installed()
         ):
             raise MissingExtraError("authentication with NTLM", "ntlm")
@@ -76,6 +76,8 @@ class AccessDesk:
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
             self._layers.append(ProxyDesk(roster, bypass, session.rules.addresses))
+        if session.logs.events.headers is not None:
+            self._layers.append(session.logs.events.headers)
 
     def around(self, send: Send) -> Send:
         """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from urllib.parse import urlencode, urljoin
 
 from scrapy import Request
-from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Response
 
 from ultracrawl.access.login import REDIRECTS, Form, Login, login_form
-from ultracrawl.extensions.access.outgoing import Send
+from ultracrawl.extensions.access.outgoing import FRESH, Send
 from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.urls.parts import split
@@ -18,8 +17,6 @@ from ultracrawl.urls.parts import split
 MOST_REDIRECTS = 10
 LARGEST = 4 << 20
 """Bytes of an answer that is read."""
-STALE = 3
-"""Connections that may turn out to be closed before one is given up."""
 
 
 class LoginRequest(Request):
@@ -79,22 +76,16 @@ class LoginRequests:
         elif data:
             url = f"{url}{'&' if '?' in url else '?'}{data}"
         meta = {"download_timeout": self._login.timeout, "download_maxsize": LARGEST}
+        if data:  # by GET, too, a form is to be sent once
+            meta[FRESH] = True
         return await self._sent(LoginRequest(url, method=method, headers=headers, body=body, meta=meta))
 
     async def _sent(self, request: Request) -> Response:
-        """Send a request; on a kept connection that the server has closed meanwhile, once more.
-
-        Handlers do that by themselves for GET, and not for POST.
-        """
-        for _ in range(STALE):
-            try:
-                return await self._send(request)
-            except DownloadFailedError as error:
-                if type(error) is not DownloadFailedError:
-                    raise _unanswered(error) from None
-            except Exception as error:  # whatever else a handler raises
-                raise _unanswered(error) from None
-        raise LoginFailedError("the server closed the connection without an answer")
+        """Send a request, once: nobody knows whether a server that did not answer has counted it as an attempt."""
+        try:
+            return await self._send(request)
+        except Exception as error:  # whatever a handler raises
+            raise _unanswered(error) from None
 
     async def _follow(self, response: Response, sent_to: str = "", form: Form | None = None) -> Response:
         """Follow redirects with GET among the hosts of the login; what is filled in is never sent again."""

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import binascii
+import logging
+import os
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ultracrawl.access import challenges_in
-from ultracrawl.extensions.access.outgoing import Send, send_with
+from ultracrawl.access import Scheme, challenges_in
+from ultracrawl.extensions.access.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
 from ultracrawl.extensions.headers import values_of
 from ultracrawl.urls import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
+    from spnego import ContextProxy
 
     from ultracrawl.access import Credential
 
-LANE = "ultracrawl_lane"
-"""In the meta of a request: the name of the connection that it has to take; no other request takes that one."""
 CONNECTIONS = 4
 """Connections of one user to one site."""
 _UNAUTHORISED = 401
+_LEVEL = "LM_COMPAT_LEVEL"
+"""Where pyspnego, as gss-ntlmssp, reads which versions of NTLM are spoken."""
+_LEVELS = {Scheme.NTLM_V1: "2"}
+"""Version 1 with the session security of version 2 where the server has it, and never the answers of LAN Manager."""
+_VERSION_2 = "3"
 
 
 def ntlm_installed() -> bool:
@@ -65,7 +73,7 @@ class _NtlmConnection:
         self.waiting += 1
         try:
             async with self.lock:
-                if self._known:
+                if self._known and request.method in REPEATABLE:
                     response = await self._ask(request, send, b"")
                     if response.status != _UNAUTHORISED:
                         return response
@@ -74,15 +82,11 @@ class _NtlmConnection:
             self.waiting -= 1
 
     async def _handshake(self, request: Request, send: Send) -> Response:
-        import spnego  # noqa: PLC0415 - an extra
-        from spnego.exceptions import SpnegoError  # noqa: PLC0415
+        from spnego.exceptions import SpnegoError  # noqa: PLC0415 - an extra
 
-        user = self._credential.user
-        password = self._credential.password
-        context = spnego.client(
-            user, password, hostname=host_of(request.url), service="http", protocol="ntlm"
-        )
-        response = await self._ask(request, send, context.step() or b"")
+        context = _context(self._credential, host_of(request.url))
+        fresh = request.method not in REPEATABLE
+        response = await self._ask(request, send, context.step() or b"", fresh=fresh)
         token = _token(response)
         if response.status == _UNAUTHORISED and token:
             try:
@@ -93,9 +97,35 @@ class _NtlmConnection:
         self._known = response.status != _UNAUTHORISED
         return response
 
-    async def _ask(self, request: Request, send: Send, token: bytes) -> Response:
+    async def _ask(self, request: Request, send: Send, token: bytes, *, fresh: bool = False) -> Response:
         headers = {"Authorization": f"NTLM {b64encode(token).decode()}"} if token else {}
-        return await send_with(request, send, headers, {LANE: self._lane})
+        return await send_with(request, send, headers, {LANE: self._lane, FRESH: fresh})
+
+
+def _context(credential: Credential, host: str) -> ContextProxy:
+    """Return what makes the messages of a handshake with a host."""
+    import spnego  # noqa: PLC0415 - an extra
+
+    # At its level DEBUG the library logs the messages, from which the password can be worked out.
+    logging.getLogger("spnego").setLevel(logging.INFO)
+    with _level(_LEVELS.get(credential.scheme, _VERSION_2)):
+        return spnego.client(
+            credential.user, credential.password, hostname=host, service="http", protocol="ntlm"
+        )
+
+
+@contextmanager
+def _level(level: str) -> Iterator[None]:
+    """Have the library make contexts of a level; it takes that from the environment, and nowhere else."""
+    before = os.environ.get(_LEVEL)
+    os.environ[_LEVEL] = level
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_LEVEL]
+        else:
+            os.environ[_LEVEL] = before
 
 
 def _token(response: Response) -> bytes:

@@ -10,7 +10,23 @@ from scrapy.http import Response
 Send = Callable[[Request], Awaitable[Response]]
 """Sends a request as it is and returns its answer: a download handler, or what stands before it."""
 
+LANE = "ultracrawl_lane"
+"""In the meta of a request: the name of the connection that it has to take; no other request takes that one."""
+FRESH = "ultracrawl_fresh"
+"""In the meta of a request: whether the connection has to be a new one, whatever the method."""
+REPEATABLE = frozenset({"GET", "HEAD"})
+"""Methods of requests that may reach a server twice; others go out once, whatever becomes of the connection."""
 _LATENCY = "download_latency"
+
+
+def wants_fresh(request: Request) -> bool:
+    """Whether a request needs a new connection.
+
+    On one that was kept, a server that ends it just then leaves open whether it has acted, and libcurl asks again.
+    """
+    if LANE in request.meta or FRESH in request.meta:
+        return bool(request.meta.get(FRESH))
+    return request.method not in REPEATABLE
 
 
 async def send_with(

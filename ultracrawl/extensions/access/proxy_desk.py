@@ -7,11 +7,11 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
+from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError
 
 from ultracrawl.access.proxies import Proxy, ProxyRoster
 from ultracrawl.boundary.site import no_addresses
-from ultracrawl.extensions.access.outgoing import Send, send_with
+from ultracrawl.extensions.access.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
 from ultracrawl.urls import host_of
 
@@ -29,6 +29,8 @@ TRUSTED = "ultracrawl_proxy"
 _FAILURES = (DownloadConnectionRefusedError, CannotResolveHostError, ProxyLoginError)
 """What a proxy fails with; what a server fails with behind a proxy is the proxy's answer."""
 _LOGIN = 407
+TIMEOUTS = 2
+"""Proxies through which a request may time out; after that it may well be its server that is silent."""
 
 
 class ProxyDesk:
@@ -47,11 +49,19 @@ class ProxyDesk:
             return await send(request)
         self._check(host)
         tried: set[str] = set()
+        patience = TIMEOUTS if request.method in REPEATABLE else 1
         while True:
             proxy = await self._place(tried)
             tried.add(proxy.name)
             last = not self._roster.knows_other(tried)
-            response = await self._through(proxy, request, send, last=last)
+            begun = time.monotonic()
+            try:
+                response = await self._through(proxy, request, send, last=last)
+            except DownloadTimeoutError as error:
+                patience -= 1
+                if not self._hangs(proxy, begun, error) or last or not patience:
+                    raise
+                continue
             if response is not None:
                 return response
 
@@ -91,8 +101,15 @@ class ProxyDesk:
         if response.status == _LOGIN:
             self._failed(proxy, ProxyLoginError("407"))
             return response if last else None
-        self._roster.worked(proxy)
+        self._roster.worked(proxy, time.monotonic())
         return response
+
+    def _hangs(self, proxy: Proxy, begun: float, error: Exception) -> bool:
+        """Whether a request timed out because of its proxy: other servers have not answered through it, either."""
+        if not self._roster.hangs(proxy, begun):
+            return False
+        self._failed(proxy, error)
+        return True
 
     def _failed(self, proxy: Proxy, error: Exception) -> None:
         if self._roster.failed(proxy, time.monotonic()):

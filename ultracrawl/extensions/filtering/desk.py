@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.dialects.portal_robot.filter_file import FilterFile, add_functions, read_filters
+from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.bounds import bounded
@@ -17,6 +17,7 @@ from ultracrawl.extensions.filtering.programs import Programs
 from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Phase, Resource, Robot, Rules, View
 from ultracrawl.filters.classification import Classifier
 from ultracrawl.filters.function import run
+from ultracrawl.filters.rules import UNLIMITED
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.urls import site_of
 
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 SUMMARIZER_SECONDS = 600.0
 IP = "ip"
 """The field of a description that holds the address of its host."""
+VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
+"""Answers that are about the session, not only about a resource."""
 _AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
@@ -74,6 +77,11 @@ class Filtering:
             raise DefinitionError(fatal)
         self.listener: FilterLog | None = None
         """Hears what the directives say to each resource."""
+        self.on_verdict: Callable[[Answer, str], None] = lambda _, __: None
+        """Hears REQ_EXIT and REQ_RESTART, and which function said it."""
+        self.kept = False
+        """Whether a process keeps the filters for several crawls; only `release` runs Shutdown then."""
+        self._started = False
         self.sources = {
             "csid": section.csid,
             "enumeration filter": section.enumeration,
@@ -81,14 +89,31 @@ class Filtering:
         }
 
     def start(self) -> None:
-        """Run the Setup directives of both filters."""
+        """Begin a run: Setup directives of both filters run ahead of the first, and only then."""
+        self.robot.begin_run()
+        if self._started:
+            return
+        self._started = True
         for program in self._programs:
-            program.start()
+            answer = program.start()
+            if answer in VERDICTS:
+                self.on_verdict(answer, f"Setup of {program.name} answered REQ_{answer.name}")
 
     def stop(self) -> None:
-        """Run the Shutdown directives of both filters."""
-        for program in self._programs:
-            program.stop()
+        """End a run; Shutdown directives of both filters run if no other run follows."""
+        if not self.kept:
+            self.release()
+
+    def release(self) -> None:
+        """Run the Shutdown directives of both filters, once, if Setup was run."""
+        if self._started:
+            self._started = False
+            for program in self._programs:
+                program.stop()
+
+    def mute(self) -> None:
+        """Forget who listens: the logs of a run are closed."""
+        self.listener, self.robot.log = None, logger.warning
 
     @property
     def _programs(self) -> tuple[FilterProgram, FilterProgram]:
@@ -144,26 +169,31 @@ class Filtering:
 
     def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
         """Run one phase; who listens hears of each directive."""
-        if self.listener is None:
-            return run(program.steps[phase], view)
         answer = Answer.PROCEED
-        for line, answer in program.trace(phase, view):
-            self.listener.tested(program, phase, line, view, answer)
+        if self.listener is None:
+            answer = run(program.steps[phase], view)
+        else:
+            for line, answer in program.trace(phase, view):
+                self.listener.tested(program, phase, line, view, answer)
+        if answer in VERDICTS:
+            self.on_verdict(answer, view.reason)
         return Answer.PROCEED if answer is Answer.NOACTION else answer
 
     # ---- what they are made of
 
     def _robot(self, clock: Callable[[], float]) -> Robot:
         loaded: dict[str, Rules] = {}
+        section = self._section
 
         def load_rules(path: str) -> Rules:
             if path not in loaded:
-                text, read = read_rules(self._read(path), str(self._section.instance / path))
+                text, read = read_rules(self._read(path), str(section.instance / path))
                 self._findings += read.findings
-                loaded[path] = text.compiled(fold_www=self._section.fold_www)
+                depth = UNLIMITED if section.depth is None else section.depth
+                loaded[path] = text.compiled(fold_www=section.fold_www, depth=depth, starts=section.starts)
             return loaded[path]
 
-        programs = Programs(self._section.programs)
+        programs = Programs(section.programs)
         return Robot(
             read=self._read,
             load_rules=load_rules,
@@ -171,8 +201,8 @@ class Filtering:
             has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
-            limit=lambda: bounded(self._section.function_timeout, self._section.function_memory),
-            most_classifications=self._section.max_classifications,
+            limit=lambda: bounded(section.function_timeout, section.function_memory),
+            most_classifications=section.max_classifications,
         )
 
     def _read(self, path: str) -> str:
@@ -182,8 +212,9 @@ class Filtering:
         path = self._section.file
         assert path is not None, "a source without a file has no filters"
         text = read_filters(_text(path), str(path))
-        places = {name: _place(dotted) for name, dotted in self._section.functions.items()}
-        add_functions(text, places)
+        for module in self._section.modules:
+            text.own.add_module(module)
+        text.own.add(self._section.functions)
         return text
 
     def _classification(self) -> Classifier:
@@ -198,8 +229,3 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}") from error
-
-
-def _place(dotted: str) -> tuple[str, str]:
-    module, _, name = dotted.rpartition(".")
-    return module, name

@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
 
 
-def filtering_of(source: DataSource) -> Filtering | None:
-    """Return the filters of a source, None if it has none. Raises `DefinitionError` or `UserError`."""
-    if not source.filters.file:
-        return None
+def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None:
+    """Return the filters of a source, if it has any: those that its process keeps for all crawls, or new ones.
+
+    Raises `DefinitionError` or `UserError`.
+    """
+    if kept is not None or not source.filters.file:
+        return kept
     from ultracrawl.extensions.filtering.desk import Filtering  # noqa: PLC0415 - slow, and few sources have filters
 
     return Filtering(source.filters, time.time)

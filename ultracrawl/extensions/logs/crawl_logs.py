@@ -1,10 +1,11 @@
-"""The logs that a crawl writes: of the run itself, and of links that were turned away."""
+"""The logs that a crawl writes: of the run itself, of links that were turned away, of single events."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.logs.event_logs import EventLogs
 from ultracrawl.extensions.logs.robot_log import RobotLog, robot_log_path
 from ultracrawl.extensions.logs.run_log import RunLog
 from ultracrawl.extensions.logs.screened import ScreenedLog, screened_path
@@ -20,6 +21,8 @@ class CrawlLogs:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
+        self.events = EventLogs(session)
+        """The logs of single events that the source keeps."""
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
         self.run: RunLog | None = None
@@ -32,6 +35,7 @@ class CrawlLogs:
         """Begin the logs; if that cannot be, the crawl goes on and says so."""
         session = self._session
         kept = session.source.log
+        self.events.open()
         if kept.screened:
             path = screened_path(session.project, session.source.name)
             self.screened = ScreenedLog(path, session.project.logs.size, session.clock)
@@ -74,6 +78,7 @@ class CrawlLogs:
 
     def flush(self) -> None:
         """Write what was noted; a log that cannot be written is given up."""
+        self.events.flush()
         try:
             for log in (self.robot, self._filter):
                 if log is not None:
@@ -100,8 +105,11 @@ class CrawlLogs:
         """Write the results of the run under its log."""
         if self.run is not None:
             self.run.results(self._session.report, reason)
+        self.events.end()
         self.flush()
         self._close_run()
+        if self._session.filtering is not None:
+            self._session.filtering.mute()
 
     def _close_run(self) -> None:
         if self.run is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from ultracrawl.extensions.logs.score_log import ScoreLog
 from ultracrawl.recrawl import Choice, CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource
 from ultracrawl.state import StateStore
@@ -24,6 +25,8 @@ class AdaptiveChooser:
         self._clock = clock
         self.rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
         self._allowance: dict[str, int] = {}
+        self.log: ScoreLog | None = None
+        """Takes note of what is chosen."""
 
     def choose(self, place: CyclePlace) -> list[int]:
         """Return the keys of the URLs that a minor cycle begins with, best first for each site."""
@@ -34,6 +37,8 @@ class AdaptiveChooser:
         logger.info(
             "Minor cycle %d of cycle %d begins with %d URLs", place.minor + 1, place.cycle, len(choice.pages)
         )
+        if self.log is not None:
+            self.log.chosen(choice, self._state.revisits.known_pages(), self.rule.scorer)
         return [one.key for one in choice.pages]
 
     def survey(self) -> Choice:

@@ -32,8 +32,11 @@ async def finish_indexing(session: CrawlSession) -> None:
             session.expiry.sweep()
         session.feeds.expire()
     _delete(session)
+    if session.anchors is not None and not session.report.interrupted and not session.replay:
+        session.anchors.settle()
     session.flush()
     session.feed.drain()
+    session.feed.retry()
     deadline = time.monotonic() + INDEX_TIMEOUT
     while session.feed.busy and time.monotonic() < deadline:
         session.feed.collect()
@@ -51,12 +54,13 @@ def end_run(session: CrawlSession, started: float) -> None:
     report.seconds = time.monotonic() - started
     now = session.clock()
     report.finished = in_words(now)
+    session.filling.end()
     if session.replay:
         return
     run = session.run
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
-    finished = 0.0 if _unfinished(session) else now
+    finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
     session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
     session.state.end_run(session.run)
 

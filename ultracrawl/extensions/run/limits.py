@@ -65,7 +65,7 @@ class RunLimits:
         """Look at the clock and, more seldom, at the disk; called ten times a second."""
         self._ticks += 1
         if self._seconds and time.monotonic() - self._began >= self._seconds:
-            self._end(f"limits.seconds {self._seconds:g}")
+            self.end(f"limits.seconds {self._seconds:g}")
         if self._ticks % LOOK_EVERY == 0:
             self._look()
 
@@ -74,13 +74,14 @@ class RunLimits:
         report = self._session.report
         report.bytes += number
         if self._bytes and report.bytes >= self._bytes:
-            self._end(f"limits.bytes {self._bytes}")
+            self.end(f"limits.bytes {self._bytes}")
 
     def _ended(self, visit: Visit) -> None:
         if visit.outcome is UrlOutcome.NEW:
             self._judge()
 
-    def _end(self, reached: str) -> None:
+    def end(self, reached: str) -> None:
+        """Ask for nothing more in this run; `reached` says why."""
         if self.reached:
             return
         self.reached = self._session.report.ended_by = reached

@@ -17,6 +17,7 @@ def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
     if session.replay:
         return next(iter(session.state.runs(1)), RunMark(0, now)), False
     chooser = AdaptiveChooser(session.state, session.source, session.clock)
+    chooser.log = session.logs.events.scores
     rule = session.source.refresh.rule
     rule = rule.for_everything if session.force else rule
     levels = session.rules.levels

@@ -31,7 +31,7 @@ def _process(_: ParameterBlock, place: Place, robot: Robot) -> Step:
 
     def step(view: View) -> Answer:
         resource = view.resource
-        decision = rules.judge(resource.url, view.type if fetched else None)
+        decision = rules.judge(resource.url, view.type if fetched else None, resource.depth)
         if decision.accept:
             return Answer.PROCEED
         view.deny(decision.reason)

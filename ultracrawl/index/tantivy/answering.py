@@ -32,7 +32,7 @@ class Answering:
         self._indexed = {
             name: one for name, one in attributes.items() if generation.attributes.get(name) == one
         }
-        self._maker = QueryMaker(self._schema, self._searcher, self._indexed)
+        self._maker = QueryMaker(self._schema, self._searcher, self._indexed, generation.layout)
 
     def answer(self, query: SearchQuery) -> SearchResult:
         """Return the result; raises `UserError`."""

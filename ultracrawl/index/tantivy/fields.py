@@ -41,14 +41,18 @@ def word_field(name: str) -> str:
     return "title" if name == "Title" else f"words_{safe_name(name)}"
 
 
+LAYOUT = 2
+"""Grows whenever the fields that every index has become others; one of an older layout is copied when it is written."""
+
+
 def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
     """Return the schema of a new index."""
     builder = SchemaBuilder()
     for name in ("id", "source", "url", "language"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=name == "source")
-    for name in ("title", "text"):
+    for name in ("title", "text", "anchors"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    for name in ("title_stems", "text_stems", "address"):
+    for name in ("title_stems", "text_stems", "anchor_stems", "address"):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     builder.add_bytes_field("stored", stored=True)
     for attribute in attributes.values():
@@ -82,6 +86,7 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
     for name, found in (
         ("title", analysed.title), ("text", analysed.text), ("address", analysed.address),
         ("title_stems", analysed.title_stems), ("text_stems", analysed.text_stems),
+        ("anchor_stems", analysed.anchor_stems), *(("anchors", found) for found in analysed.anchors),
     ):  # fmt: skip
         if found:
             made.add_text(name, " ".join(found))
@@ -89,7 +94,7 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         made.add_text("language", analysed.language)
     row = [
         document.source, document.url, document.title, document.text, attributes_to_json(known),
-        document.secret_text,
+        document.secret_text, document.anchors,
     ]  # fmt: skip
     made.add_bytes("stored", json.dumps(row, ensure_ascii=False).encode(errors="replace"))
     for name, values in known.items():
@@ -100,8 +105,9 @@ def new_document(document: IndexDocument, attributes: Mapping[str, SearchAttribu
 def stored_document(stored: Document) -> IndexDocument:
     """Return the document that was stored; raises ValueError if that is damaged."""
     data = stored.get_first("stored")
-    source, url, title, text, attributes, secret = json.loads(bytes(data or b""))
-    return IndexDocument(source, url, title, text, attributes_from_json(attributes), secret)
+    source, url, title, text, attributes, secret, *rest = json.loads(bytes(data or b""))
+    anchors = tuple(map(str, rest[0])) if rest else ()  # layout 1 had none
+    return IndexDocument(source, url, title, text, attributes_from_json(attributes), secret, anchors)
 
 
 def microseconds(moment: datetime) -> int:

@@ -19,7 +19,7 @@ from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
-from ultracrawl.index.tantivy.fields import new_schema
+from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
 
 _FACTS = "ultracrawl.json"
 _CURRENT = "current"
@@ -27,12 +27,13 @@ _CURRENT = "current"
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One folder with its index, the attributes that it has fields for, and the version of its analysis."""
+    """One folder with its index, the attributes that it has fields for, the versions of its analysis and its fields."""
 
     path: Path
     index: Index
     attributes: Mapping[str, SearchAttribute]
     analysis: int
+    layout: int
 
 
 class Generations:
@@ -62,7 +63,9 @@ class Generations:
             folder = self.path / str(max(numbers, default=0) + 1)
             folder.mkdir()
             listed = {name: attribute.type.value for name, attribute in attributes.items()}
-            (folder / _FACTS).write_text(json.dumps({"analysis": ANALYSIS_VERSION, "attributes": listed}))
+            (folder / _FACTS).write_text(
+                json.dumps({"analysis": ANALYSIS_VERSION, "layout": LAYOUT, "attributes": listed})
+            )
             Index(new_schema(attributes), path=str(folder))
             return _opened(folder)
 
@@ -106,4 +109,4 @@ def _opened(folder: Path) -> Generation:
     }
     index = Index.open(str(folder))
     index.register_tokenizer("whitespace", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
-    return Generation(folder, index, attributes, int(facts["analysis"]))
+    return Generation(folder, index, attributes, int(facts["analysis"]), int(facts.get("layout", 1)))

@@ -25,19 +25,30 @@ from ultracrawl.index.query import (
     Prefix,
     Word,
 )
-from ultracrawl.index.scoring import ADDRESS_BOOST, OTHER_FORM, TITLE_BOOST
+from ultracrawl.index.scoring import ADDRESS_BOOST, ANCHOR_BOOST, OTHER_FORM, TITLE_BOOST
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 
-_STEMMED = (("title", "title_stems", TITLE_BOOST), ("text", "text_stems", 1.0))
+_TEXTS = (
+    ("title", "title_stems", TITLE_BOOST),
+    ("text", "text_stems", 1.0),
+    ("anchors", "anchor_stems", ANCHOR_BOOST),
+)
+"""Fields with positions, those with the stems of their words, and what a match counts."""
 
 
 class QueryMaker:
-    """Makes queries for one state of the index; `attributes` are those that the index has fields for."""
+    """Makes queries for one state of the index.
 
-    def __init__(self, schema: Schema, searcher: Searcher, attributes: Mapping[str, SearchAttribute]) -> None:
+    `attributes` are those that the index has fields for; `layout` says which other fields it has.
+    """
+
+    def __init__(
+        self, schema: Schema, searcher: Searcher, attributes: Mapping[str, SearchAttribute], layout: int
+    ) -> None:
         self._schema = schema
         self._searcher = searcher
         self._attributes = attributes
+        self._texts = _TEXTS if layout > 1 else _TEXTS[:2]
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
     def make(self, node: Node) -> Query:
@@ -75,9 +86,10 @@ class QueryMaker:
             case Word(word, ""):
                 return self._word(word, node.stems)
             case Phrase(found, ""):
-                return _any([_boosted(self._phrase(name, found), boost) for name, _, boost in _STEMMED])
+                return _any([_boosted(self._phrase(name, found), boost) for name, _, boost in self._texts])
             case Prefix(prefix, ""):
-                return _unscored(_any([self._prefix(name, prefix) for name in ("title", "text", "address")]))
+                names = ("address", *(name for name, _, _ in self._texts))
+                return _unscored(_any([self._prefix(name, prefix) for name in names]))
         if node.attribute not in self._attributes:
             return Query.empty_query()
         name = word_field(node.attribute)
@@ -87,7 +99,7 @@ class QueryMaker:
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
         found = [_boosted(self._term("address", word), ADDRESS_BOOST)]
-        for name, stem_name, boost in _STEMMED:
+        for name, stem_name, boost in self._texts:
             found.append(_boosted(self._term(name, word), boost))
             for language, stem in stems:
                 if language not in self._languages:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tantivy import IndexWriter, Query
@@ -11,12 +12,20 @@ from tantivy import IndexWriter, Query
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
-from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, SearchQuery, SearchResult
+from ultracrawl.index.changes import last_changes
+from ultracrawl.index.engine import (
+    Change,
+    IndexDocument,
+    IndexFacts,
+    NewAnchors,
+    SearchQuery,
+    SearchResult,
+)
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy.answering import Answering
-from ultracrawl.index.tantivy.fields import new_document
+from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
 
@@ -41,16 +50,24 @@ class TantivyIndex:
 
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`."""
-        last = {document_id(change.source, change.url): change for change in changes}
+        last = {document_id(*key): change for key, change in last_changes(changes).items()}
         if not last:
             return 0
         with write_lock(self._path, self._lock_seconds):
             generation = self._writable()
+            fields = self._fields(generation)
             with self._writer(generation) as writer:
                 for key, change in last.items():
+                    made = (
+                        self._with_anchors(generation, key, change)
+                        if isinstance(change, NewAnchors)
+                        else change
+                    )
+                    if made is None:
+                        continue
                     writer.delete_documents_by_term("id", key)
-                    if isinstance(change, IndexDocument):
-                        writer.add_document(new_document(change, self._fields(generation)))
+                    if isinstance(made, IndexDocument):
+                        writer.add_document(new_document(made, fields))
         return sum(isinstance(change, IndexDocument) for change in last.values())
 
     def search(self, query: SearchQuery) -> SearchResult:
@@ -144,9 +161,18 @@ class TantivyIndex:
             self._generations.adopt(generation)
         known = generation.attributes
         missing = [name for name, one in self._attributes.items() if known.get(name) != one]
-        if missing or generation.analysis != ANALYSIS_VERSION:
+        if missing or generation.analysis != ANALYSIS_VERSION or generation.layout != LAYOUT:
             return self._copy(generation)
         return generation
+
+    def _with_anchors(self, generation: Generation, key: str, change: NewAnchors) -> IndexDocument | None:
+        """Return the document of a key with its new anchor texts; None if there is none, or it has them."""
+        wanted = Query.term_query(generation.index.schema, "id", key)
+        searcher = generation.index.searcher()
+        for _, address in searcher.search(wanted, limit=1, count=False).hits:
+            document = stored_document(searcher.doc(address))
+            return replace(document, anchors=change.anchors) if document.anchors != change.anchors else None
+        return None
 
     def _copy(self, generation: Generation) -> Generation:
         """Write the living documents into a new generation and put it in force; the lock is held."""

@@ -100,7 +100,7 @@ class Evaluation:
 
     def _score(self, segment: OpenSegment, field: SearchedField, found: Scores, weight: float) -> Scores:
         factor = weight * field.boost * (K1 + 1.0)
-        if not field.has_positions:  # and so no lengths
+        if not field.damped:
             return {docnum: factor * frequency / (frequency + K1) for docnum, frequency in found.items()}
         damped, lengths = self._snapshot.damping_of(field.name), segment.lengths(field.name)
         return {

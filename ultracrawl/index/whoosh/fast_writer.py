@@ -27,7 +27,7 @@ from ultracrawl.index.whoosh.merging import (
     segment_terms,
 )
 from ultracrawl.index.whoosh.term_file import FastCodec, FieldLengths
-from ultracrawl.index.whoosh.term_pool import TermPool
+from ultracrawl.index.whoosh.term_pool import Passages, TermPool
 
 Indexer = Callable[[int, object], int]
 """Adds a value of one document to the pool and returns the field's length."""
@@ -147,6 +147,8 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
         return length if field.scorable else 0
 
     def plain_text(docnum: int, value: object) -> int:
+        if isinstance(value, Passages):
+            return pool.add_passages(name, docnum, value)
         found = words(value) if isinstance(value, str) else value
         return pool.add_words(name, docnum, found) if isinstance(found, list) else any_field(docnum, value)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexTokenizer
-from whoosh.columns import NumericColumn
-from whoosh.fields import DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
+from whoosh.columns import NumericColumn, VarBytesColumn
+from whoosh.fields import COLUMN, DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
@@ -23,6 +24,7 @@ from ultracrawl.index.keeping import (
 )
 from ultracrawl.index.text import analyse
 from ultracrawl.index.values import as_utc
+from ultracrawl.index.whoosh.term_pool import Passages
 from ultracrawl.model import AttributeValue
 
 NO_VALUE = 2**64 - 1
@@ -30,6 +32,10 @@ NO_VALUE = 2**64 - 1
 
 ANALYSIS_FIELD = f"analysis_{ANALYSIS_VERSION}"
 """A field without values whose name says how the texts of the index were cut into words."""
+
+
+UNSTORED_TEXT = "rest"
+"""The column with what is not kept for snippets of a text, compressed; empty for most documents."""
 
 
 def word_field(attribute: str) -> str:
@@ -58,6 +64,9 @@ def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldT
         "address": KEYWORD(),
         "title_stems": KEYWORD(),
         "text_stems": KEYWORD(),
+        "anchors": _text(),
+        "anchor_stems": KEYWORD(),
+        UNSTORED_TEXT: COLUMN(VarBytesColumn()),
         "language": ID(),
         "attributes": STORED(),
         ANALYSIS_FIELD: STORED(),
@@ -89,9 +98,15 @@ def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribu
         "address": analysed.address,
         "attributes": stored_values(known),
     }
+    if rest := text if document.secret_text else text[STORED_TEXT_LIMIT:]:
+        fields[UNSTORED_TEXT] = zlib.compress(rest.encode(), 1)
+    if document.anchors:
+        fields["anchors"], fields["_stored_anchors"] = Passages(analysed.anchors), list(document.anchors)
     if analysed.language:
         fields["language"] = analysed.language
         fields["title_stems"], fields["text_stems"] = analysed.title_stems, analysed.text_stems
+        if analysed.anchor_stems:
+            fields["anchor_stems"] = analysed.anchor_stems
     for name, values in known.items():
         _add_values(fields, attributes[name], values)
     return fields

@@ -3,55 +3,73 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from whoosh.columns import VarBytesColumn
 
 from ultracrawl.index.analysis import is_pair, words
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.damage import DAMAGE
+from ultracrawl.index.whoosh.fields import UNSTORED_TEXT
 from ultracrawl.index.whoosh.postings import decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment
 
 
 def stored_document(segment: OpenSegment, docnum: int) -> IndexDocument:
-    """Return a document from its stored fields; raises what damaged files raise."""
+    """Return a document from its stored fields; raises what damaged files raise.
+
+    Of a text that is not stored as a whole it is the part for snippets.
+    """
     stored = segment.reader.stored_fields(docnum)
     attributes = attributes_from_json(json.loads(stored["attributes"]))
     secret = not stored["text"] and segment.lengths("text")[docnum] > 0
+    anchors = tuple(stored.get("anchors", ()))
     return IndexDocument(
-        stored["source"], stored["url"], stored["title"], stored["text"], attributes, secret_text=secret
+        stored["source"], stored["url"], stored["title"], stored["text"], attributes, secret, anchors
     )
 
 
-def kept_documents(segments: Iterable[OpenSegment]) -> Iterator[IndexDocument]:
-    """Yield the living documents of segments, which are closed afterwards.
+def documents_of(segment: OpenSegment, docnums: Iterable[int]) -> Iterator[IndexDocument]:
+    """Yield documents of a segment as far as they are kept; those that cannot be read are left out.
 
-    Text beyond what is stored, and text that may not be shown, is put together from the words of the index
-    in their order. Documents that cannot be read are left out.
+    Segments of older versions have no column with the rest of long texts, and of texts that may not be shown:
+    it is put together from the words of the index in their order.
     """
-    for segment in segments:
-        try:
-            yield from _documents(segment)
-        finally:
-            segment.reader.close()
-
-
-def _documents(segment: OpenSegment) -> Iterator[IndexDocument]:
     incomplete: dict[int, IndexDocument] = {}
-    for docnum in range(segment.documents):
-        if docnum in segment.deleted:
-            continue
+    for docnum in docnums:
         try:
             document = stored_document(segment, docnum)
+            rest = _rest(segment, docnum)
         except DAMAGE:
             continue
-        if document.secret_text or len(document.text) >= STORED_TEXT_LIMIT:
+        if rest:
+            yield replace(document, text=document.text + rest)
+        elif document.secret_text or len(document.text) >= STORED_TEXT_LIMIT:
             incomplete[docnum] = document
         else:
             yield document
     if incomplete:
         yield from _completed(segment, incomplete)
+
+
+def _rest(segment: OpenSegment, docnum: int) -> str:
+    """Return what the column of unstored texts has of a document."""
+    column = segment.column(UNSTORED_TEXT, VarBytesColumn())
+    data = column[docnum] if column is not None else b""
+    return zlib.decompress(data).decode() if isinstance(data, bytes) and data else ""
+
+
+def kept_documents(segments: Iterable[OpenSegment]) -> Iterator[IndexDocument]:
+    """Yield the living documents of segments, which are closed afterwards, as `documents_of` does."""
+    for segment in segments:
+        try:
+            yield from documents_of(segment, set(range(segment.documents)) - segment.deleted)
+        finally:
+            segment.reader.close()
 
 
 def _completed(segment: OpenSegment, incomplete: dict[int, IndexDocument]) -> Iterator[IndexDocument]:
@@ -67,10 +85,7 @@ def _completed(segment: OpenSegment, incomplete: dict[int, IndexDocument]) -> It
     for docnum, document in incomplete.items():
         found = [texts[docnum][position] for position in sorted(texts[docnum])]
         rest = _as_text(found[len(words(document.text)) :])
-        yield IndexDocument(
-            document.source, document.url, document.title, f"{document.text} {rest}".strip(),
-            document.attributes, document.secret_text,
-        )  # fmt: skip
+        yield replace(document, text=f"{document.text} {rest}".strip())
 
 
 def _as_text(found: list[str]) -> str:

@@ -5,29 +5,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ultracrawl.index.query import Word
-from ultracrawl.index.scoring import ADDRESS_BOOST, TITLE_BOOST, combined
+from ultracrawl.index.scoring import ADDRESS_BOOST, ANCHOR_BOOST, TITLE_BOOST, combined
 from ultracrawl.index.whoosh.fields import word_field
 from ultracrawl.index.whoosh.segments import OpenSegment
 
 
 class SearchedField(NamedTuple):
-    """A field in which words are sought; `stems` names the field with the stems of its words, if it has one."""
+    """A field in which words are sought; `stems` names the field with the stems of its words, if it has one.
+
+    With `damped`, a match counts less the longer the field is. Anchor texts are not: who links to a page does not
+    make it worse.
+    """
 
     name: str
     boost: float
     stems: str = ""
     has_positions: bool = True
+    damped: bool = True
 
 
 _MAIN_FIELDS = (
     SearchedField("title", TITLE_BOOST, "title_stems"),
     SearchedField("text", 1.0, "text_stems"),
-    SearchedField("address", ADDRESS_BOOST, has_positions=False),
+    SearchedField("anchors", ANCHOR_BOOST, "anchor_stems", damped=False),
+    SearchedField("address", ADDRESS_BOOST, has_positions=False, damped=False),
 )
 
 
 def searched_fields(attribute: str) -> tuple[SearchedField, ...]:
-    """Return the fields with the words of an attribute; without one those of title, text and address."""
+    """Return the fields with the words of an attribute; without one those of title, text, anchors and address."""
     return (SearchedField(word_field(attribute), 1.0),) if attribute else _MAIN_FIELDS
 
 

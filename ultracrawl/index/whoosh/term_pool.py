@@ -18,6 +18,10 @@ PostingList = list[int | float | bytes]
 _pack_count = Struct("!I").pack
 
 
+class Passages(list[list[str]]):
+    """The words of several texts of one field; no phrase goes from one text to the next."""
+
+
 class TermPool:
     """Collects postings by field and term; `lengths` are the field lengths of the documents so far."""
 
@@ -31,14 +35,29 @@ class TermPool:
         places: defaultdict[str, list[int]] = defaultdict(list)
         for position, word in enumerate(found):
             places[word].append(position)
+        self._add_places(fieldname, docnum, places, len(found))
+        return len(found)
+
+    def add_passages(self, fieldname: str, docnum: int, passages: Passages) -> int:
+        """Add the words of several texts, with a gap between their positions; returns how many there are."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        start = 0
+        for passage in passages:
+            for position, word in enumerate(passage, start):
+                places[word].append(position)
+            start += len(passage) + 1
+        self._add_places(fieldname, docnum, places, start)
+        return start - len(passages)
+
+    def _add_places(self, fieldname: str, docnum: int, places: dict[str, list[int]], end: int) -> None:
+        """Add words with their positions, which are below `end`."""
         terms = self.fields[fieldname]
-        numbers = _pickled_numbers(len(found))
+        numbers = _pickled_numbers(end)
         for word, positions in places.items():
             if len(positions) == 1:
                 terms[word] += (docnum, 1.0, _ONE + numbers[positions[0]] + _ONE_END)
             else:
                 terms[word] += (docnum, float(len(positions)), _encode(positions, numbers))
-        return len(found)
 
     def add_counted(self, fieldname: str, docnum: int, found: Iterable[str]) -> None:
         """Add words with their frequencies only."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -12,7 +14,15 @@ from whoosh.codec.whoosh3 import W3Segment
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.batches import batches
-from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, SearchQuery, SearchResult
+from ultracrawl.index.changes import last_changes
+from ultracrawl.index.engine import (
+    Change,
+    IndexDocument,
+    IndexFacts,
+    NewAnchors,
+    SearchQuery,
+    SearchResult,
+)
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory
@@ -24,7 +34,7 @@ from ultracrawl.index.whoosh.fields import (
     schema_fields,
 )
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
-from ultracrawl.index.whoosh.kept import kept_documents
+from ultracrawl.index.whoosh.kept import documents_of, kept_documents
 from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.merging import choose_merge
 from ultracrawl.index.whoosh.segments import Snapshot
@@ -44,15 +54,17 @@ class WhooshIndex:
 
     def apply(self, changes: Iterable[Change]) -> int:
         """See `IndexEngine.apply`; the postings of the batch are in memory, about 6 bytes for one of text."""
-        last = {document_id(change.source, change.url): change for change in changes}
+        last = {document_id(*key): change for key, change in last_changes(changes).items()}
         if not last:
             return 0
         if len(self._directory.snapshot().segments) > MOST_SEGMENTS:
             self.maintain()
         documents = [change for change in last.values() if isinstance(change, IndexDocument)]
         with self._writer() as writer:
-            removed = self._remove(writer, last)
-            for document in documents:
+            renamed = self._with_new_anchors(last)
+            gone = {key for key, change in last.items() if not isinstance(change, NewAnchors)}
+            removed = self._remove(writer, gone | renamed.keys())
+            for document in chain(documents, renamed.values()):
                 writer.add_document(**field_values(document, self._attributes))
             if documents or removed:
                 writer.commit()
@@ -159,6 +171,18 @@ class WhooshIndex:
             finally:
                 if not writer.is_closed:
                     writer.abort()
+
+    def _with_new_anchors(self, last: Mapping[str, Change]) -> dict[str, IndexDocument]:
+        """Return the documents by key, as the index has kept them, whose anchor texts are to be others."""
+        wanted = {key: change.anchors for key, change in last.items() if isinstance(change, NewAnchors)}
+        made: dict[str, IndexDocument] = {}
+        for segment in self._directory.snapshot().segments if wanted else ():
+            docnums = [docnum for key in wanted for docnum in segment.find(key)]
+            for document in documents_of(segment, docnums):
+                key = document_id(document.source, document.url)
+                if document.anchors != wanted[key]:
+                    made[key] = replace(document, anchors=wanted[key])
+        return made
 
     def _remove(self, writer: FastWriter, keys: Iterable[str]) -> int:
         """Mark the documents with these keys as deleted; they stay on disk until their segment is merged."""

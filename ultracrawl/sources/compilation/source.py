@@ -354,8 +354,10 @@ _NO_RECIPE = {
     "user_agent",
     "settings",
     "completion",
+    "feeding",
     "log",
     "storage",
+    "parameter_file",
     *AccessOptions.model_fields,
 }
 """What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""

@@ -42,7 +42,7 @@ class AuthenticationEntry(Section):
     )
     scheme: Scheme = Field(
         default=Scheme.AUTO,
-        description="How they are sent: `basic` (at once), `digest` or `ntlm` (when asked), or the safest offered.",
+        description="How they are sent: `basic` at once, `digest`, `ntlm`, `ntlmv1` when asked; `auto`: the safest.",
         examples=["digest"],
     )
     user: str = Field(

@@ -51,7 +51,7 @@ class ConversionSection(Section):
     )
     memory: Memory = Field(
         default=1 << 30,
-        description="Most memory (address space) of a conversion process; a document that needs more gets status 904.",
+        description="Most memory (address space) of a conversion process; a document that needs more gets status 908.",
         examples=["1 GB"],
     )
     text: Size = Field(

@@ -12,6 +12,7 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds, Size
 
 FunctionName = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]*$")]
+ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
 DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
 
 
@@ -51,6 +52,11 @@ class FiltersSection(Section):
         description="Functions of your own that directives may name, as dotted paths.",
         examples=[{"by-department": "mypackage.filters.by_department"}],
     )
+    modules: tuple[ModuleName, ...] = Field(
+        default=(),
+        description="Python modules whose functions marked with `filter_function` directives may name.",
+        examples=[["mypackage.filters"]],
+    )
     addresses: bool = Field(
         default=False,
         description="Look up the address of each host: the source and field `IP`.",
@@ -76,6 +82,24 @@ class FiltersSection(Section):
         default=512 << 20,
         description="Memory that such a function may take on top of what the process has; the same for more.",
         examples=["256 MB"],
+    )
+    starts: tuple[str, ...] = Field(
+        default=(),
+        description="Starting points whose hosts get a site of their own in the rules, if no site names them.",
+        examples=[["http://www.example.com/"]],
+    )
+    depth: int | None = Field(
+        default=None,
+        ge=0,
+        description="Link steps from starting points of the rules that say nothing of it; none is no limit.",
+        examples=[10],
+    )
+    restarts: int = Field(
+        default=3,
+        ge=0,
+        le=1000,
+        description="How often in a row a function of your own may begin the cycle anew (REQ_RESTART).",
+        examples=[1],
     )
     csid: str = Field(
         default="", description="The source `csid` of the filters.", examples=["x-catalog://h/docs"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from ultracrawl.sources.sections.section import Section
@@ -13,6 +15,36 @@ class LogSection(Section):
     screened: bool = Field(
         default=False,
         description="Keep a log of links that were turned away: URL, rule, page and time of each.",
+        examples=[True],
+    )
+    fetch: bool = Field(
+        default=False,
+        description="Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each.",
+        examples=[True],
+    )
+    postprocess: Literal["text", "xml", "none"] = Field(
+        default="none",
+        description="Keep a log of what was decided about each item that was read, in columns or as XML elements.",
+        examples=["xml"],
+    )
+    header: bool = Field(
+        default=False,
+        description="Keep a log of the headers of all requests and answers; secret ones are masked.",
+        examples=[True],
+    )
+    scheduler: bool = Field(
+        default=False,
+        description="Keep a log of the URLs that adaptive refreshing chooses, with all parts of their scores.",
+        examples=[True],
+    )
+    dsfeed: bool = Field(
+        default=False,
+        description="Keep a log of what is sent to the index, and what became of it.",
+        examples=[True],
+    )
+    site: bool = Field(
+        default=False,
+        description="Keep a log of the events of each site: start, idle, refresh, suspend, resume, done.",
         examples=[True],
     )
     runs: int = Field(

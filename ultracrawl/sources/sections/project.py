@@ -46,6 +46,22 @@ class IndexSection(StorageSection):
         description="Factors for the scores of URLs, or of all that begin so, with a trailing `*`.",
         examples=[{"https://www.example.com/": 3, "https://www.example.com/old/*": 0.5}],
     )
+    anchors: bool = Field(
+        default=True,
+        description="Index what links to a document are called on other pages of its source; such words count double.",
+        examples=[False],
+    )
+
+
+class FurtherIndex(StorageSection):
+    """An index beside that of the project, which sources feed by naming it; may be written as its path alone."""
+
+    engine: Literal["whoosh", "tantivy"] = Field(
+        default="whoosh",
+        description="The index engine. `tantivy` needs the extra of this name.",
+        examples=["tantivy"],
+    )
+    path: Path = Field(description="Folder of the index.", examples=["var/archive"])
 
 
 class StateSection(StorageSection):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -43,4 +44,28 @@ class StorageOptions(Section):
         default=None,
         description="Largest size of all bodies as they are kept; further ones are not kept. None: no bound.",
         examples=["10 GB"],
+    )
+    remove_sent: bool = Field(
+        default=False,
+        description="Remove a body as soon as all indexes have its document. It cannot be made again from the store.",
+        examples=[True],
+    )
+    clusters: int = Field(
+        default=1,
+        ge=1,
+        le=1024,
+        description="Parts that a new store is divided into: files (`blocks`) or folders (`files`). Later it stays so.",
+        examples=[8],
+    )
+    compact_below: int = Field(
+        default=85,
+        ge=0,
+        le=100,
+        description="Percent of a file in use (`blocks`) below which it is made smaller at the end of a run. 0: never.",
+        examples=[70],
+    )
+    link_lists: Path | None = Field(
+        default=None,
+        description="Folder for lists of all links of pages, before any rule: a file for each process, `PID.txt`.",
+        examples=["var/links"],
     )

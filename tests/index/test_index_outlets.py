@@ -1,0 +1,144 @@
+"""The line of segments before each index: in order, whatever fails, and found again after a crash."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import cast
+
+from ultracrawl.index import Deletion, IndexDocument
+from ultracrawl.index.batches import Committed, Failed, Report
+from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.outlet import FIRST_RETRY, Indexer, Outlet
+from ultracrawl.index.outlets import Outlets, queue_folder
+from ultracrawl.index.switch import EVERYTHING, FeedingSwitch
+
+
+class Moody:
+    """An indexer that fails as often as it is told to."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.applied: list[str] = []
+        self._failures = failures
+        self._waiting: list[Path] = []
+
+    def prepare(self) -> None:
+        pass
+
+    def submit(self, path: Path) -> None:
+        self._waiting.append(path)
+
+    def poll(self) -> list[Report]:
+        reports: list[Report] = []
+        for path in self._waiting:
+            if self._failures:
+                self._failures -= 1
+                reports.append(Failed(path, "no room"))
+            else:
+                self.applied.append(path.stem)
+                reports.append(Committed(path, 1, 0.0))
+        self._waiting.clear()
+        return reports
+
+    def close(self, timeout: float) -> list[Report]:
+        return self.poll()
+
+
+def fill(cache: DocumentCache, number: int) -> Path:
+    cache.append(number, IndexDocument("s", f"http://h/{number}", "t", "text"))
+    path = cache.seal()
+    assert path
+    return path
+
+
+def settle(outlet: Outlet, times: int = 5) -> None:
+    for _ in range(times):
+        for report in outlet.poll():
+            if isinstance(report, Committed):
+                outlet.done(report.path)
+
+
+def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_path: Path) -> None:
+    now, indexer, cache = [0.0], Moody(failures=2), DocumentCache(tmp_path)
+    outlet = Outlet(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
+    for number in range(1, 4):
+        outlet.add(fill(cache, number))
+    settle(outlet)
+    assert (indexer.applied, outlet.busy, outlet.waiting, outlet.problem) == ([], 0, 3, "no room")
+    now[0] = FIRST_RETRY
+    settle(outlet)
+    assert indexer.applied == [], "the second failure waits twice as long"
+    now[0] = FIRST_RETRY * 2.9
+    settle(outlet)
+    assert indexer.applied == []
+    now[0] = FIRST_RETRY * 3
+    settle(outlet)
+    assert indexer.applied == ["0000000001", "0000000002", "0000000003"]
+    assert (outlet.waiting, outlet.size, outlet.problem) == (0, 0, "")
+
+
+def test_fast_116_a_paused_line_keeps_its_order_over_a_restart(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path)
+    paused = Outlet(tmp_path, cast(Indexer, Moody()))
+    paused.paused = True
+    for number in range(1, 4):
+        paused.add(fill(cache, number))
+    settle(paused)
+    assert paused.waiting == 3
+    indexer = Moody()
+    again = Outlet(tmp_path, cast(Indexer, indexer))
+    again.recover()
+    again.add(fill(DocumentCache(tmp_path), 4))
+    settle(again)
+    assert indexer.applied == [f"{number:010d}" for number in range(1, 5)]
+
+
+def shared(tmp_path: Path) -> tuple[Outlets, list[Moody]]:
+    indexers = [Moody(), Moody()]
+    found = [
+        Outlet(queue_folder(tmp_path, name), cast(Indexer, indexer), label=name, index=name)
+        for name, indexer in zip(("one", "two"), indexers, strict=True)
+    ]
+    return Outlets(tmp_path, found, shared=True), indexers
+
+
+def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path)
+    first, _ = shared(tmp_path)
+    first.recover(cache)
+    path = fill(cache, 1)
+    os.link(path, queue_folder(tmp_path, "one") / path.name)  # killed here
+    outlets, indexers = shared(tmp_path)
+    outlets.recover(DocumentCache(tmp_path))
+    for outlet in outlets:
+        settle(outlet)
+    assert [one.applied for one in indexers] == [["0000000001"]] * 2
+    assert cache.sealed() == []
+
+
+def test_numbers_go_on_behind_what_waits_for_an_index_only(tmp_path: Path) -> None:
+    outlets, _ = shared(tmp_path)
+    cache = DocumentCache(tmp_path)
+    outlets.recover(cache)
+    outlets.all[1].paused = True
+    outlets.deliver(fill(cache, 1))
+    settle(outlets.all[0])
+    later = DocumentCache(tmp_path)
+    later.append(2, Deletion("s", "http://h/1"))
+    path = later.seal()
+    assert path
+    assert path.stem == "0000000002", "else it would stand before the older change"
+
+
+def test_orders_hold_while_the_definition_stays(tmp_path: Path) -> None:
+    switch = FeedingSwitch(tmp_path)
+    assert not switch.changed()
+    switch.order(EVERYTHING, paused=True, defined=False)
+    other = FeedingSwitch(tmp_path)
+    assert other.changed()
+    assert other.paused(EVERYTHING, False)
+    assert not other.changed(), "a look costs no reading"
+    assert not FeedingSwitch(tmp_path / "none").paused(EVERYTHING, False)
+    (tmp_path / "feeding.json").write_text("[broken")
+    assert other.changed()
+    assert other.paused(EVERYTHING, True), "what cannot be read says nothing"

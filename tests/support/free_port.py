@@ -1,0 +1,62 @@
+"""Programs that serve on a port of loopback: a free one is found, and the program is waited for and stopped."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_PATIENCE = 20.0
+_ATTEMPTS = 3
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """Return a port that nobody listens on now."""
+    with socket.create_server((host, 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(command: Callable[[int], Sequence[str]], errors: Path) -> Iterator[int]:
+    """Run a program on a free port until the end; `command` makes its words for a port. Gives the port.
+
+    Another process may take the port first, so a few are tried. RuntimeError gives what the program said.
+    """
+    for _ in range(_ATTEMPTS):
+        port = free_port()
+        with errors.open("w") as output:
+            process = subprocess.Popen(
+                command(port), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+        try:
+            if _answers(process, port):
+                yield port
+                return
+        finally:
+            _stop(process)
+    raise RuntimeError(f"{command(0)[0]} did not start: {errors.read_text().strip() or 'it gave no reason'}")
+
+
+def _answers(process: subprocess.Popen[bytes], port: int) -> bool:
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return process.poll() is None
+    return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,101 @@
+"""`ultracrawl feeding`: hold back what goes to the indexes of a source, let it go, see who is behind."""
+
+from __future__ import annotations
+
+import click
+
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.jobs.feeding import DestinationStatus, feeding_status, order_feeding
+
+
+@click.group("feeding")
+def command() -> None:
+    """Hold back what goes from a source to its indexes, and let it go again.
+
+    Crawling goes on meanwhile. What is held back waits in the document cache on disk, in order, also over restarts.
+
+    \b
+    Examples:
+      ultracrawl feeding pause handbook archive
+      ultracrawl feeding status
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@command.command("pause")
+@click.argument("source")
+@click.argument("destination", default="")
+@config_option
+@json_option
+def pause(source: str, destination: str, config: str | None, as_json: bool) -> None:
+    """Hold back everything from SOURCE for one DESTINATION, or for all.
+
+    \b
+    Example:
+      ultracrawl feeding pause handbook archive
+    """  # noqa: D301 - as above
+    _order(source, destination, config, as_json, paused=True)
+
+
+@command.command("resume")
+@click.argument("source")
+@click.argument("destination", default="")
+@config_option
+@json_option
+def resume(source: str, destination: str, config: str | None, as_json: bool) -> None:
+    """Let what was held back go to one DESTINATION, or to all that are not paused themselves.
+
+    \b
+    Example:
+      ultracrawl feeding resume handbook archive
+    """  # noqa: D301 - as above
+    _order(source, destination, config, as_json, paused=False)
+
+
+@command.command("status")
+@click.argument("sources", nargs=-1)
+@config_option
+@json_option
+def status(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
+    """Show the destinations of SOURCES (all if none is named), and what waits for each.
+
+    \b
+    Example:
+      ultracrawl feeding status --json
+    """  # noqa: D301 - as above
+    project = open_project(config)
+    rows = [row for source in chosen_sources(project, sources) for row in feeding_status(project, source)]
+    if as_json:
+        print_json({"destinations": [row.as_json() for row in rows]})
+        return
+    for row in rows:
+        click.echo(in_words(row))
+
+
+def _order(name: str, destination: str, config: str | None, as_json: bool, *, paused: bool) -> None:
+    project = open_project(config)
+    (source,) = chosen_sources(project, [name])
+    note = order_feeding(project, source, destination, paused=paused)
+    rows = feeding_status(project, source)
+    if as_json:
+        print_json({"note": note, "destinations": [row.as_json() for row in rows]})
+        return
+    click.echo(f"{source.name}: {note}")
+    for row in rows:
+        click.echo(in_words(row))
+
+
+def in_words(row: DestinationStatus) -> str:
+    """Return one destination in a line."""
+    name = f"{row.source} -> {row.destination or row.index}"
+    if row.destination and row.destination != row.index:
+        name += f" (index {row.index})"
+    if not row.fed:
+        left = f"; {row.segments} batches that waited for it are left" if row.segments else ""
+        return f"  {name}: not fed any more; its documents stay as they are{left}"
+    parts = ["primary"] if row.primary and row.destination else []
+    parts.append("paused" if row.paused else "fed")
+    if row.segments:
+        parts.append(f"{row.segments} batches wait ({row.bytes / 1e6:,.1f} MB)")
+    if row.problem:
+        parts.append(f"the last try failed: {row.problem}")
+    return f"  {name}: {', '.join(parts)}"

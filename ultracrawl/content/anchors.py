@@ -1,0 +1,29 @@
+"""Anchor texts: what the links to a page are called on other pages, where they say something about it."""
+
+from __future__ import annotations
+
+import re
+from zlib import crc32
+
+MOST_ANCHORS = 20
+"""Anchor texts of one document that are indexed, those first that were found first."""
+LONGEST = 100
+"""Characters of an anchor text that count."""
+SHARED = 10
+"""A text of links to more documents than this (`next`, `read more`) says nothing about any of them."""
+
+_SAYS_SOMETHING = re.compile(r"[^\W_]").search
+_ADDRESS = re.compile(r"(?:\w+://|www\.)\S*\Z").match
+
+
+def anchor_text(text: str) -> str:
+    """Return the form in which texts are compared; empty for one without a letter or digit, and for a bare address."""
+    folded = " ".join(text.lower().split())
+    if len(folded) > LONGEST:
+        folded = folded[: LONGEST + 1].rpartition(" ")[0] or folded[:LONGEST]
+    return folded if _SAYS_SOMETHING(folded) and not _ADDRESS(folded) else ""
+
+
+def anchor_mark(target: int, text: str) -> int:
+    """Return a number of 32 bits, never 0, by which a page remembers that it has such a link to a target."""
+    return crc32(text.encode(errors="replace"), target & 0xFFFFFFFF) or 1

@@ -1,0 +1,81 @@
+"""Where functions of your own are found: by module and name, or all that a module marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Protocol, TypeVar
+
+from ultracrawl.filters import Function, marked_functions, own_function
+
+LOAD_MODULES = "load-modules"
+"""The function of `Setup` lines ahead of all filters that loads others."""
+
+Got = TypeVar("Got")
+
+
+class Blame(Protocol):
+    """Takes note of a mistake."""
+
+    def __call__(self, line: int, key: str, problem: str, instead: str) -> None:
+        """Say what is wrong in which line, and what to write instead."""
+
+
+class OwnFunctions:
+    """Adds functions to those that directives may name; what cannot be loaded goes to `blame`."""
+
+    def __init__(self, functions: dict[str, Function], blame: Blame) -> None:
+        self._functions = functions
+        self._blame = blame
+
+    def load(self, module: str, names: str, line: int) -> None:
+        """Load what a `load-modules` line names: functions with commas between, or all that the module marks."""
+        if not module:
+            self._blame(
+                line,
+                LOAD_MODULES,
+                "names no module",
+                'write module="package.module", and funcs="one,two" unless its functions are marked',
+            )
+        elif names:
+            self.add({name.strip(): f"{module}.{name.strip()}" for name in names.split(",")}, line)
+        else:
+            self.add_module(module, line)
+
+    def add(self, places: Mapping[str, str], line: int = 0) -> None:
+        """Add functions by name, each by its dotted path."""
+        for name, dotted in places.items():
+            module, _, attribute = dotted.rpartition(".")
+            call = self._tried(name, line, partial(_function, module, attribute))
+            if call is None:
+                continue
+            if callable(call):
+                self._functions[name] = own_function(name, call)
+            else:
+                self._blame(line, name, "is no function", "name a function of three parameters")
+
+    def add_module(self, module: str, line: int = 0) -> None:
+        """Add all functions that a module marks with `filter_function`."""
+        loaded = self._tried(module, line, lambda: import_module(module))
+        if loaded is None:
+            return
+        found = marked_functions(loaded)
+        if not found:
+            instead = "mark them with @filter_function(), or name them: funcs=..."
+            self._blame(line, module, "marks no functions", instead)
+        for name, call in found.items():
+            self._functions[name] = own_function(name, call)
+
+    def _tried(self, name: str, line: int, get: Callable[[], Got]) -> Got | None:
+        try:
+            return get()
+        except Exception as error:  # the edge to code of others, which runs when its module is imported
+            told = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
+            instead = "install its package, or correct its name"
+            self._blame(line, name, f"cannot be loaded: {told}", instead)
+            return None
+
+
+def _function(module: str, name: str) -> object:
+    return getattr(import_module(module), name)

@@ -1,0 +1,66 @@
+"""A log file of bounded size that lines are appended to a few times a second."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ultracrawl.errors import WorkError
+
+LONGEST_LINE = 4096
+"""Characters of a line; what sites send may be of any length."""
+
+
+def older(path: Path) -> Path:
+    """Return the name that a full log is kept under."""
+    return path.with_name(f"{path.name}.1")
+
+
+class AppendedLog:
+    """Collects lines in memory and appends them when `flush` is called, a few times a second.
+
+    When the file would grow beyond `size` bytes it is kept under its name with `.1` behind, and the one before that
+    is lost.
+    """
+
+    def __init__(self, path: Path, size: int, clock: Callable[[], float]) -> None:
+        self.path = path
+        self._size = size
+        self._clock = clock
+        self._lines: list[str] = []
+        self._second = 0
+        self._moment = ""
+
+    def flush(self) -> None:
+        """Write what was noted. Raises `WorkError` if it cannot be written; what was noted is then forgotten."""
+        if not self._lines:
+            return
+        text, self._lines = "".join(self._lines), []
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and self.path.stat().st_size + len(text) > self._size:
+                os.replace(self.path, older(self.path))
+            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+        except OSError as error:
+            raise WorkError(f"the log {self.path} cannot be written: {error.strerror or error}") from error
+
+    def _now(self) -> str:
+        """Return the time in ISO 8601 (UTC), to the second."""
+        now = int(self._clock())
+        if now != self._second or not self._moment:
+            self._second = now
+            self._moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return self._moment
+
+
+def printable(text: str) -> str:
+    """Return a text with its line ends, tabs and control characters escaped, and cut if it is endless."""
+    shown = text[:LONGEST_LINE]
+    return shown if shown.isprintable() else "".join(map(_escaped, shown))
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else f"\\u{ord(character):04x}"

@@ -1,0 +1,150 @@
+"""All indexes that one source feeds: every segment of its cache goes to each of them (FAST 5.10)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ultracrawl.index.cache import SHARED, DocumentCache
+from ultracrawl.index.outlet import Indexer, Outlet, cache_errors
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+
+_FILLED = "filled"
+"""The file of a folder that says that its index has, or gets, everything of the source."""
+
+
+def queue_folder(cache: Path, index: str) -> Path:
+    """Return the folder in which segments wait for one of several indexes."""
+    return cache / f"{SHARED}{index}"
+
+
+def queue_folders(cache: Path) -> dict[str, Path]:
+    """Return the folders by index that a cache has, of indexes that are fed and of former ones."""
+    found = sorted(cache.glob(f"{SHARED}*"))
+    return {path.name.removeprefix(SHARED): path for path in found if path.is_dir()}
+
+
+class Outlets:
+    """The outlets of a source, the primary one first: that one says when a document counts as indexed.
+
+    With one index, that of the project, segments stay where the cache sealed them, and nothing else is done. With
+    several, or another one, each has a folder with links to its segments, and the cache lets go of a segment when all
+    folders have it; so each goes on from where it stands, whatever became of the others, also after a crash.
+    """
+
+    def __init__(self, cache: Path, outlets: Sequence[Outlet], *, shared: bool) -> None:
+        self.all = tuple(outlets)
+        self._cache = cache
+        self._shared = shared
+
+    @classmethod
+    def single(cls, cache: Path, indexer: Indexer) -> Outlets:
+        """Return the one outlet to the index of the project."""
+        return cls(cache, [Outlet(cache, indexer, index=PROJECT_INDEX)], shared=False)
+
+    @property
+    def primary(self) -> Outlet:
+        """The outlet whose commits count."""
+        return self.all[0]
+
+    def recover(self, cache: DocumentCache) -> None:
+        """Take up what an earlier process left, by whatever definition it fed. Raises `IndexStoreError`."""
+        with cache_errors(self._cache):
+            if self._shared:
+                for outlet in self.all:
+                    outlet.folder.mkdir(exist_ok=True)
+                for path in cache.sealed():
+                    self._share(path)
+            else:
+                self._take_back()
+        for outlet in self.all:
+            outlet.recover()
+
+    def _take_back(self) -> None:
+        """Let what waited for the index of the project among several wait for it alone."""
+        former = queue_folder(self._cache, PROJECT_INDEX)
+        for path in sorted(former.glob("*.sealed")):
+            path.rename(self._cache / path.name)
+
+    def deliver(self, path: Path) -> None:
+        """Put a sealed segment in line everywhere. Raises `IndexStoreError`."""
+        if not self._shared:
+            self.primary.add(path)
+            return
+        with cache_errors(self._cache):
+            self._share(path)
+        for outlet in self.all:
+            outlet.add(outlet.folder / path.name)
+
+    def _share(self, path: Path) -> None:
+        for outlet in self.all:
+            with suppress(
+                FileExistsError
+            ):  # of a process that was killed here: it had handed over nothing yet
+                os.link(path, outlet.folder / path.name)
+            _sync(outlet.folder)
+        path.unlink()
+
+    def has(self, name: str) -> bool:
+        """Return whether a segment still waits for some index."""
+        return any(name in outlet for outlet in self.all)
+
+    @property
+    def idle(self) -> bool:
+        """Whether a segment would be taken up at once by all that take any."""
+        return not any(outlet.busy for outlet in self.all) and any(outlet.going for outlet in self.all)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is on its way to an index that takes it."""
+        return any(outlet.busy for outlet in self.all)
+
+    # ---- indexes that are new to the source
+
+    def unfilled(self) -> tuple[Outlet, ...]:
+        """Return the outlets to indexes that lack what was fed before they were named; to be asked before `recover`."""
+        former = queue_folders(self._cache)
+        if self._shared:
+            # Until now it fed the index of the project alone, if it fed any.
+            known = {PROJECT_INDEX} if not former else set()
+            others = (one for one in self.all if one.index not in known)
+            return tuple(one for one in others if not (one.folder / _FILLED).exists())
+        if not former or (queue_folder(self._cache, PROJECT_INDEX) / _FILLED).exists():
+            return ()
+        return self.all
+
+    def filled(self) -> None:
+        """Take note that all indexes have, or get, everything."""
+        with cache_errors(self._cache):
+            for outlet in self.all if self._shared or queue_folders(self._cache) else ():
+                folder = queue_folder(self._cache, outlet.index)
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / _FILLED).touch()
+
+    def give_up(self, outlet: Outlet) -> None:
+        """Throw away what waits for an index, which is to be filled anew by a later run."""
+        with cache_errors(self._cache):
+            queue_folder(self._cache, outlet.index).joinpath(_FILLED).unlink(missing_ok=True)
+        outlet.discard()
+
+    def leave_former(self) -> None:
+        """Take note that indexes which are not named any more miss what comes now."""
+        named = {outlet.index for outlet in self.all}
+        with cache_errors(self._cache):
+            for index, folder in queue_folders(self._cache).items():
+                if index not in named:
+                    (folder / _FILLED).unlink(missing_ok=True)
+
+    def __iter__(self) -> Iterator[Outlet]:
+        return iter(self.all)
+
+
+def _sync(folder: Path) -> None:
+    """Have the entries of a folder written to the disk itself."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
