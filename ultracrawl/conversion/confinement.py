@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import select
 import signal
 import sys
 
@@ -52,6 +53,10 @@ def die_with_crawler() -> None:
         return  # there the alarm of the worker has to do
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    crawler = select.poll()
+    crawler.register(0, 0)
+    if crawler.poll(0):  # it hung up: it ended before the system was told
+        raise SystemExit(0)
 
 
 def _refuse(event: str, args: tuple[object, ...]) -> None:
