@@ -10,6 +10,7 @@ process, CPU milliseconds, documents a second, and the peak memory of the proces
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 import time
@@ -19,7 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import psutil
-from support import files
+from support import files, samples
+from support.compound import old_presentation, outlook_message
 
 from ultracrawl.content import sniff_type
 from ultracrawl.conversion import ConversionProcess, Converted, Job, ProcessLimits
@@ -30,7 +32,7 @@ TEXT = WORDS * 230
 
 def documents() -> dict[str, tuple[bytes, str]]:
     """Return a document in each format, with its media type if the bytes do not show it."""
-    lines = [WORDS] * 230
+    lines, part = [WORDS] * 230, (WORDS * 23).encode()
     return {
         "pdf (10 pages)": (files.pdf([WORDS * 23] * 10), ""),
         "docx": (files.docx(TEXT), ""),
@@ -45,7 +47,21 @@ def documents() -> dict[str, tuple[bytes, str]]:
         "csv": ("\n".join(lines).encode(), "text/csv"),
         "xml": (f"<a>{''.join(f'<p>{line}</p>' for line in lines)}</a>".encode(), "application/xml"),
         "json": (json.dumps(lines).encode(), "application/json"),
+        "doc (1 page, real)": (samples.in_olefile("test-ole-file.doc"), ""),
+        "ppt": (old_presentation(*lines), ""),
+        "xls (real)": (samples.workbook("Test97.xls"), ""),
+        "ods": (files.open_document("spreadsheet", TEXT, "https://x.example/"), ""),
+        "odp": (files.open_document("presentation", TEXT, "https://x.example/"), ""),
+        "msg": (outlook_message("T", TEXT, "Ann Author"), ""),
+        "mbox of 10": (
+            b"From a@x Mon\n".join([b"", *[files.message(WORDS * 23) + b"\n"] * 10]),
+            "application/mbox",
+        ),
+        "tar.gz of 10 files": (gzip.compress(files.tarred({f"{n}.txt": part for n in range(10)})), ""),
+        "7z of 10 files": (files.seven_zipped({f"{n}.txt": part for n in range(10)}), ""),
         "image": (files.image("JPEG"), ""),
+        "manual as pdf (193 pages)": (samples.debian_policy("policy.pdf"), ""),
+        "manual as epub": (samples.debian_policy("policy.epub"), ""),
     }
 
 

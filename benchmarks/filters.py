@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from importlib.resources import files
+from pathlib import Path
 
 from ultracrawl.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.dialects.portal_robot.rules_file import read_rules
@@ -32,7 +33,7 @@ def main() -> None:
     uses = "".join(f"Use rule={rule.name}\n" for rule in rules.rules if rule.default)
     rules, _ = read_rules(f"{text}\n<Site name=h>\n{uses}</Site>")
     compiled = rules.compiled()
-    robot = Robot(load_rules=lambda _: compiled)
+    robot = Robot(read=lambda path: (DEFAULTS / Path(path).name).read_text(), load_rules=lambda _: compiled)
     filters = read_filters((DEFAULTS / "filter.conf").read_text())
     enumeration = filters.compile("enumeration-default", FilterKind.ENUMERATION, robot)
     generation = filters.compile("generation-default", FilterKind.GENERATION, robot)

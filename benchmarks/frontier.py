@@ -3,11 +3,16 @@
     python benchmarks/frontier.py [--sizes 1000,100000,1000000] [--sites 10,1000,100000]
 
 In memory: `Frontier` alone; take the next entry, finish it, and queue another one of its site. Durable: the same over
-a state store in which all URLs wait; each one is finished with a record, a new URL is added for every second one, and
-everything is flushed every 500 URLs.
-`--max-sites` is what a source sets; the default of sources is 128. Each durable measurement has a process of its own;
-small stores are measured again and again, as copies, until 50,000 URLs are done. Prints one JSON object: URLs per
-second of CPU time (the machine may have other work), memory of the process (MB), bytes a URL.
+a state store in which all URLs wait; each one is finished with a record, a new URL is added for every second one,
+everything is flushed every 500 URLs, and at the end the store is closed, which is in the time: it is when the log of a
+small store is copied to its places, while that of a large one is copied all the time.
+No more URLs are worked through than are known, so that nearly each is read from the stored queue (where a site has
+one or two, its new ones follow while it has its place). A store of 1,000 is therefore measured 100 times, each time a
+fresh copy, until 100,000 URLs are done.
+`--max-sites` is what a source sets; the default of sources is 128. Each durable round has a process of its own, and all
+stores are measured in each round, by turns. Prints one JSON object: medians of the rounds, URLs per second of CPU time
+(the machine may have other work) and of wall time, memory of the process (MB), bytes a URL; and how flat the curves
+are: the slowest cell as part of the fastest.
 
 Ten million known URLs, about ten minutes and 4 GB of disk:
 
@@ -26,6 +31,7 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import psutil
@@ -35,7 +41,8 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state import QueueEntry, SqliteState
 from ultracrawl.urls import url_key
 
-STEPS = 50_000
+STEPS = 100_000
+ROUNDS = 3
 FLUSH = 500
 FILL = 20_000
 """URLs a flush while a store is made."""
@@ -55,8 +62,8 @@ def in_memory(urls: int, sites: int, max_sites: int | None) -> float:
         frontier.add(Entry(f"s{number % sites}.example.com", number))
     gc.collect()
     gc.freeze()
-    best = 0.0
-    for _ in range(3):
+    rates = []
+    for _ in range(ROUNDS):
         started = time.process_time()
         for step in range(STEPS):
             entry = frontier.pop(0.0)
@@ -64,8 +71,8 @@ def in_memory(urls: int, sites: int, max_sites: int | None) -> float:
                 raise SystemExit("nothing may be fetched")
             frontier.add(Entry(entry.site, urls + step))
             frontier.done(entry.site)
-        best = max(best, STEPS / (time.process_time() - started))
-    return round(best)
+        rates.append(STEPS / (time.process_time() - started))
+    return round(median(rates))
 
 
 def url_of(number: int, sites: int) -> str:
@@ -100,48 +107,46 @@ def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
     opened = time.process_time() - begun
     gc.collect()
     gc.freeze()  # as a crawl does when it has opened everything
-    started = time.process_time()
+    started, wall = time.process_time(), time.perf_counter()
     steps = work(state, frontier, urls)
-    state.flush()
-    seconds = time.process_time() - started
     memory = psutil.Process().memory_info()
-    result = {
+    state.close()
+    return {
         "steps": steps,
-        "seconds": seconds,
+        "seconds": time.process_time() - started,
+        "wall": time.perf_counter() - wall,
         "open_s": round(opened, 2),
         "mb": round((memory.rss - before) / 2**20, 1),
         "rss_mb": round(memory.rss / 2**20, 1),
     }
-    state.close()
-    return result
 
 
 def work(state: SqliteState, frontier: Frontier[QueueEntry], urls: int) -> int:
-    for step in range(STEPS):
+    for step in range(min(urls, STEPS)):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             stored = state.queued(name, frontier.batch, range(1, 2))
             frontier.refill(name, stored, more=len(stored) == frontier.batch)
         entry = frontier.pop(0.0)
         if entry is None:
-            return step
+            raise SystemExit("nothing may be fetched")
         _finish(state, frontier, entry, step, urls)
         if step % FLUSH == FLUSH - 1:
             state.flush()
-    return STEPS
+    return step + 1
 
 
 def repeated(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
-    """Measure a store, a small one as often as it takes for `STEPS` URLs, each time a fresh copy of it."""
+    """Measure copies of a store until `STEPS` URLs are done."""
     runs: list[dict[str, Any]] = []
     while sum(run["steps"] for run in runs) < STEPS:
-        copy = path.with_name(f"copy{len(runs)}.sqlite")
-        if urls < STEPS:
-            shutil.copy(path, copy)
-        runs.append(durable(copy if urls < STEPS else path, urls, max_sites))
-    steps, seconds = (sum(run[name] for run in runs) for name in ("steps", "seconds"))
+        copy = path.with_name("copy.sqlite")
+        shutil.copy(path, copy)
+        runs.append(durable(copy, urls, max_sites))
+    steps, seconds, wall = (sum(run[name] for run in runs) for name in ("steps", "seconds", "wall"))
     return {
         "urls_per_s": round(steps / seconds),
+        "urls_per_s_wall": round(steps / wall),
         **{name: runs[0][name] for name in ("open_s", "mb", "rss_mb")},
     }
 
@@ -159,15 +164,33 @@ def _finish(
     frontier.done(entry.site)
 
 
-def measured(urls: int, sites: int, max_sites: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "s.sqlite"
+def stores(folder: Path, cells: list[tuple[int, int]]) -> dict[tuple[int, int], Path]:
+    """Make a store for each number of URLs and sites."""
+    paths = {(urls, sites): folder / f"{urls}-{sites}" / "s.sqlite" for urls, sites in cells}
+    for (urls, sites), path in paths.items():
+        path.parent.mkdir()
         fill(path, urls, sites)
-        size = path.stat().st_size
-        command = [sys.executable, __file__, "--durable", str(path), *map(str, (urls, max_sites))]
-        result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        queued = sum(file.stat().st_size for file in Path(name).glob("s.sqlite*"))
-    return {**result, "bytes_per_url": round(size / urls), "bytes_per_url_queued": round(queued / urls)}
+    return paths
+
+
+def by_turns(paths: dict[tuple[int, int], Path], max_sites: int) -> dict[tuple[int, int], dict[str, Any]]:
+    """Measure all stores in each round, so that whatever else the machine does meets all of them; the medians."""
+    rounds: dict[tuple[int, int], list[dict[str, Any]]] = {cell: [] for cell in paths}
+    sizes = {cell: path.stat().st_size for cell, path in paths.items()}
+    for _ in range(ROUNDS):
+        for cell, path in paths.items():
+            command = [sys.executable, __file__, "--durable", str(path), *map(str, (cell[0], max_sites))]
+            rounds[cell].append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+            print(cell, rounds[cell][-1], file=sys.stderr)
+    result = {}
+    for cell, runs in rounds.items():
+        queued = paths[cell].with_name("copy.sqlite").stat().st_size
+        result[cell] = {
+            **{key: median(one[key] for one in runs) for key in runs[0]},
+            "bytes_per_url": round(sizes[cell] / cell[0]),
+            "bytes_per_url_queued": round(queued / cell[0]),
+        }
+    return result
 
 
 def main() -> None:
@@ -183,20 +206,28 @@ def main() -> None:
     parser.add_argument("--no-store", action="store_true", help="only what happens in memory")
     parser.add_argument("--no-memory", action="store_true", help="only what is durable")
     given = parser.parse_args()
-    result: dict[str, Any] = {}
-    for urls in map(int, given.sizes.split(",")):
-        for sites in map(int, given.sites.split(",")):
-            if sites > urls:
-                continue
-            row: dict[str, Any] = {}
-            if not given.no_memory:
-                row["in_memory_urls_per_s"] = in_memory(urls, sites, given.max_sites)
-                row["in_memory_all_sites_urls_per_s"] = in_memory(urls, sites, None)
-            if not given.no_store:
-                row["durable"] = measured(urls, sites, given.max_sites)
-            result[f"{urls} URLs, {sites} sites"] = row
-            print(json.dumps({f"{urls} URLs, {sites} sites": row}), file=sys.stderr)
-    print(json.dumps(result, indent=2))
+    numbers = [list(map(int, text.split(","))) for text in (given.sizes, given.sites)]
+    cells = [(urls, sites) for urls in numbers[0] for sites in numbers[1] if sites <= urls]
+    rows: dict[tuple[int, int], dict[str, Any]] = {cell: {} for cell in cells}
+    if not given.no_memory:
+        for (urls, sites), row in rows.items():
+            row["in_memory_urls_per_s"] = in_memory(urls, sites, given.max_sites)
+            row["in_memory_all_sites_urls_per_s"] = in_memory(urls, sites, None)
+    if not given.no_store:
+        with tempfile.TemporaryDirectory() as folder:
+            for cell, row in by_turns(stores(Path(folder), cells), given.max_sites).items():
+                rows[cell]["durable"] = row
+    result = {f"{urls} URLs, {sites} sites": row for (urls, sites), row in rows.items()}
+    print(json.dumps({**result, "flatness": flatness(list(result.values()))}, indent=2))
+
+
+def flatness(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Return the slowest cell as part of the fastest, for each kind of measurement."""
+    kinds = {
+        "in memory": [row["in_memory_urls_per_s"] for row in rows if "in_memory_urls_per_s" in row],
+        "durable": [row["durable"]["urls_per_s"] for row in rows if "durable" in row],
+    }
+    return {kind: round(min(rates) / max(rates), 2) for kind, rates in kinds.items() if rates}
 
 
 if __name__ == "__main__":

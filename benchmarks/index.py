@@ -2,7 +2,7 @@
 
 DIRECTORY holds HTML files; their text is indexed by Whoosh's own SegmentWriter, by ours in one segment (both
 with all analysis, of the same fields), and by the engines whoosh and tantivy in commits as in a crawl; then queries
-are timed. CPU seconds of all threads, because wall times move with other load.
+are timed. CPU seconds of all threads, because wall times move with other load; some wall times beside them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
 def documents(directory: Path, limit: int) -> list[IndexDocument]:
     """Return so many documents made of the files, repeated under other URLs if there are fewer."""
     texts = []
-    for path in sorted(directory.rglob("*.html"))[:limit]:
+    for path in sorted(directory.resolve().rglob("*.html"))[:limit]:
         source = path.read_text(errors="replace")
         title = _TITLE.search(source)
         text = " ".join(html.unescape(_DROPPED.sub(" ", source)).split())
@@ -90,6 +90,7 @@ def commits(index: IndexEngine, found: list[IndexDocument]) -> dict[str, float]:
     """Apply the documents in batches with maintenance after each, as the index process does."""
     applied: list[float] = []
     maintained: list[float] = []
+    begun = time.perf_counter()
     for batch in batches(found):
         started = time.process_time()
         index.apply(batch)
@@ -100,18 +101,22 @@ def commits(index: IndexEngine, found: list[IndexDocument]) -> dict[str, float]:
     return {
         "documents_per_second": round(len(found) / sum(applied), 1),
         "with_merging_per_second": round(len(found) / (sum(applied) + sum(maintained)), 1),
+        "cpu_milliseconds_a_document": round(1000 * sum(applied) / len(found), 3),
+        "wall_per_second": round(len(found) / (time.perf_counter() - begun), 1),
         "longest_commit_seconds": round(max(applied), 2),
         "longest_merge_seconds": round(max(maintained), 2),
     }
 
 
-def latency(call: Callable[[], object], repeats: int = 7) -> float:
-    """Return the median milliseconds of a call."""
+def latency(
+    call: Callable[[], object], repeats: int = 7, clock: Callable[[], float] = time.process_time
+) -> float:
+    """Return the median milliseconds of a call, of CPU unless another clock is given."""
     times = []
     for _ in range(repeats):
-        started = time.process_time()
+        started = clock()
         call()
-        times.append((time.process_time() - started) * 1000)
+        times.append((clock() - started) * 1000)
     return round(statistics.median(times), 2)
 
 
@@ -133,6 +138,26 @@ QUERIES = {
 }
 
 
+WORDS = ("the", "class", "value", "index", "string", "method", "thread", "error", "returns", "security")
+PHRASES = (
+    '"the value"', '"in the"', '"specified by"', '"if the"', '"to the"', '"the value of"', '"of the specified"',
+    '"this method is"', '"string representation of"', '"if it is not"',
+)  # fmt: skip
+
+
+def medians(index: IndexEngine, questions: tuple[str, ...]) -> dict[str, float]:
+    """Return the median and the highest CPU milliseconds of questions, and the median by the clock on the wall."""
+    cpu = [latency(lambda text=text: index.search(SearchQuery(text)), 5) for text in questions]
+    wall = [
+        latency(lambda text=text: index.search(SearchQuery(text)), 5, time.perf_counter) for text in questions
+    ]
+    return {
+        "median": round(statistics.median(cpu), 1),
+        "highest": round(max(cpu), 1),
+        "median_wall": round(statistics.median(wall), 1),
+    }
+
+
 def measure(kind: type[WhooshIndex] | type[TantivyIndex], found: list[IndexDocument]) -> dict[str, object]:
     """Return what one engine does with the documents."""
     report: dict[str, object] = {}
@@ -145,6 +170,8 @@ def measure(kind: type[WhooshIndex] | type[TantivyIndex], found: list[IndexDocum
         report["query_milliseconds"] = {
             name: latency(lambda query=query: index.search(query)) for name, query in QUERIES.items()
         }
+        report["one_word_milliseconds"] = medians(index, WORDS)
+        report["phrase_milliseconds"] = medians(index, PHRASES)
         started = time.process_time()
         index.optimise()
         report["optimise_seconds"] = round(time.process_time() - started, 2)

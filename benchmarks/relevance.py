@@ -14,8 +14,11 @@ import re
 import sqlite3
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urljoin
 
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in
@@ -23,9 +26,11 @@ from whoosh.qparser import MultifieldParser
 
 from ultracrawl.attributes.schema import attribute_schema
 from ultracrawl.content import parse_html
+from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_text
 from ultracrawl.index import IndexDocument, SearchQuery
 from ultracrawl.index.batches import batches
 from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.model import Page
 
 SITE = "http://localhost/"
 Ask = Callable[[str], list[str]]
@@ -33,15 +38,33 @@ Judged = list[tuple[str, dict[str, int]]]
 
 
 def documents(directory: Path) -> list[IndexDocument]:
-    """Return the pages as a crawl would hand them to the index."""
-    found = []
-    for path in sorted(directory.rglob("*.html")):
-        url = SITE + str(path.relative_to(directory))
-        page = parse_html(path.read_bytes(), url=url)
-        found.append(
-            IndexDocument("manual", url, page.title, page.text, {"Language": [page.language or "en"]})
+    """Return the pages as they are in the index after a crawl, with what links to them are called."""
+    paths = sorted(directory.rglob("*.html"))
+    pages = {SITE + str(path.relative_to(directory)): path for path in paths}
+    read = {url: parse_html(path.read_bytes(), url=url) for url, path in pages.items()}
+    texts = anchor_texts(read)
+    return [
+        IndexDocument(
+            "manual", url, page.title, page.text, {"Language": [page.language or "en"]}, anchors=texts[url]
         )
-    return found
+        for url, page in read.items()
+    ]
+
+
+def anchor_texts(pages: dict[str, Page]) -> dict[str, tuple[str, ...]]:
+    """Return the texts of links to each page from others, by the rules of a crawl."""
+    found: dict[str, dict[str, None]] = {url: {} for url in pages}
+    leads: Counter[str] = Counter()
+    for url, page in pages.items():
+        for link in page.links:
+            target, text = urljoin(page.base or url, link.href), anchor_text(link.text)
+            if text and target != url and text not in found.get(target, {text: None}):
+                found[target][text] = None
+                leads[text] += 1
+    return {
+        url: tuple(text for text in texts if leads[text] <= SHARED)[:MOST_ANCHORS]
+        for url, texts in found.items()
+    }
 
 
 def ours(engine: str, pages: list[IndexDocument], folder: Path) -> Ask:
@@ -107,11 +130,13 @@ def main(directory: Path) -> None:
     if missing:
         sys.exit(f"{directory} has no {', '.join(missing)}; is it the manual of python3.11-doc?")
     pages = documents(directory)
+    plain = [replace(page, anchors=()) for page in pages]
     with tempfile.TemporaryDirectory() as folder:
         ways = {
             "whoosh": ours("whoosh", pages, Path(folder, "whoosh")),
             "tantivy": ours("tantivy", pages, Path(folder, "tantivy")),
             "whoosh_out_of_the_box": stock_whoosh(pages, Path(folder, "stock")),
+            "whoosh_without_anchors": ours("whoosh", plain, Path(folder, "plain")),
             "fts5": fts5(pages, stemmed=False),
             "fts5_porter": fts5(pages, stemmed=True),
         }

@@ -28,3 +28,7 @@ class StateError(WorkError):
 
 class IndexStoreError(WorkError):
     """The index cannot be read or written."""
+
+
+class IndexDamagedError(IndexStoreError):
+    """The files of the index are not what they should be; it can be made anew."""

@@ -17,7 +17,11 @@ from ultracrawl.sources import DataSource, compile_source
 def desk(**options: Any) -> AccessDesk:
     source = DataSource.model_validate({"name": "a", "start_urls": ["https://a.example/"], **options})
     session: Any = SimpleNamespace(
-        source=source, project=SimpleNamespace(key_file=None), rules=compile_source(source), note=print
+        source=source,
+        project=SimpleNamespace(key_file=None),
+        rules=compile_source(source),
+        note=print,
+        logs=SimpleNamespace(events=SimpleNamespace(headers=None)),
     )
     return AccessDesk(session)
 

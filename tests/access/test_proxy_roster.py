@@ -75,9 +75,23 @@ def test_addresses_of_proxies(written: str, address: str) -> None:
     assert ProxyServer(url=written).url == address
 
 
-@pytest.mark.parametrize(
-    "written", ["http://u:p@proxy:3128", "socks5://proxy:1", "http://proxy:3128/path", ""]
-)
+@pytest.mark.parametrize("written", ["http://u:p@proxy:3128", "http://proxy:3128/path", ""])
 def test_what_is_no_address_of_a_proxy(written: str) -> None:
     with pytest.raises(ValueError, match="this is not the address of a proxy"):
         ProxyServer(url=written)
+
+
+@pytest.mark.parametrize("written", ["socks5://proxy:1080", "socks4a://proxy", "ftp://proxy:21"])
+def test_fast_25_proxies_of_other_kinds_are_refused_with_a_reason(written: str) -> None:
+    with pytest.raises(ValueError, match="only proxies for HTTP are spoken to"):
+        ProxyServer(url=written)
+
+
+def test_fast_25_a_proxy_hangs_if_nothing_came_through_it_meanwhile() -> None:
+    proxies = roster(None, None)
+    first, second = proxies.take(0), proxies.take(0)
+    assert first is not None
+    assert second is not None
+    proxies.worked(second, 5)
+    assert proxies.hangs(first, 1)
+    assert [proxies.hangs(second, since) for since in (1, 5, 6)] == [False, False, True]

@@ -92,6 +92,14 @@ def test_a_secret_in_clear_is_advised_against(tmp_path: Path, password: str, adv
     assert all(finding.line for finding in findings)
 
 
+@pytest.mark.parametrize(("scheme", "advised"), [("ntlm", False), ("ntlmv1", True), ("auto", False)])
+def test_fast_177_version_1_of_ntlm_is_advised_against(tmp_path: Path, scheme: str, advised: bool) -> None:
+    findings = loaded(tmp_path, {**ENTRY, "password": "${STAFF}", "scheme": scheme}).findings
+    assert [(finding.key, finding.fatal) for finding in findings] == (
+        [("sources.a.authentication.staff.scheme", False)] if advised else []
+    )
+
+
 def test_p4_no_form_of_a_source_shows_its_secrets(tmp_path: Path) -> None:
     project = require(loaded(tmp_path, ENTRY))
     source = project.sources["a"]

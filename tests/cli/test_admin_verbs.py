@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from support.fast import fast_options, fast_xml
 from support.project import Workspace
 from support.site import Site
 
+from ultracrawl.cli import admin as verbs
 from ultracrawl.dialects.fast_xml.notices import Notices
 from ultracrawl.dialects.fast_xml.reader import read_scopes
 from ultracrawl.dialects.fast_xml.writing import collections_xml
@@ -17,7 +20,9 @@ START = {"start_uris": ("http://a.example/",)}
 
 
 def login(name: str) -> str:
-    options = '<attrib name="site" type="string">l.example</attrib>'
+    options = (
+        '<attrib name="site" type="string">l.example</attrib><attrib name="form" type="string">/in</attrib>'
+    )
     secret = '<section name="parameters"><attrib name="pass" type="string">s3cret</attrib></section>'
     return f'<Login name="{name}">{options}{secret}</Login>'
 
@@ -80,7 +85,7 @@ def admin(workspace: Workspace, *words: str, code: int = 0) -> str:
 
 
 def test_add_list_export_remove(collections: Workspace) -> None:
-    assert admin(collections, "list") == "handbook: s (sub-collection), A (login)\n"
+    assert admin(collections, "list").startswith("handbook: s (sub-collection), A (login)\n")
     exported = admin(collections, "export", "handbook")
     assert "s3cret" not in exported
     assert "robot:****" in exported
@@ -102,7 +107,7 @@ def test_fast_vector_31_an_update_keeps_what_it_does_not_name(collections: Works
     section = login("A").replace("<Login", "<section").replace("</Login>", "</section>")
     change.write_text(fast_xml(inside=f'<section name="logins">{section}</section>'))
     admin(collections, "add", "change.xml")
-    assert admin(collections, "list") == "handbook: s (sub-collection), A (login)\n"
+    assert admin(collections, "list").startswith("handbook: s (sub-collection), A (login)\n")
 
 
 def test_a_wrong_file_changes_nothing(collections: Workspace) -> None:
@@ -121,3 +126,117 @@ def test_refresh_statistics_show(site: Site, url: str, workspace: Workspace) -> 
     assert url.partition("://")[2] in admin(workspace, "show", url.partition("://")[2])
     assert workspace.command("admin", "verify", "all.xml").code == 0
     assert "is not being crawled" in admin(workspace, "suspend", "handbook", code=2)
+
+
+def two_sites(site: Site, url: str) -> tuple[str, ...]:
+    site.page("/", title="Home", text="needle", links=["/docs/a"])
+    site.page("/docs/a", title="A", text="needle")
+    return f"{url}/", url.replace("127.0.0.1", "127.0.0.2") + "/"
+
+
+def found(workspace: Workspace) -> list[str]:
+    hits = workspace.command("search", "needle", "--json", "-c", "all.xml").json["hits"]
+    return sorted(hit["url"] for hit in hits)
+
+
+@pytest.mark.parametrize("one_site", [False, True], ids=["the collection", "a site of it"])
+def test_items_are_processed_again_from_the_store(site: Site, workspace: Workspace, one_site: bool) -> None:
+    with site.serve(host="0.0.0.0") as address:
+        first, second = two_sites(site, address.replace("0.0.0.0", "127.0.0.1"))
+        part = (
+            f'<SubDomain name="docs">{fast_options({"include_uris/prefix": (f"{first}docs/",)})}</SubDomain>'
+        )
+        options = {"start_uris": (first, second), "delay": 0.0, "diffcheck": False}
+        (workspace.directory / "all.xml").write_text(fast_xml(options, inside=part))
+        admin(workspace, "refresh", "handbook")
+        before = found(workspace)
+        assert before == sorted([first, f"{first}docs/a", second, f"{second}docs/a"])
+        shutil.rmtree(workspace.directory / "var/index")
+        site.reset()
+        host = first.split("/")[2]
+        words = ("--site", host) if one_site else ()
+        runs = workspace.command("admin", "reprocess", "handbook", *words, "--json", "-c", "all.xml").json[
+            "runs"
+        ]
+    assert site.requests == []
+    assert [run["source"] for run in runs] == ["handbook", "handbook.docs"]
+    assert found(workspace) == ([url for url in before if host in url] if one_site else before)
+
+
+def test_processing_a_site_that_nobody_knows_again_is_an_error(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="needle")
+    (workspace.directory / "all.xml").write_text(fast_xml({"start_uris": (f"{url}/",), "delay": 0.0}))
+    assert "no documents of handbook are stored" in admin(workspace, "reprocess", "handbook", code=2)
+    admin(workspace, "refresh", "handbook")
+    ended = workspace.command("admin", "reprocess", "handbook", "--site", "other.example", "-c", "all.xml")
+    assert ended.code == 1
+    assert "no document of other.example is in the index" in ended.err
+
+
+def test_suspend_and_resume_act_on_the_part_that_is_being_crawled(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    """The collection itself is done by then; its sub-collection has many pages and a delay."""
+    site.page("/", title="Home", links=[f"/docs/{number}" for number in range(200)])
+    for number in range(200):
+        site.page(f"/docs/{number}", title=str(number))
+    rules = fast_options({"include_uris/prefix": (f"{url}/docs/",), "delay": 0.1})
+    options = {"start_uris": (f"{url}/",), "delay": 0.0}
+    text = fast_xml(options, inside=f'<SubDomain name="docs">{rules}</SubDomain>')
+    (workspace.directory / "all.xml").write_text(text)
+    process = workspace.start("admin", "refresh", "handbook", "-c", "all.xml")
+    try:
+        until = time.monotonic() + 30
+        while "/docs/1" not in site.paths() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert "handbook.docs" in admin(workspace, "suspend", "handbook")
+        asked = len(site.requests)
+        time.sleep(0.5)
+        assert len(site.requests) == asked
+        assert "handbook.docs" in admin(workspace, "resume", "handbook")
+        while len(site.requests) == asked and time.monotonic() < until:
+            time.sleep(0.05)
+        assert len(site.requests) > asked
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def test_a_password_is_encrypted_with_the_key_beside_the_file(collections: Workspace) -> None:
+    words = ("admin", "encrypt", "--stdin", "-c", "all.xml")
+    without = collections.command(*words, stdin="s3cret\n")
+    assert without.code == 2
+    assert "`ultracrawl secret new-key password.key` makes one" in without.err
+    assert collections.command("secret", "new-key", "password.key").code == 0
+    text = collections.command(*words, stdin="s3cret\n").out.strip()
+    assert "s3cret" not in text
+    change = fast_xml({"passwd/http://a.example/x/": f"robot:{text}"})
+    (collections.directory / "change.xml").write_text(change)
+    admin(collections, "add", "change.xml")
+    verified = collections.command("admin", "verify", "all.xml")
+    assert verified.code == 0, verified.err
+
+
+def test_lists_are_json_too_and_say_what_a_collection_is_about(collections: Workspace) -> None:
+    row = collections.command("admin", "list", "--json", "-c", "all.xml").json
+    assert row == {
+        "name": "handbook",
+        "info": "two\nlines & <more>",
+        "sub_collections": ["s"],
+        "logins": ["A"],
+    }
+    assert "  two\n  lines & <more>\n" in admin(collections, "list")
+
+
+@pytest.mark.parametrize("name", sorted(verbs.command.commands))
+def test_every_command_has_an_example(name: str) -> None:
+    text = verbs.command.commands[name].help or ""
+    assert f"ultracrawl admin {name}" in text
+
+
+@pytest.mark.parametrize("name", ["export", "refresh", "reprocess", "remove", "suspend", "resume"])
+def test_a_collection_that_is_not_there_is_exit_code_2(collections: Workspace, name: str) -> None:
+    words = ("--yes",) if name == "remove" else ()
+    assert "`nobody`" in admin(collections, name, "nobody", *words, code=2).replace("'", "`")

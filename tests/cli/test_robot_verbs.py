@@ -152,6 +152,78 @@ def test_portal_robot_146_hosts_are_looked_up_unless_switched_off(robot: RobotFi
     assert (found["verdict"], found["addresses"]) == ("ACCEPTED", [])
 
 
+def test_portal_robot_145_the_starting_points_of_one_site(site: Site, url: str, robot: RobotFiles) -> None:
+    robot.site(f"{url}/")
+    robot.command("robot", "create-site", "b.test", "--start", "http://b.test/x")
+    (found,) = robot.command("simulate", "--sitename", "b.test", "--nodns", "--noredirect", "--json").lines
+    assert (found["url"], found["verdict"]) == ("http://b.test/x", "ACCEPTED")
+    wrong = robot.command("simulate", "--sitename", "c.test")
+    assert (wrong.code, wrong.err) == (
+        2,
+        "ultracrawl: there is no site 'c.test'; the sites are: 127.0.0.1, b.test\n",
+    )
+
+
+def test_a_starting_point_on_an_ftp_server_is_not_asked_for_redirects(robot: RobotFiles) -> None:
+    robot.site("ftp://127.0.0.1:9/pub/")
+    (found,) = robot.command("simulate", "--json").lines
+    assert (found["verdict"], found["redirects"]) == ("ACCEPTED", [])
+
+
+# ---- a robot from nothing
+
+
+def test_a_new_robot_has_filters_rules_and_no_site(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    made = workspace.command("robot", "create", "docs", "--email", "me@example.com")
+    assert (made.code, made.err) == (0, "")
+    config = ("-c", "docs/config/robot.conf")
+    nothing = workspace.command("crawl", *config)
+    assert (nothing.code, "Starting Points: 0 defined" in nothing.err) == (2, True)
+    assert workspace.command("robot", "create-site", "www.siroe.com", *config).code == 0
+    clean = workspace.command("lint", "docs/config/robot.conf")
+    assert (clean.code, clean.out, clean.err) == (0, "", "1 source, 0 mistakes, 0 hints\n")
+    assert workspace.command("robot", "create", "docs").code == 2, "nothing is written over"
+    facts = {
+        row["name"]: row
+        for row in workspace.command("robot", "report", "configuration", *config, "--json").lines
+    }
+    assert facts["csid"]["value"] == "x-catalog://localhost:80/docs"
+    assert (facts["email"]["value"], facts["email"]["given"]) == ("me@example.com", "line 5")
+    assert facts["connect-timeout"]["given"] == "default"
+    assert facts["site www.siroe.com"]["value"] == "server, 1 hosts, 1 starting points, 12 rules"
+    assert facts["filter enumeration-default"]["given"] == "enumeration"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("robot", "create", "a b"), "cannot name a robot"),
+        (("robot", "create", "x", "--email", 'a"@b'), "is no e-mail address"),
+        (("robot", "create", "x", "--name", "../y"), "cannot name a robot"),
+    ],
+    ids=["name", "email", "path"],
+)
+def test_what_makes_no_robot_is_said(tmp_path: Path, words: tuple[str, ...], problem: str) -> None:
+    ended = Workspace(tmp_path).command(*words)
+    assert (ended.code, ended.err.count("\n"), problem in ended.err) == (2, 1, True)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_report_of_versions_hides_nothing_and_that_of_properties_hides_passwords(
+    robot: RobotFiles,
+) -> None:
+    robot.site("http://h/")
+    robot.properties(password="boots", auto_proxy="http://me:secret@proxy:3128/", proxy_type="manual")
+    names = [row["name"] for row in robot.command("robot", "report", "version", "--json").lines]
+    assert names[:4] == ["ultracrawl", "Python", "system", "Scrapy"]
+    assert names[-2:] == ["index", "state"]
+    shown = robot.command("robot", "report", "configuration").out
+    assert "********" in shown
+    assert "http://proxy:3128/" in shown
+    assert not any(secret in shown for secret in ("boots", "secret"))
+
+
 # ---- site probe
 
 
@@ -303,3 +375,20 @@ def test_an_edit_that_cannot_be_done_leaves_the_file_alone(
     ended = robot.command("robot", *words)
     assert (ended.code, problem in ended.err) == (2, True), ended.err
     assert rules(robot) == before
+
+
+def test_lint_reads_the_filters_of_a_yaml_definition(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.define("http://h/", filters={"file": "filter.conf", "enumeration": "e", "generation": "g"})
+    missing = workspace.command("lint", "ultracrawl.yaml")
+    assert (missing.code, "sources.site.filters - " in missing.out) == (2, True)
+    (tmp_path / "filter.conf").write_text(
+        "<Filter name=e>\n</Filter>\n<Filter name=g>\nData fn=generate-md6\n</Filter>\n"
+    )
+    wrong = workspace.command("lint", "ultracrawl.yaml")
+    assert (
+        wrong.code,
+        "filter.conf:4 - fn - there is no function `generate-md6`; did you mean" in wrong.out,
+    ) == (2, True)
+    (tmp_path / "filter.conf").write_text("<Filter name=e>\n</Filter>\n<Filter name=g>\n</Filter>\n")
+    assert workspace.command("lint", "ultracrawl.yaml").code == 0

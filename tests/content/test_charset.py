@@ -81,6 +81,35 @@ def test_charset_order(body: bytes, content_type: str, default: str, codec: str)
     assert find_charset(body, content_type, default) == codec
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type", "text", "codec"),
+    [
+        pytest.param(
+            "Grüße".encode(), "text/html; charset=iso-8859-1", "Grüße", "utf-8", id="utf-8-called-latin"
+        ),
+        pytest.param(b"Gr\xfc\xdfe", "text/html; charset=utf-8", "Grüße", "cp1252", id="latin-called-utf-8"),
+        pytest.param(
+            RUSSIAN.encode("koi8-r"), "text/html; charset=utf-8", RUSSIAN, "koi8-r", id="koi8-called-utf-8"
+        ),
+        pytest.param(
+            "Grüße ".encode() + b"\x93x\x94",
+            "text/html; charset=utf-8",
+            "Grüße “x”",
+            "utf-8",
+            id="mixed-even",
+        ),
+        pytest.param("é".encode() * 9 + b"\xfc", "", "éééééééééü", "utf-8", id="mixed-undeclared"),
+        pytest.param("éé".encode() + b"\xc3", "", "éé\ufffd", "utf-8", id="cut-off"),
+        pytest.param(
+            "日本".encode("cp932"), "text/html; charset=shift_jis", "日本", "cp932", id="wide-is-kept"
+        ),
+        pytest.param(b"abc", "text/html; charset=iso-8859-2", "abc", "iso8859-2", id="ascii-is-kept"),
+    ],
+)
+def test_wrong_and_mixed_charsets(body: bytes, content_type: str, text: str, codec: str) -> None:
+    assert decode(body, content_type) == (text, codec)
+
+
 def test_charset_detection_looks_at_a_sample_only() -> None:
     assert find_charset(b" " * 3_000_000 + RUSSIAN.encode("koi8-r") * 1000) == "koi8-r"
 

@@ -211,7 +211,7 @@ def test_html_robots(html: str, headers: list[str], expected: tuple[bool, bool])
         ("<p>Grüße".encode("cp1252"), "text/html; charset=ISO-8859-1", "Grüße", "cp1252"),
         ("<meta charset=koi8-r><p>Привет".encode("koi8-r"), "", "Привет", "koi8-r"),
         ("\ufeff<p>Grüße".encode("utf-16-le"), "text/html; charset=koi8-r", "Grüße", "utf-16-le"),
-        (b"<p>Gr\xfc\xdfe", "text/html; charset=utf-8", "Gr\ufffd\ufffde", "utf-8"),
+        (b"<p>Gr\xfc\xdfe", "text/html; charset=utf-8", "Grüße", "cp1252"),
     ],
     ids=["utf-8", "header", "meta", "mark-wins", "broken-utf-8"],
 )

@@ -183,3 +183,13 @@ def test_jobs_travel_whole() -> None:
     assert read_job(io.BytesIO(b"")) is None
     assert read_job(io.BytesIO(LENGTH.pack(5)[:2])) is None
     assert read_job(io.BytesIO(encode_job(job) + b"short")) is None
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere an alarm ends it")
+def test_a_process_whose_crawler_went_while_it_started_ends_at_once() -> None:
+    command = [sys.executable, "-m", "ultracrawl.conversion.worker", str(512 << 20), "60"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(20) == 0, "although its input is still open"

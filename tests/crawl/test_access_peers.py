@@ -162,7 +162,7 @@ ASKS = 'ssl_verify_client optional; ssl_client_certificate "{ca}";'
 SAYS = 'if ($ssl_client_verify != SUCCESS) { return 403; } return 200 "needle $ssl_client_s_dn";'
 
 
-@pytest.mark.parametrize("shown", [True, False], ids=["fast_27_28-given", "fast_27_28-not-given"])
+@pytest.mark.parametrize("shown", [True, False], ids=["fast_27-fast_28-given", "fast_27-fast_28-not-given"])
 def test_a_client_certificate_against_nginx(source: Written, shown: bool) -> None:
     folder = source.workspace.directory
     authority = Authority(folder)

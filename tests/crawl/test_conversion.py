@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support import files
+from support.compound import old_presentation, outlook_message
 from support.project import ROOT, Workspace
 from support.site import Site
 
@@ -205,6 +206,37 @@ def test_a_missing_extra_names_its_install_line_and_is_made_good_later(
     assert "pip install 'ultracrawl[convert]'" in row["reason"]
     workspace.crawl()
     assert workspace.search("needle") == ["/a.pdf"]
+
+
+NEEDS = {
+    "pypdfium2": ("convert", PDF, files.pdf()),
+    "striprtf": ("convert", "application/rtf", files.rtf()),
+    "python_calamine": (
+        "convert",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        files.xlsx(),
+    ),
+    "oxmsg": ("convert", "application/vnd.ms-outlook", outlook_message("T", "needle", "Ann Author")),
+    "PIL": ("convert", "image/jpeg", files.image("JPEG")),
+    "kreuzberg": ("convert,legacy", "application/vnd.ms-powerpoint", old_presentation("needle")),
+    "py7zr": ("sevenzip", "application/x-7z-compressed", files.seven_zipped({"a.txt": b"needle"})),
+}
+
+
+def test_each_missing_extra_names_its_install_line(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=[f"/{module}" for module in NEEDS])
+    for module, (_, media_type, body) in NEEDS.items():
+        site.file(f"/{module}", body, media_type)
+    kinds = ["text/html", "documents", "mail", "archives", "images"]
+    workspace.define(f"{url}/", types=kinds, duplicates={"detect": False})
+    workspace.crawl(**hide(workspace, *NEEDS))
+    rows = workspace.urls()
+    for module, (extra, _, _) in NEEDS.items():
+        row = rows[f"/{module}"]
+        assert (row["outcome"], row["status_code"]) == ("FAILED", 908), row
+        assert row["reason"].endswith(f"install it with: pip install 'ultracrawl[{extra}]'"), row
+    workspace.crawl()
+    assert workspace.search("needle") == unordered(*(f"/{module}" for module in NEEDS))
 
 
 HANG = "while True: pass"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from support.fast import fast_options, fast_xml
@@ -64,76 +65,6 @@ def pages(site: Site) -> Site:
     site.redirect("/old", "/docs/new")
     site.page("/docs/new", title="New", text="needle")
     return site
-
-
-def test_fast_simple_configuration(pages: Site, collection: Collection) -> None:
-    """A starting point and a host: everything else is the default."""
-    host = collection.url.split("/")[2].partition(":")[0]
-    collection.write(include_domains__exact=(host,))
-    collection.crawl()
-    everything = [
-        "/",
-        "/docs/a",
-        "/docs/a/deep",
-        "/docs/a/deep/er",
-        "/docs/from-b",
-        "/docs/new",
-        "/private/c",
-    ]
-    assert collection.found("needle") == everything
-    assert collection.outcomes()["/pic.png"] == "NOT_INDEXED", "fast_39: no type of the default"
-    assert pages.count("/sitemap.xml") == 0, "fast_38: sitemaps are not looked for"
-
-
-TYPICAL: dict[str, Any] = {
-    "info": "A sample\nof two lines",
-    "fetch_timeout": 20,
-    "allowed_types": ("text/html", "text/plain"),
-    "force_mimetype_detection": True,
-    "cut_off": 5000000,
-    "truncate": False,
-    "exclude_exts": (".png", ".jpg, .gif"),
-    "http_errors/4xx": "DELETE:0",
-    "http_errors/5xx": "DELETE:10, RETRY:3",
-    "http_errors/408": "KEEP",
-    "crawlmode/mode": "DEPTH:2",
-    "crawlmode/fwdredirects": False,
-    "crawlmode/reset_level": False,
-    "exclude_uris/prefix": (),
-    "link_extraction/comment": False,
-    "max_reflinks": 0,
-    "login_failed_ignore": False,
-    "wqfilter": True,
-    "cachesize/duplicates": 128,
-    "cachesize/crosslinks": None,
-    "log/screened": "text",
-    "log/fetch": "text",
-    "storage/compress": True,
-    "pp/max_dupes": 10,
-    "refresh": 1440.0,
-    "refresh_mode": "scratch",
-}
-
-
-def test_fast_typical_configuration(pages: Site, collection: Collection) -> None:
-    """Most sections at once, on a site with redirects, errors and pages out of bounds."""
-    pages.page("/docs/a", title="A", text="needle", links=["/docs/a/deep", "/flaky", "/gone"])
-    pages.respond("/gone", status=404)
-    pages.respond("/flaky", status=503)
-    options = {name.replace("/", "__"): value for name, value in TYPICAL.items()}
-    options["exclude_uris__prefix"] = (f"{collection.url}/private/",)
-    collection.write(**options)
-    run = collection.crawl()
-    assert collection.found("needle") == ["/", "/docs/a", "/docs/a/deep", "/docs/from-b", "/docs/new"]
-    outcomes = collection.outcomes()
-    assert pages.count("/docs/a/deep/er") == 0, "fast_200: three hops away"
-    assert pages.count("/private/c") == pages.count("/pic.png") == 0, "fast_6_89"
-    assert (outcomes["/gone"], pages.count("/gone")) == ("GONE", 1)
-    assert pages.count("/flaky") == 4, "fast_136: one try and three more in the cycle"
-    assert run["interrupted"] is False
-    screened = collection.command("screened", "--json").lines
-    reasons = {"/" + one["url"].split("/", 3)[3]: one["rule"] for one in screened}
-    assert {"/private/c", "/pic.png", "/docs/a/deep/er"} <= reasons.keys(), "fast_96"
 
 
 @pytest.mark.parametrize(
@@ -200,6 +131,21 @@ def test_fast_5_32_a_collection_and_its_part_share_a_site(pages: Site, collectio
     assert "/elsewhere" in collection.found("needle"), "the next cycle takes what the other one sent"
 
 
+def test_fast_5_32_what_a_part_excludes_the_collection_crawls(pages: Site, collection: Collection) -> None:
+    """The collection has rules about its hosts, the part about URIs: both find what is theirs."""
+    rules = fast_options(
+        {"include_uris/prefix": (f"{collection.url}/docs/",), "exclude_uris/suffix": ("/docs/a",)}
+    )
+    collection.write(f'<SubDomain name="docs">{rules}</SubDomain>', include_domains__exact=("127.0.0.1",))
+    for _ in range(2):  # what the part finds for the collection is fetched by the next cycle
+        collection.command("crawl", "--json")
+    rows = collection.command("urls", "--json").lines
+    owners = {urlsplit(row["access_url"]).path: row["source"] for row in rows}
+    assert owners["/"] == owners["/docs/a"] == owners["/private/c"] == "handbook"
+    assert owners["/docs/b"] == owners["/docs/new"] == owners["/docs/a/deep"] == "handbook.docs"
+    assert pages.count("/docs/a") == 2, "once in each cycle"
+
+
 def test_fast_5_send_links_to(pages: Site, collection: Collection) -> None:
     other = fast_options(
         {"start_uris": (f"{collection.url}/docs/b",), "delay": 0.0, "crawlmode/mode": "DEPTH:1"}
@@ -213,3 +159,22 @@ def test_fast_5_send_links_to(pages: Site, collection: Collection) -> None:
     assert f"{collection.url}/private/c" in {hit["url"] for hit in hits}, (
         "what the sender does not crawl itself"
     )
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["closed", "opened"])
+def test_an_intranet_is_reached_if_the_file_beside_opens_it(
+    pages: Site, collection: Collection, opened: bool
+) -> None:
+    """Another address of this machine stands for an inner host that a link leads to."""
+    inner = Site()
+    inner.page("/inner", title="Inner", text="needle")
+    with inner.serve(host="127.0.0.77") as address:
+        pages.page("/docs/b", title="B", links=[f"{address}/inner"])
+        if opened:
+            (collection.workspace.directory / "networks.txt").write_text("127.0.0.64/26\n")
+        collection.write()
+        collection.crawl()
+        explained = collection.command("explain", f"{address}/inner", "--json").json
+    assert inner.count("/inner") == opened
+    assert ("/inner" in collection.found("needle")) is opened
+    assert explained["accept"] is opened

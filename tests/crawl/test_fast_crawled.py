@@ -128,6 +128,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "crawlmode/mode": "DEPTH:1",
         "focused/languages": ("en", "unknown"),
         "storage/remove_docs": True,
+        "storage/uri_dir": "links",
     },
     "focused": {
         **BASE,
@@ -141,6 +142,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "max_doc": 3,
         **dict.fromkeys(("log/fetch", "log/postprocess", "log/dsfeed", "log/site"), "none"),
         "log/header": "text",
+        "pp/ds_paused": True,
     },
     "adaptive": ADAPTIVE,
     "adaptive-logged": {**ADAPTIVE, "log/scheduler": "text"},
@@ -198,8 +200,11 @@ class Crawl:
     def indexed(self, path: str) -> bool:
         return any(row[2] == "add" and urlsplit(row[3])[2] == path for row in self._log("dsfeed"))
 
+    def has_file(self, name: str) -> bool:
+        return (self.workspace.directory / name).exists()
+
     def has_log(self, ending: str) -> bool:
-        return (self.workspace.directory / f"var/log/handbook.{ending}").exists()
+        return self.has_file(f"var/log/handbook.{ending}")
 
     def _log(self, name: str) -> list[list[str]]:
         file = self.workspace.directory / f"var/log/handbook.{name}.log"
@@ -326,6 +331,8 @@ CASES: dict[int, Case] = {
     104: Case(lambda crawl: crawl.uncompressed, 0, 1, "uris"),
     **{154 + n: kind(name) for n, name in enumerate(KINDS)},
     105: Case(lambda crawl: len(crawl.stored) > 10, True, False, "other"),
+    108: Case(lambda crawl: crawl.has_file("links"), False, True, "other"),
+    116: Case(lambda crawl: crawl.found("home"), True, False, "few"),
     175: Case(became("/german"), "new", "discarded", "other"),
     176: Case(asked("/from-german"), False, True, "focused", "other"),
     177: Case(lambda crawl: crawl.sent("Authorization", "/deep/1")[:6], "", "Basic ", "content"),

@@ -82,3 +82,35 @@ def test_several_pages_are_fetched_at_the_same_time__ultra_search_2(
     times = sorted(request.time for request in site.requests if request.path[1:].isdigit())
     assert times[3] - times[0] < 0.6, "four are asked for before the first is answered"
     assert times[4] - times[0] >= 0.6, "the fifth waits for a place"
+
+
+def test_fetched_documents_lie_in_a_cache_on_disk_first__ultra_search_3(
+    long: Site, url: str, workspace: Workspace
+) -> None:
+    defined(workspace, url, "20 MB", delay=0.3, concurrency=1)
+    process = workspace.start("crawl", "--json")
+    deadline = time.monotonic() + 30
+    cached = ""
+    while "long words" not in cached and time.monotonic() < deadline:
+        time.sleep(0.05)
+        cached = "".join(path.read_text() for path in (workspace.directory / "var/cache").rglob("*.open"))
+    assert workspace.indexed() == [], "the cache is not full, and the queue not empty"
+    kill_group(process)
+    assert f"{url}/" in cached, "the URLs of what was fetched"
+    defined(workspace, url, "20 MB", delay=0, concurrency=4)
+    workspace.crawl()
+    assert len(workspace.indexed()) == PAGES + 1
+
+
+def test_a_url_is_out_of_the_queue_while_it_is_fetched__ultra_search_9(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    others = [f"/{number}" for number in range(6)]
+    site.page("/", title="Home", links=["/slow", *others])
+    site.slow("/slow", 1.0, links=["/"])
+    for path in others:
+        site.page(path, title=path, links=["/slow"])
+    defined(workspace, url, "20 MB", delay=0, concurrency=4)
+    workspace.crawl()
+    assert site.count("/slow") == 1, "links to it came while it was fetched"
+    assert set(workspace.outcomes().values()) == {"NEW"}

@@ -183,3 +183,45 @@ def test_a_browser_that_is_not_there_is_said_before_anything_is_fetched(
     ended = workspace.command("crawl")
     assert (ended.code, "apt-get install chromium" in ended.err) == (2, True)
     assert app.paths() == []
+
+
+FILTERS = """<Filter name=e>
+Enumerate fn=enumerate-urls
+</Filter>
+<Filter name=g>
+Data     fn=generate-md5
+Generate fn=extract-html-meta
+Generate fn=extract-html-text
+Generate fn=extract-html-toc
+Generate fn=extract-source src=md5
+</Filter>
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "words", "headings"),
+    [(False, "static", []), (True, "dynamic", ["New"])],
+    ids=["links only", "whole"],
+)
+def test_scripts_run_for_filters_too(
+    app: Site, url: str, workspace: Workspace, keep: bool, words: str, headings: list[str]
+) -> None:
+    app.file(
+        "/app.js",
+        (APP + 'document.body.insertAdjacentHTML("beforeend", "<h1>New</h1>");').encode(),
+        "text/javascript",
+    )
+    (workspace.directory / "filter.conf").write_text(FILTERS)
+    filters = {"file": "filter.conf", "enumeration": "e", "generation": "g"}
+    define(
+        workspace,
+        url,
+        javascript={"keep_html": keep},
+        filters=filters,
+        sitemaps={"use": False},
+        attributes={"toc": "Subject"},
+    )
+    assert workspace.crawl().run["problems"] == []
+    assert workspace.indexed() == ["/", "/one", "/two"], "links that scripts wrote are followed"
+    assert workspace.search(words) == ["/"]
+    assert workspace.search("--where", "Subject=New", words) == (["/"] if headings else [])

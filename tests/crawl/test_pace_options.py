@@ -149,6 +149,40 @@ def test_retry_after_is_obeyed_by_the_whole_site(
     assert asked[1] - asked[0] >= 0.95 if waits else asked[1] - asked[0] < 25
 
 
+@pytest.mark.parametrize(
+    ("status", "longest", "retries", "asked", "indexed"),
+    [(503, 60, 1, 2, True), (429, 60, 1, 2, True), (503, 0, 1, 1, False), (503, 60, 0, 1, False)],
+    ids=["503", "429", "not_heeded", "no_retries"],
+)
+def test_retry_after_of_robots_txt_is_obeyed(
+    site: Site,
+    url: str,
+    workspace: Workspace,
+    status: int,
+    longest: float,
+    retries: int,
+    asked: int,
+    indexed: bool,
+) -> None:
+    """The site is left alone so long, and asked for its rules again; other sites go on meanwhile."""
+    answers = [Reply(status, (("Retry-After", "2"),), b"")]
+    site.dynamic("/robots.txt", lambda _: answers.pop() if answers else Reply(404, (), b""))
+    tree(site, 2)
+    other = Site()
+    tree(other, 2)
+    with other.serve(host="127.0.0.2") as elsewhere:
+        politeness = {"delay": 0, "longest_retry_after": longest}
+        starts = [f"{url}/", f"{elsewhere}/"]
+        workspace.define(start_urls=starts, politeness=politeness, limits={"retries": retries})
+        workspace.crawl(code=None)
+    times = [request.time for request in site.requests]
+    assert site.count("/robots.txt") == asked
+    assert (site.count("/p0") == 1) is indexed
+    assert not indexed or times[1] - times[0] >= 2 - EARLY
+    assert other.count("/p1") == 1
+    assert not indexed or max(request.time for request in other.requests) < times[1], "others are not held up"
+
+
 @pytest.mark.parametrize(("longest", "slow"), [(600, True), (0, False)])
 def test_fast_17_18_a_network_error_slows_the_site_down(
     site: Site, url: str, workspace: Workspace, longest: float, slow: bool

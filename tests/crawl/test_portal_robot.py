@@ -180,7 +180,7 @@ def test_mistakes_in_all_four_files_are_said_at_once(url: str, robot: RobotFiles
     assert ended.code == 2
     for name, line in [
         ("robot.conf", 5),
-        ("filter.conf", 17),
+        ("filter.conf", 18),
         ("filterrules.conf", 1),
         ("classification.conf", 1),
     ]:
@@ -219,3 +219,37 @@ def test_robot_state_dir_holds_the_data(pages: Site, url: str, robot: RobotFiles
     assert len(robot.found("needle")) == 5
     assert (robot.workspace.directory / "elsewhere/data").is_dir()
     assert not (robot.workspace.directory / "robot").exists()
+
+
+def test_the_filters_of_a_definition_are_found_from_its_folder(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    folder = workspace.directory / "conf"
+    folder.mkdir()
+    text = FILTERS.format(e="Enumerate fn=enumerate-urls", g="Generate fn=extract-html-meta")
+    (folder / "filter.conf").write_text(text)
+    filters = {"file": "filter.conf", "enumeration": "e", "generation": "g"}
+    workspace.define(f"{url}/", filters=filters, sitemaps={"use": False})
+    (workspace.directory / "ultracrawl.yaml").rename(folder / "ultracrawl.yaml")
+    assert workspace.crawl("-c", "conf/ultracrawl.yaml").run["outcomes"] == {"NEW": 5}
+    shown = workspace.command("convert", "conf/ultracrawl.yaml").out
+    assert "file: filter.conf\n" in shown, "as it was"
+
+
+@pytest.mark.parametrize(
+    ("obeyed", "indexed", "asked"), [("yes", 2, 0), ("no", 4, 1)], ids=["obeyed", "not obeyed"]
+)
+def test_the_wishes_of_a_page_hold_whatever_filters_say(
+    site: Site, url: str, robot: RobotFiles, obeyed: str, indexed: int, asked: int
+) -> None:
+    site.page("/", title="Home", text="needle", links=["/a", "/b"])
+    site.page("/a", title="A", text="needle a", head='<meta name="robots" content="noindex">')
+    site.page("/b", title="B", text="needle b", head='<meta name="robots" content="nofollow">', links=["/c"])
+    site.page("/c", title="C", text="needle c")
+    robot.site(f"{url}/")
+    robot.properties(enable_robots_txt=obeyed)
+    robot.crawl()
+    assert len(robot.found("needle")) == indexed
+    assert site.count("/c") == asked
+    reasons = {row["reason"] for row in robot.command("robot", "report", "excluded", "--json").lines}
+    assert (reasons == set()) == (obeyed == "no"), reasons

@@ -12,6 +12,9 @@ from support.robot import RobotFiles
 from support.server import Request
 from support.site import Site
 
+from ultracrawl.dialects import read_definitions
+from ultracrawl.sources import require
+
 BASIC = "Basic " + base64.b64encode(b"jack:boots").decode()
 
 
@@ -76,8 +79,14 @@ def test_proxy_type_says_whether_the_proxy_is_used(
         ({"proxy_type": "auto", "auto_proxy": "http://p.example/proxy.pac"}, "which is not run"),
         ({"proxy_type": "manual"}, "has no effect without auto-proxy"),
         ({"auto_proxy": "http://p.example/proxy.pac"}, ""),
+        ({"enable_rdm_probe": "true"}, "enable-rdm-probe - has no effect: no server is asked"),
+        (
+            {"remote_access": "yes"},
+            "remote-access - has no effect: commands from other hosts are never taken",
+        ),
+        ({"remote_access": "no"}, ""),
     ],
-    ids=["a script", "no proxy", "direct"],
+    ids=["a script", "no proxy", "direct", "RDM", "remote access", "no remote access"],
 )
 def test_what_has_no_effect_is_told(
     url: str, robot: RobotFiles, properties: dict[str, str], told: str
@@ -87,3 +96,14 @@ def test_what_has_no_effect_is_told(
     ended = robot.workspace.command("lint", "config/robot.conf")
     assert ended.code == 0
     assert told in ended.out if told else not ended.out
+
+
+def test_user_and_password_may_stand_in_the_address_of_the_proxy(workspace: Workspace) -> None:
+    robot = RobotFiles(workspace)
+    robot.site("http://h/")
+    robot.properties(auto_proxy="http://me:se%40cret@proxy:3128/", proxy_type="manual")
+    (source,) = require(read_definitions(robot.config / "robot.conf")).sources.values()
+    (server,) = source.proxy.servers.values()
+    assert server.password is not None
+    assert (str(server.url), server.user) == ("http://proxy:3128", "me")
+    assert server.password.get_secret_value() == "se@cret"

@@ -63,6 +63,42 @@ def test_a_slow_robots_txt_holds_up_its_own_site_only(site: Site, url: str, work
     assert next(request.time for request in site.requests if request.path == "/") < first + 1.5
 
 
+@pytest.mark.parametrize("ill", ["robots.txt hangs", "robots.txt breaks off", "pages hang"])
+def test_an_ill_site_holds_up_nobody_and_is_not_asked_faster_than_its_delay(
+    site: Site, url: str, workspace: Workspace, ill: str
+) -> None:
+    """Several requests may be out at once: the other site goes on, and one delay lies between any two of a site."""
+    site.page("/", title="Home", text="words", links=[f"/p{number}" for number in range(6)])
+    for number in range(6):
+        site.page(f"/p{number}", title=f"Page {number}", text="words")
+    other = Site()
+    if ill == "robots.txt hangs":
+        other.respond("/robots.txt", delay=4.0)
+    elif ill == "robots.txt breaks off":
+        other.raw("/robots.txt", b"")
+    else:
+        for number in range(4):
+            other.respond(f"/{number}", delay=4.0)
+    with other.serve(host="127.0.0.2") as elsewhere:
+        workspace.define(
+            start_urls=[*(f"{elsewhere}/{number}" for number in range(4)), f"{url}/"],
+            politeness={"delay": 0.4, "concurrency": 4, "backoff": {"longest": 0}},
+            robots={"timeout": 2},
+            limits={"timeout": 2, "retries": 1},
+        )
+        workspace.crawl(code=None)
+    assert site.count("/p5") == 1
+    closest = 0.4 * 0.7  # what waits for its connection on a busy machine comes closer to the next
+    assert min(gaps(site)) > closest
+    times = [request.time for request in other.requests]
+    assert all(later - earlier > closest for earlier, later in pairwise(times)), times
+    # Eight requests, 0.4 s apart: had they waited for a time-out of the ill site each (2 s), it would be far more.
+    spent = [request.time for request in site.requests]
+    assert spent[-1] - spent[0] < 8
+    if ill == "pages hang":
+        assert len(times) >= 5, "robots.txt and every page, some of them twice"
+
+
 def test_urls_that_robots_txt_forbids_cost_no_time(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="words", links=[f"/private/{number}" for number in range(50)])
     site.robots("User-agent: *\nDisallow: /private\n")

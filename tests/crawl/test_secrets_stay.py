@@ -27,12 +27,15 @@ SECRETS = {
     "header": "s-header-3",
     "form": "s-form/4",
     "cookie": "s-cookie-5",
+    "wrong": "s-wrong-7",
     "proxy": "s-proxy/6",
 }
 ENVIRONMENT = {f"S_{name.upper()}": value for name, value in SECRETS.items()}
 STATUSES = (301, 302, 303, 307, 308)
 PARTS = ("basic", "digest", "header", "member")
 TARGETS = ("host", "port", "open")
+PAGES = [f"/{part}/page/200" for part in PARTS]
+"""Pages that are let in, stored and exported; each sets the cookie of the session anew."""
 
 
 def written(secret: str, user: str = "robot") -> set[str]:
@@ -96,6 +99,9 @@ class Home(Trap):
         }
         if not shown[part]:
             return self.ask(request)
+        if target == "page":
+            cookie = ("Set-Cookie", f"session={SECRETS['cookie']}; Path=/")
+            return Reply(200, (("Content-Type", "text/html"), cookie), f"<title>{part}</title>kept".encode())
         return Reply(int(status), (("Location", f"{self.targets[target]}/from-{part}-{target}-{status}"),))
 
 
@@ -119,6 +125,8 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         home.targets = {"host": elsewhere, "port": next_door, "open": f"{url}/open"}
         home.links = [f"/{part}/{to}/{status}" for part in PARTS for to in TARGETS for status in STATUSES]
         home.links += [
+            *PAGES,
+            *(f"/wrong/{number}" for number in range(3)),
             f"{elsewhere}/basic/link",
             f"{next_door}/basic/link",
             "/basics",
@@ -136,13 +144,21 @@ def define(workspace: Workspace, url: str, proxy: str, handler: str) -> None:
 
     workspace.define(
         f"{url}/",
-        authentication={"basic": entry("basic", scheme="basic"), "digest": entry("digest")},
+        authentication={
+            "basic": entry("basic", scheme="basic"),
+            "digest": entry("digest"),
+            "wrong": entry("wrong"),
+        },
         site_headers={"api": {"url": f"{url}/header/", "headers": {"X-Api-Key": "${S_HEADER}"}}},
         logins={"form": {"page": f"{url}/form", "fields": {"user": "robot", "pw": "${S_FORM}"}}},
         proxy={"servers": {"p": {"url": proxy, "user": "robot", "password": "${S_PROXY}"}}},
         boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
         settings={**by(handler), "LOG_LEVEL": "DEBUG", "COOKIES_DEBUG": True},
-        log={"screened": True},
+        log={
+            **dict.fromkeys(("screened", "fetch", "header", "site", "dsfeed"), True),
+            "postprocess": "xml",
+        },
+        storage={"keep": True},
     )
 
 
@@ -156,6 +172,13 @@ def run(workspace: Workspace, url: str) -> dict[str, bytes]:
         "explain": ["explain", f"{url}/basic/host/301", "--json"],
         "lint": ["lint"],
         "screened": ["screened"],
+        "status": ["status", "--json"],
+        "queue": ["queue"],
+        "plan": ["plan"],
+        "convert": ["convert", "ultracrawl.yaml"],
+        "export": ["export", "--warc", "exported.warc"],
+        "reindex": ["reindex"],
+        "search": ["search", "--json", "kept"],
     }
     for name, words in commands.items():
         ended = workspace.command(*words, **ENVIRONMENT)
@@ -174,6 +197,9 @@ def test_every_secret_did_its_work(crawled: Crawled) -> None:
     ended = {one.path: one.status for one in crawled.home.requests}
     paths = {f"/{part}/{to}/{status}": status for part in PARTS for to in TARGETS for status in STATUSES}
     assert {path: ended.get(path) for path in paths} == paths
+    assert {ended.get(path) for path in PAGES} == {200}
+    assert crawled.texts["exported.warc"].count(b"<title>") >= len(PAGES)
+    assert b"authentication wrong: the server refused user and password" in crawled.texts["crawl"]
     assert "/enter HTTP/1.1" in crawled.proxy, "fast_25: log-ins go through the proxy as well"
     assert "/robots.txt HTTP/1.1" in crawled.proxy
     assert (
@@ -225,7 +251,9 @@ def test_p4_each_part_gets_its_own_secret_only(crawled: Crawled) -> None:
     for one in crawled.home.requests:
         shown = (one.header("Authorization") or "").partition(" ")[0]
         part = one.path.split("/")[1]
-        assert shown in {"basic": {"Basic"}, "digest": {"", "Digest"}}.get(part, {""}), one.path
+        assert shown in {"basic": {"Basic"}, "digest": {"", "Digest"}, "wrong": {"", "Digest"}}.get(
+            part, {""}
+        ), one.path
         assert (one.header("X-Api-Key") is not None) == (part == "header"), one.path
 
 

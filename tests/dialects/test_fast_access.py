@@ -54,6 +54,19 @@ def test_credentials(tmp_path: Path, name: str, value: str, expected: tuple[obje
     assert value not in "".join(map(str, loaded.findings))
 
 
+def test_fast_177_ntlmv1_is_kept_and_advised_against(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {"passwd/http://a.example/": "u:${P}::ntlmv1"})
+    (entry,) = only(loaded).authentication.values()
+    assert entry.scheme == "ntlmv1"
+    assert ["version 1 of NTLM" in finding.problem for finding in loaded.findings] == [True]
+
+
+def test_fast_25_a_proxy_of_another_kind_keeps_the_crawl_from_starting(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {"proxy": ("socks5://a.example:1080", "b.example")})
+    assert [finding.fatal for finding in loaded.findings] == [True]
+    assert "proxies of `socks5` are not spoken to" in loaded.findings[0].problem
+
+
 def test_an_encrypted_password_is_no_open_secret(tmp_path: Path) -> None:
     value = "u:{aes}AAAA"
     loaded = load(tmp_path, {"passwd/http://a.example/": value})

@@ -40,6 +40,8 @@ class Made:
     """What became of a file: the definition, and its rules."""
 
     source: DataSource
+    told: list[str]
+    """Codes of the notices, in their order."""
 
     @property
     def rules(self) -> CompiledSource:
@@ -221,6 +223,7 @@ QUICK = {"delay": 0.0, "enforce_delay_per_ip": False}
 SECOND = f'</DomainSpecification><DomainSpecification name="other">{fast_options({"start_uris": ("http://o.example/",)})}'
 PROXIES = {"proxy": ("one.example:3128",)}
 DELETES = {"rss/del_expired_links": True}
+FED = {"feeding/main/collection": "archive"}
 ADAPTIVE = {"refresh_mode": "adaptive"}
 LINKS = [FeedLink(key, seen=0.0, place=-key) for key in range(130)]
 
@@ -273,6 +276,16 @@ CASES: dict[int, Case] = {
     110: Case(lambda made: made.source.duplicates.listed, 10, 3, {"pp/max_dupes": 3}),
     114: Case(lambda made: made.source.duplicates.always_listed, None, ".*/start[.]html",
               {"pp/ecl_override": ".*/start[.]html"}),
+    106: Case(lambda made: made.source.storage.clusters, 8, 3, {"storage/clusters": 3}),
+    107: Case(lambda made: made.source.storage.compact_below, 85, 50, {"storage/defrag_threshold": 50}),
+    121: Case(lambda made: made.source.feeding.destinations["main"].index, "pages", "archive",
+              {"feeding/main/collection": "archive"}, {"feeding/main/collection": "pages"}),
+    122: Case(lambda made: made.told, [], ["N-RANGE"], {"feeding/main/destination": "elsewhere"}, FED),
+    123: Case(lambda made: made.source.feeding.destinations["main"].paused, False, True,
+              {"feeding/main/paused": True}, FED),
+    124: Case(lambda made: [name for name, one in made.source.feeding.destinations.items() if one.primary], ["main"],
+              ["copy"], {"feeding/main/primary": False, "feeding/copy/primary": True},
+              {**FED, "feeding/main/primary": True, "feeding/copy/collection": "copies"}),
     135: errors("http_errors", "4xx", "KEEP", judged("404", 9), "delete", "keep"),
     136: errors("http_errors", "5xx", "DELETE:2", judged("503", 2), "keep", "delete"),
     137: errors("http_errors", "int", "DELETE:2", judged("int", 2), "keep", "delete"),
@@ -359,7 +372,9 @@ def taken(made: Made, most: int) -> list[str]:
 def make(folder: Path, options: Mapping[str, Any], raw: str) -> Made:
     file = folder / "collection.xml"
     file.write_text(fast_xml({"start_uris": ("http://a.example/",), **options}, inside=raw))
-    return Made(require(read_definitions(file)).sources["handbook"])
+    loaded = read_definitions(file)
+    told = [finding.problem.partition(":")[0] for finding in loaded.findings]
+    return Made(require(loaded).sources["handbook"], told)
 
 
 @pytest.fixture

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fast import fast_options, fast_xml
+from support.fast import fast_xml
 
 from ultracrawl.boundary.site import no_addresses
 from ultracrawl.dialects import read_definitions
 from ultracrawl.frontier import Rota
 from ultracrawl.model import LinkKind
-from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, load_project, require
-from ultracrawl.sources.writing import definition_text
+from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
 
 START = {"start_uris": ("http://a.example/",)}
 
@@ -193,19 +192,3 @@ def test_fast_vector_34_a_minor_cycle(tmp_path: Path) -> None:
 def test_fast_vector_32_33_scores_are_those_of_the_defaults(tmp_path: Path) -> None:
     rule = source(tmp_path, {}).refresh.adaptive_rule(uses_sitemaps=False)
     assert (rule.coverage_min, rule.coverage_max_pct, rule.quota) == (25, 10, 90)
-
-
-def test_what_is_written_as_yaml_means_the_same(tmp_path: Path) -> None:
-    """Every honoured option at once, by its sample."""
-    from dialects.test_fast_options import FILES, HONOURED, named
-
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    options = {named(spec): spec.sample for spec in HONOURED if spec.number not in (2, 5)}
-    options["workqueue_priority/levels"] = 3
-    made = source(tmp_path, options)
-    project = require(read_definitions(tmp_path / "collection.xml"))
-    (tmp_path / "ultracrawl.yaml").write_text(definition_text(project, tmp_path))
-    (again,) = require(load_project(tmp_path / "ultracrawl.yaml")).sources.values()
-    assert again.model_dump() == made.model_dump()
-    assert fast_options({}) == ""

@@ -26,6 +26,8 @@ class Robot:
     def __init__(self) -> None:
         self.state = SqliteState(":memory:", "s")
         self.now = 0.0
+        self.left: list[UrlRecord] = []
+        """Documents for which a copy was looked for."""
         self.on_finish: list[Callable[[Visit], None]] = []
         self.state.discover(QueueEntry(1, URL, "h", 0, 1), 0.0)
 
@@ -40,6 +42,7 @@ class Robot:
             recorder=SimpleNamespace(on_finish=self.on_finish),
             run=run,
             source=SimpleNamespace(name="s"),
+            duplicates=SimpleNamespace(left=self.left.append),
         )
         desk = ExpiryDesk(cast("CrawlSession", cast("Any", session)))
         desk.open()
@@ -92,6 +95,7 @@ def test_an_expired_description_that_a_run_does_not_renew_leaves(
     assert robot.state.expiry.outlook(11 * DAY) == (1, 0.0)
     robot.run(11, outcome)
     assert robot.leaving == "EXPIRED: rd-expires 1970-01-11"
+    assert [record.url for record in robot.left] == [URL], "a copy of it takes its place"
     record = robot.state.get(1)
     assert record is not None
     assert (record.checksum, record.etag) == (b"", ""), "a later visit makes it anew"

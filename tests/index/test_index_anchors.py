@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tantivy import SchemaBuilder
 from whoosh.fields import Schema
-from whoosh.index import create_in
+from whoosh.index import create_in, open_dir
+from whoosh.query import Phrase, Term
 
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
 from ultracrawl.index.changes import last_changes
@@ -105,6 +106,19 @@ def test_a_batch_comes_to_the_last_change_of_each_document() -> None:
     assert last_changes([named, BIRD])[key] == BIRD
     assert last_changes([Deletion(*key), named])[key] == Deletion(*key)
     assert last_changes([named, Deletion(*key)])[key] == Deletion(*key)
+
+
+def test_stock_whoosh_reads_anchor_texts_with_their_gaps(tmp_path: Path) -> None:
+    index = open_index(IndexConfig("whoosh", tmp_path / "i", tuple(ATTRIBUTES.values())))
+    index.apply([BIRD, IN_TEXT])
+    index.close()
+    with open_dir(str(tmp_path / "i")).searcher() as searcher:
+        for query, urls in (
+            (Phrase("anchors", ["grey", "herons"]), ["/bird"]),
+            (Phrase("anchors", ["herons", "a"]), []),
+            (Term("text", "herons"), ["/text"]),
+        ):
+            assert [hit["url"] for hit in searcher.search(query)] == urls
 
 
 def old_whoosh(path: Path, documents: list[IndexDocument]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -303,3 +304,11 @@ def test_no_query_text_raises_anything_but_a_user_error(text: str) -> None:
     engine.apply(LIBRARY)
     with suppress(UserError):
         assert engine.search(SearchQuery(text)).total <= len(LIBRARY)
+
+
+@pytest.mark.parametrize("text", ["heron", ""], ids=["match", "beginning"])
+def test_snippets_end_after_a_word(engine: IndexEngine, text: str) -> None:
+    engine.apply([document("/a", "heron " + " ".join(f"word{n:03}" for n in range(200)))])
+    (hit,) = engine.search(SearchQuery(text)).hits
+    assert re.fullmatch(r"word\d{3}", hit.snippet.split()[-1])
+    assert len(hit.snippet) > 250

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import time
 from pathlib import Path
 from typing import cast
+
+import pytest
 
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.open import IndexConfig
 from ultracrawl.index.outlet import FIRST_RETRY, Indexer, Outlet
 from ultracrawl.index.outlets import Outlets, queue_folder
+from ultracrawl.index.process import IndexProcess
 from ultracrawl.index.switch import EVERYTHING, FeedingSwitch
 
 
@@ -114,6 +120,33 @@ def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(t
         settle(outlet)
     assert [one.applied for one in indexers] == [["0000000001"]] * 2
     assert cache.sealed() == []
+
+
+def test_a_file_system_without_links_gets_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    outlets, indexers = shared(tmp_path)
+    cache = DocumentCache(tmp_path)
+    outlets.recover(cache)
+    outlets.deliver(fill(cache, 1))
+    for outlet in outlets:
+        settle(outlet)
+    assert [one.applied for one in indexers] == [["0000000001"]] * 2
+
+
+def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only(tmp_path: Path) -> None:
+    indexer = IndexProcess(IndexConfig("nonsense", tmp_path / "index"))
+    outlet = Outlet(tmp_path, indexer)
+    outlet.add(fill(DocumentCache(tmp_path), 1))
+    end = time.monotonic() + 30
+    while outlet.busy and time.monotonic() < end:
+        outlet.poll()
+        time.sleep(0.05)
+    assert (outlet.going, outlet.waiting) == (False, 1)
+    assert "unknown index engine 'nonsense'" in outlet.problem
+    outlet.close(1.0)
 
 
 def test_numbers_go_on_behind_what_waits_for_an_index_only(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index import Deletion, IndexDocument, SearchQuery
+from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
 from ultracrawl.index import batches as batches_module
 from ultracrawl.index.batches import Committed, Failed, Report, batches
 from ultracrawl.index.cache import DocumentCache
@@ -173,6 +173,7 @@ def test_batches_are_cut_by_text_and_number() -> None:
     long = IndexDocument("s", "/", "", "x" * (batches_module.TEXT_PER_COMMIT // 2))
     assert [len(batch) for batch in batches([long] * 5)] == [2, 2, 1]
     assert [len(batch) for batch in batches([Deletion("s", "/")] * 4001)] == [2000, 2000, 1]
+    assert [len(batch) for batch in batches([NewAnchors("s", "/", ())] * 900)] == [400, 400, 100]
     assert list(batches([])) == []
 
 

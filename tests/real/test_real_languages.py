@@ -1,6 +1,7 @@
 """HTML in many languages and character sets, crawled and then searched for inflected forms.
 
-Five languages come from the FAQ that Debian ships, the others from pages of our own.
+Nineteen languages come from the installation guide that Debian ships, five from its FAQ, the others from pages of our
+own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support import samples
 from support.nginx import nginx_site
 from support.project import LOOPBACK, Workspace
 from support.requirement import require
@@ -28,6 +30,29 @@ BY_DEBIAN = {
     "zh-cn": ["硬件", "源代码", "内核"],
 }
 """Words, mostly in forms other than those in the text, that the FAQ of each language answers."""
+
+IN_THE_GUIDE = {
+    "ca": ("ca", "organització voluntaris programari"),
+    "cs": ("cs", "dobrovolnická organizace věnující"),
+    "da": ("da", "frivillige organisationer idealet"),
+    "de": ("de", "Organisationen Freiwilliger"),
+    "el": ("el", "εθελοντικος οργανισμος"),
+    "en": ("en", "volunteers organizations"),
+    "es": ("es", "organizaciones voluntario dedicado"),
+    "fr": ("fr", "organisations bénévole promouvoir"),
+    "id": ("id", "organisasi sukarelawan"),
+    "it": ("it", "organizzazioni volontario ideale"),
+    "ja": ("ja", "有志 団体"),
+    "ko": ("ko", "자원자 조직"),
+    "nl": ("nl", "vrijwilliger organisatie"),
+    "pt": ("pt", "organizações voluntário"),
+    "ro": ("ro", "organizații voluntariat idealuri"),
+    "ru": ("ru", "организации добровольцы"),
+    "sv": ("sv", "frivilligorganisationen engagerade"),
+    "vi": ("vi", "tổ chức tình nguyện"),
+    "zh_CN": ("zh", "自愿者 自由软件基金会"),
+}
+"""By folder of the guide: the language, and words that its page about Debian answers, many in other forms."""
 
 OUR_OWN = {
     "en": ("The libraries were being indexed quickly.", "iso-8859-1", ["library", "index"]),
@@ -100,3 +125,46 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 )
 def test_a_crawled_page_is_found_by_other_forms_of_its_words(own: Searcher, code: str, word: str) -> None:
     assert f"/{code}.html" in {"/" + hit.url.rsplit("/", 1)[1] for hit in own.search(word, limit=20).hits}
+
+
+@pytest.fixture(scope="module")
+def guide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """Crawl the first chapter in every language into one source; the pages themselves name no language."""
+    for folder in IN_THE_GUIDE:
+        samples.installation_guide(folder, "ch01s01.html")
+    workspace = Workspace(tmp_path_factory.mktemp("guide"))
+    with nginx_site(samples.GUIDE) as server:
+        start = server.url.rstrip("/")
+        workspace.define(
+            start_urls=[f"{start}/{folder}/ch01.html" for folder in IN_THE_GUIDE],
+            depth=1,
+            detect_language=True,
+            default_language="sw",
+        )
+        workspace.crawl()
+    with Searcher.open(workspace.directory / "ultracrawl.yaml") as searcher:
+        yield searcher
+
+
+@pytest.mark.parametrize("folder", IN_THE_GUIDE)
+def test_a_query_in_each_of_19_languages_finds_its_page_in_one_mixed_corpus(
+    guide: Searcher, folder: str
+) -> None:
+    language, words = IN_THE_GUIDE[folder]
+    hits = guide.search(words, limit=5).hits
+    pages = [hit.url.split("/", 3)[3] for hit in hits]
+    assert f"{folder}/ch01s01.html" in pages[:3], pages
+    (hit,) = (hit for hit in hits if hit.url.endswith(f"/{folder}/ch01s01.html"))
+    assert hit.attributes["Language"] == [language]
+    assert "\x02" in hit.snippet
+
+
+def test_the_language_of_nearly_every_page_of_the_guide_is_told(guide: Searcher) -> None:
+    """Told by the text alone, over pages of some hundred words each; short ones may have the default."""
+    wrong = total = 0
+    for hit in guide.search("", limit=1000).hits:
+        folder = hit.url.split("/")[3]
+        total += 1
+        wrong += hit.attributes["Language"] != [IN_THE_GUIDE[folder][0]]
+    assert total > 150
+    assert wrong / total < 0.05

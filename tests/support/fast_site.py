@@ -69,7 +69,9 @@ SEVERAL = ("/same-", "/near-", "/meta-", "/begins-")
 
 def build(site: Site, url: str) -> None:
     """Fill a site with all that is asked about."""
-    own = {"/": {"links": [*PAGES, *OTHERS, f"http://127.0.0.2:{urlsplit(url).port}/elsewhere"]}}
+    own = {
+        "/": {"title": "home", "links": [*PAGES, *OTHERS, f"http://127.0.0.2:{urlsplit(url).port}/elsewhere"]}
+    }
     for path, given in {**own, **PAGES}.items():
         shown = {"title": path if not path.startswith(SEVERAL) else "Same", "text": f"text of {path}"}
         site.page(path, **{**shown, **given})

@@ -200,6 +200,21 @@ def odt(
     return out.getvalue()
 
 
+def open_document(kind: str, text: str, link: str) -> bytes:
+    """Return a document of a kind of OpenDocument (`spreadsheet`, `presentation`) with one paragraph and a link."""
+    names = "xmlns:o='o' xmlns:t='t' xmlns:x='x' xmlns:m='m' xmlns:d='d'"
+    content = (
+        f"<o:document-content {names}><o:body><o:{kind}><t:p>{text} <t:a x:href='{link}'>see</t:a></t:p>"
+    )
+    meta = "<d:title>T</d:title><m:initial-creator>Ann Author</m:initial-creator>"
+    members = {
+        "content.xml": f"{content}</o:{kind}></o:body></o:document-content>",
+        "meta.xml": f"<o:document-meta {names}><o:meta>{meta}<m:creation-date>2024-03-01T12:00:00</m:creation-date>"
+        "</o:meta></o:document-meta>",
+    }
+    return zipped(members, first=f"application/vnd.oasis.opendocument.{kind}")
+
+
 def epub(text: str = "needle", *, link: str = "") -> bytes:
     """Return an electronic book with two chapters."""
     chapter = "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>C</title></head><body><p>{}</p></body></html>"
@@ -257,7 +272,7 @@ def image(kind: str = "PNG", description: str = "needle") -> bytes:
         info = PngImagePlugin.PngInfo()
         info.add_text("Title", "T")
         info.add_text("Author", "Ann Author")
-        info.add_text("Description", "needle")
+        info.add_text("Description", description)
         picture.save(out, "PNG", pnginfo=info)
     else:
         exif = Image.Exif()

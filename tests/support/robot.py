@@ -17,7 +17,7 @@ class RobotFiles:
         self.workspace = workspace
         self.config: Path = workspace.directory / "config"
         self.config.mkdir()
-        for name in ("filter.conf", "filterrules.conf", "classification.conf"):
+        for name in ("filter.conf", "filterrules.conf", "classification.conf", "mime.types"):
             self.write(name, (DEFAULTS / name).read_text())
         self.properties()
 

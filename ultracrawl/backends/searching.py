@@ -7,7 +7,8 @@ from pathlib import Path
 from types import TracebackType
 
 from ultracrawl.attributes import AttributeType
-from ultracrawl.backends.open import open_index
+from ultracrawl.attributes.value_lists import ValueList, value_text
+from ultracrawl.backends.open import open_index, value_lists
 from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
@@ -29,6 +30,7 @@ class Searcher:
     def __init__(self, project: Project, index: str = "") -> None:
         self._project = project
         self._index = open_index(project, index or searched_index(project))
+        self._lists: Mapping[str, ValueList] | None = None
 
     @classmethod
     def open(cls, definitions: str | Path, index: str = "") -> Searcher:
@@ -56,7 +58,8 @@ class Searcher:
         `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
-            text, sort=sort, limit=limit, offset=offset, facets=tuple(facets), facet_limit=facet_limit, like=like,
+            self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
+            facet_limit=facet_limit,
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
             boosts=tuple(self._project.index.boosts.items()),
         )  # fmt: skip
@@ -73,6 +76,13 @@ class Searcher:
         """Return how many documents match; the arguments are those of `search`."""
         return self.search(text, sources=sources, groups=groups, filters=filters, limit=0).total
 
+    def expanded(self, text: str) -> str:
+        """Return the query that stands for what a user typed: `text` itself, unless a subclass overrides this.
+
+        Source: Ultra Search 16, the expansion of user text.
+        """
+        return text
+
     @property
     def attributes(self) -> dict[str, AttributeType]:
         """The search attributes by name, with their types."""
@@ -82,6 +92,18 @@ class Searcher:
     def groups(self) -> Mapping[str, tuple[str, ...]]:
         """The data groups by name, with their sources."""
         return self._project.groups
+
+    @property
+    def lists(self) -> Mapping[str, ValueList]:
+        """The lists of values by search attribute, those of the definition and those that were loaded."""
+        if self._lists is None:
+            self._lists = value_lists(self._project)
+        return self._lists
+
+    def display_name(self, attribute: str, value: object, language: str = "") -> str:
+        """Return what a value of an attribute is called in a language; itself where no list names it."""
+        known = self.lists.get(attribute)
+        return value_text(value) if known is None else known.display_name(value, language)
 
     def close(self) -> None:
         """Release the files of the index."""

@@ -87,7 +87,9 @@ class AddressPolicy:
         rule = self.refuses(address)
         if rule is None:
             return Decision(True, "address", "address", f"{address} may be connected to")
-        return Decision(False, "address", rule, f"{address} is not public; allow_networks does not name it")
+        return Decision(
+            False, "address", rule, f"{address} is not public, and in no network that the definition opens"
+        )
 
     def _allows(self, address: IpAddress) -> bool:
         return any(address in network for network in self.allow_networks)

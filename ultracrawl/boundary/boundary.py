@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ultracrawl.boundary.areas import Area, AreaRules
 from ultracrawl.boundary.matcher import UriTable, by_action
 from ultracrawl.boundary.paths import ExtensionTable
 from ultracrawl.boundary.rules import Action, BoundaryRules, Combine
@@ -20,7 +21,7 @@ FWDLINKS = "fwdlinks no"
 FWDREDIRECTS = "fwdredirects no"
 DYNAMIC = "dynamic pages are not indexed"
 NO_RULE = "no rule refuses it"
-RULE_STAGES = frozenset({"domain", "port", "path", "uri"})
+RULE_STAGES = frozenset({"domain", "port", "path", "uri", "area"})
 """Stages that ask what is said about hosts and URLs, beside schemes, extensions, depth and the way there."""
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
 
@@ -37,7 +38,8 @@ class Boundary:
     """The compiled boundary rules of one source.
 
     A canonical URL meets the stages in this order: scheme, extension, recursion, depth, domain, port, path,
-    uri, link (`fwdlinks`, `fwdredirects`), index (follow only, dynamic pages). The first refusal ends it.
+    uri, area (what belongs to other sources), link (`fwdlinks`, `fwdredirects`), index (follow only, dynamic
+    pages). The first refusal ends it.
     Within a stage exclusion wins. With `Combine.ANY` an inclusion in one of the stages domain and uri is
     enough, and the uri stage says so.
     """
@@ -48,9 +50,12 @@ class Boundary:
         *,
         policy: UrlPolicy = DEFAULT_POLICY,
         addresses: Addresses = no_addresses,
+        areas: Iterable[AreaRules] = (),
     ) -> None:
         rules = rules or BoundaryRules()
         self.rules = rules
+        self._areas = tuple(Area(one, policy) for one in areas)
+        self._addresses = addresses
         self._judge = SiteJudge(rules, addresses)
         self._sites: dict[str, Site] = {}
         self._extensions = ExtensionTable(rules.exclude_extensions)
@@ -91,6 +96,8 @@ class Boundary:
         if site.paths is not None and (rule := site.paths.refusal(path)) is not None:
             return rule
         if self._looks_at_uris and (rule := self._uri_refusal(site, url, seed)) is not None:
+            return rule
+        if self._areas and (rule := self._area_refusal(site, url)) is not None:
             return rule
         return (
             self._link_refusal(site, kind, parent) if self._looks_at_links and parent and not seed else None
@@ -154,7 +161,7 @@ class Boundary:
     @property
     def asks_addresses(self) -> bool:
         """Whether rules look at the addresses of hosts, so that meeting a host may need a look-up of its name."""
-        return self._judge.asks_addresses
+        return self._judge.asks_addresses or any(area.asks_addresses for area in self._areas)
 
     @staticmethod
     def depends_on_route(rule: str) -> bool:
@@ -187,6 +194,10 @@ class Boundary:
             return CLOSED_BOTH if self._any and self._judge.closed else CLOSED_URIS
         return None
 
+    def _area_refusal(self, site: Site, url: str) -> str | None:
+        found = (area.rule for area in self._areas if area.covers(site.host, url, self._addresses))
+        return next(found, None)
+
     def _uri_inclusion(self, url: str) -> str | None:
         return self._included_uri.find(url) or self._followed_uri.find(url)
 
@@ -213,6 +224,8 @@ class Boundary:
         if self._looks_at_uris:
             included = self._uri_inclusion(url) or NO_RULE
             yield _answer("uri", self._uri_refusal(site, url, asked.seed), included)
+        if self._areas:
+            yield _answer("area", self._area_refusal(site, url), NO_RULE)
         if self._looks_at_links and asked.parent and not asked.seed:
             refusal = self._link_refusal(site, asked.kind, asked.parent)
             yield _answer("link", refusal, "fwdlinks, fwdredirects")

@@ -51,7 +51,7 @@ class UriTable:
         policy = replace(policy, schemes=_ALL_SCHEMES)
         for rule in rules:
             check_rule(rule)
-            texts[rule.kind].setdefault(_uri_text(rule, policy), str(rule))
+            texts[rule.kind].setdefault(uri_text(rule, policy), str(rule))
         table = _text_table(texts)
         self.find = table.find
         self.empty = table.empty
@@ -74,16 +74,16 @@ def _add_host(texts: Texts, rule: DomainRule) -> None:
         texts[rule.kind].setdefault(text, str(rule))
         return
     if rule.kind is Kind.DOMAIN:
-        name = _host_text(text.removeprefix("*").removeprefix("."))
+        name = host_text(text.removeprefix("*").removeprefix("."))
         texts[Kind.EXACT].setdefault(name, str(rule))
         texts[Kind.SUFFIX].setdefault(f".{name}", str(rule))
     elif rule.kind is Kind.PREFIX:
-        texts[Kind.PREFIX].setdefault(_host_text(text, keep_dot=True), str(rule))
+        texts[Kind.PREFIX].setdefault(host_text(text, keep_dot=True), str(rule))
     else:
-        texts[rule.kind].setdefault(_host_text(text), str(rule))
+        texts[rule.kind].setdefault(host_text(text), str(rule))
 
 
-def _host_text(text: str, keep_dot: bool = False) -> str:
+def host_text(text: str, keep_dot: bool = False) -> str:
     """Return a host text as host names are compared: lower case, labels in DNS form, no dot at the end."""
     text = text.lower() if keep_dot else text.lower().removesuffix(".")
     return text if text.isascii() else ".".join(map(_label, text.split(".")))
@@ -94,7 +94,8 @@ def _label(label: str) -> str:
     return host_of(url) if url else label
 
 
-def _uri_text(rule: UriRule, policy: UrlPolicy) -> str:
+def uri_text(rule: UriRule, policy: UrlPolicy) -> str:
+    """Return the text of a rule as canonical URLs are compared with it; an expression as it stands."""
     text = rule.text.strip()
     if rule.kind is Kind.REGEXP:
         return text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli import crawl, explain, pause, resume, secret, status
+from ultracrawl.cli import crawl, explain, pause, reindex, resume, secret, status
 from ultracrawl.cli import lint as lint_verb
 from ultracrawl.cli.options import json_option, print_json, show_findings
 from ultracrawl.dialects import locate_definitions, read_definitions
@@ -17,6 +17,7 @@ from ultracrawl.dialects.fast_xml.notices import Notices
 from ultracrawl.dialects.fast_xml.reader import KEY_FILE, read_scopes
 from ultracrawl.dialects.fast_xml.writing import collections_xml
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
 
 _CONFIG = click.option(
@@ -45,7 +46,11 @@ def add(file: str, config: str | None) -> None:
 
     Login and SubDomain elements add or replace one; a section `logins` or `subdomains` stands for all, so that others
     are removed.
-    """
+
+    \b
+    Example:
+      ultracrawl admin add handbook.xml -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     target = _file(config)
     known = {one.name: one for one in (_scopes(target) if target.exists() else [])}
     for new in _scopes(Path(file)):
@@ -59,7 +64,12 @@ def add(file: str, config: str | None) -> None:
 @_CONFIG
 @json_option
 def list_collections(config: str | None, as_json: bool) -> None:
-    """List the collections, with their sub-collections and logins."""
+    """List the collections, with what they say about themselves, their sub-collections and logins.
+
+    \b
+    Example:
+      ultracrawl admin list -c collections.xml --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     for one in _scopes(_file(config)):
         info = one.settings.get(("", "info"))
         row = {
@@ -77,13 +87,20 @@ def list_collections(config: str | None, as_json: bool) -> None:
             for name in names
         ]
         click.echo(": ".join(filter(None, [one.name, ", ".join(parts)])))
+        for line in str(info.value).splitlines() if info else ():
+            click.echo(f"  {line.strip()}")
 
 
 @command.command("export")
 @_NAME
 @_CONFIG
 def export(name: str, config: str | None) -> None:
-    """Print the collection NAME as XML, with its passwords masked."""
+    """Print the collection NAME as XML, with its passwords masked.
+
+    \b
+    Example:
+      ultracrawl admin export handbook -c collections.xml > handbook.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     click.echo(collections_xml([_collection(name, config)], masked=True), nl=False)
 
 
@@ -92,7 +109,12 @@ def export(name: str, config: str | None) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_CONFIG
 def remove(name: str, yes: bool, config: str | None) -> None:
-    """Remove the collection NAME from the file. What was crawled stays until its data are deleted."""
+    """Remove the collection NAME from the file. What was crawled stays until its data are deleted.
+
+    \b
+    Example:
+      ultracrawl admin remove handbook --yes -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     _collection(name, config)
     if not yes:
         click.confirm(f"Remove the collection {name}?", abort=True)
@@ -105,8 +127,13 @@ def remove(name: str, yes: bool, config: str | None) -> None:
 @_CONFIG
 @click.pass_context
 def suspend(context: click.Context, name: str, config: str | None) -> None:
-    """Pause the running crawl of NAME; the same as `ultracrawl pause`."""
-    context.invoke(pause.command, sources=(name,), config=config, timeout=60.0)
+    """Pause the running crawl of NAME, or of a sub-collection of it; the same as `ultracrawl pause`.
+
+    \b
+    Example:
+      ultracrawl admin suspend handbook -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    context.invoke(pause.command, sources=_running(name, config), config=config, timeout=60.0)
 
 
 @command.command("resume")
@@ -114,8 +141,13 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
 @_CONFIG
 @click.pass_context
 def go_on(context: click.Context, name: str, config: str | None) -> None:
-    """Let the paused crawl of NAME go on; the same as `ultracrawl resume`."""
-    context.invoke(resume.command, sources=(name,), config=config, timeout=60.0)
+    """Let the paused crawl of NAME, or of a sub-collection of it, go on; the same as `ultracrawl resume`.
+
+    \b
+    Example:
+      ultracrawl admin resume handbook -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    context.invoke(resume.command, sources=_running(name, config), config=config, timeout=60.0)
 
 
 @command.command("refresh")
@@ -125,11 +157,39 @@ def go_on(context: click.Context, name: str, config: str | None) -> None:
 @json_option
 @click.pass_context
 def refresh(context: click.Context, name: str, force: bool, config: str | None, as_json: bool) -> None:
-    """Begin a cycle of NAME now, its sub-collections included."""
-    sources = read_definitions(_file(config)).project
-    names = [one for one in sources.sources if one == name or one.startswith(f"{name}.")] if sources else []
+    """Begin a cycle of NAME now, its sub-collections included.
+
+    \b
+    Example:
+      ultracrawl admin refresh handbook --force -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     context.invoke(
-        crawl.command, sources=tuple(names) or (name,), config=config, force=force, as_json=as_json
+        crawl.command, sources=_with_parts(name, config), config=config, force=force, as_json=as_json
+    )
+
+
+@command.command("reprocess")
+@_NAME
+@click.option(
+    "--site", "sites", multiple=True, metavar="HOST", help="Only the items of this site; may be repeated."
+)
+@_CONFIG
+@json_option
+@click.pass_context
+def reprocess(
+    context: click.Context, name: str, sites: tuple[str, ...], config: str | None, as_json: bool
+) -> None:
+    """Send the items of NAME, its sub-collections included, to the index again; the same as `ultracrawl reindex`.
+
+    They are made from what is stored, without a request; what `storage/remove_docs` removed is left as it is.
+
+    \b
+    Examples:
+      ultracrawl admin reprocess handbook -c collections.xml
+      ultracrawl admin reprocess handbook --site www.example.com
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    context.invoke(
+        reindex.command, sources=_with_parts(name, config), sites=sites, config=config, as_json=as_json
     )
 
 
@@ -137,7 +197,12 @@ def refresh(context: click.Context, name: str, force: bool, config: str | None, 
 @click.argument("file")
 @click.pass_context
 def verify(context: click.Context, file: str) -> None:
-    """Check a FILE with collections; the same as `ultracrawl lint`."""
+    """Check a FILE with collections; the same as `ultracrawl lint`.
+
+    \b
+    Example:
+      ultracrawl admin verify collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     context.invoke(lint_verb.command, files=(file,))
 
 
@@ -146,7 +211,12 @@ def verify(context: click.Context, file: str) -> None:
 @json_option
 @click.pass_context
 def statistics(context: click.Context, config: str | None, as_json: bool) -> None:
-    """Show what each collection holds and how its last cycle went; the same as `ultracrawl status`."""
+    """Show what each collection holds and how its last cycle went; the same as `ultracrawl status`.
+
+    \b
+    Example:
+      ultracrawl admin statistics -c collections.xml --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     context.invoke(status.command, config=config, as_json=as_json)
 
 
@@ -160,7 +230,12 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
 @_CONFIG
 @click.pass_context
 def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: str | None) -> None:
-    """Ask for a password, and print it as it may stand in the file; the same as `ultracrawl secret encrypt`."""
+    """Ask for a password, and print it as it may stand in the file; the same as `ultracrawl secret encrypt`.
+
+    \b
+    Example:
+      ultracrawl admin encrypt -c collections.xml
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     found = key or _file(config).with_name(KEY_FILE)
     context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
 
@@ -171,7 +246,13 @@ def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: 
 @json_option
 @click.pass_context
 def show(context: click.Context, place: str, config: str | None, as_json: bool) -> None:
-    """Show the status of a site (a host), or of a URI; the same as `ultracrawl status SITE` and `explain URL`."""
+    """Show the status of a site (a host), or of a URI; the same as `ultracrawl status SITE` and `explain URL`.
+
+    \b
+    Examples:
+      ultracrawl admin show www.example.com -c collections.xml
+      ultracrawl admin show https://www.example.com/a --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     if "://" in place:
         context.invoke(explain.command, url=place, config=config, as_json=as_json)
     else:
@@ -203,6 +284,20 @@ def _collection(name: str, config: str | None) -> Scope:
     if name not in found:
         raise UserError(f"there is no collection `{name}`; there are {', '.join(sorted(found)) or 'none'}")
     return found[name]
+
+
+def _with_parts(name: str, config: str | None) -> tuple[str, ...]:
+    """Return the source of a collection, and those of its sub-collections."""
+    project = read_definitions(_file(config)).project
+    found = [one for one in project.sources if one == name or one.startswith(f"{name}.")] if project else []
+    return tuple(found) or (name,)
+
+
+def _running(name: str, config: str | None) -> tuple[str, ...]:
+    """Return the sources of a collection that are being crawled; its own, if none is, so that this is said."""
+    project = read_definitions(_file(config)).project
+    parts = _with_parts(name, config)
+    return tuple(one for one in parts if project and running_crawl(project, one)) or (name,)
 
 
 def _write(path: Path, collections: list[Scope]) -> None:

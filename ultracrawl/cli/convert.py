@@ -1,4 +1,4 @@
-"""`ultracrawl convert`: definitions of another format as YAML."""
+"""`ultracrawl convert`: definitions of another format as YAML, and a source as the files of a portal robot."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.options import chosen_sources
 from ultracrawl.dialects import read_definitions
+from ultracrawl.dialects.portal_robot.export import robot_text, write_robot
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.sources import definition_text, render_findings, require
+from ultracrawl.sources import Project, definition_text, render_findings, require
 
 
 @click.command("convert")
@@ -18,25 +20,44 @@ from ultracrawl.sources import definition_text, render_findings, require
     "-o",
     "--output",
     metavar="FILE",
-    help="Write to this file, which must not exist. Default: standard output.",
+    help="Write to this file, or folder, which must not exist. Default: standard output.",
 )
-def command(file: str, output: str | None) -> None:
-    """Print the definitions of FILE (a FAST collection, a robot.conf, YAML) as a YAML definition file.
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(["yaml", "robot"]),
+    default="yaml",
+    help="A YAML definition file, or the files of a portal robot (robot.conf, filter.conf and so on).",
+)
+@click.option(
+    "--source", "name", metavar="NAME", help="With `--to robot`: the source. Default: the only one."
+)
+def command(file: str, output: str | None, form: str, name: str | None) -> None:
+    """Print the definitions of FILE (a FAST collection, a robot.conf, YAML) as a YAML definition file, or as a robot.
 
     What comes out means the same as FILE: options at their defaults are left out. Paths are relative where the
     output lies in the same folder as FILE, else absolute. What FILE says and YAML cannot is told on standard error.
     Passwords stand in the output as in FILE, so that only you may read it.
 
+    With `--to robot` one source becomes the files of a portal robot, in the folder `config` of the output. What they
+    cannot say is left out, and told on standard error option by option.
+
     \b
-    Example:
+    Examples:
       ultracrawl convert collection.xml -o ultracrawl.yaml
+      ultracrawl convert ultracrawl.yaml --to robot --source handbook -o handbook-robot
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if output is not None and Path(output).exists():
         raise UserError(f"{output} exists already; give the name of a new file")
+    if name is not None and form != "robot":
+        raise UserError("--source goes with `--to robot`; a YAML file holds all sources")
     loaded = read_definitions(file)
     project = require(loaded)
     if loaded.findings:
         click.echo(render_findings(loaded.findings), err=True)
+    if form == "robot":
+        _robot(project, file, name, output)
+        return
     folder = Path(output).parent if output else Path(file).parent
     text = definition_text(project, folder)
     if output is None:
@@ -49,3 +70,22 @@ def command(file: str, output: str | None) -> None:
             stream.write(text)
     except OSError as error:
         raise WorkError(f"{output} cannot be written: {error.strerror}") from error
+
+
+def _robot(project: Project, file: str, name: str | None, output: str | None) -> None:
+    """Print or write the files of a robot, and tell what they cannot say."""
+    sources = chosen_sources(project, [name] if name else [])
+    if len(sources) != 1:
+        raise UserError(f"a robot is one source; name it by --source: {', '.join(project.sources)}")
+    text = robot_text(project, sources[0], file)
+    if output is None:
+        for path, content in text.files.items():
+            click.echo(f"# ---- config/{path}\n{content}")
+    else:
+        try:
+            for written in write_robot(text, Path(output)):
+                click.echo(str(written))
+        except OSError as error:
+            raise WorkError(f"{output} cannot be written: {error.strerror}") from error
+    if text.findings:
+        click.echo(render_findings(text.findings), err=True)

@@ -13,6 +13,9 @@ from ultracrawl.cli.options import config_option, json_option, open_project, pri
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.values import attributes_to_json
+from ultracrawl.jobs import repair
+from ultracrawl.jobs.repair import Repair
+from ultracrawl.sources import Project
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
 T = TypeVar("T")
@@ -87,7 +90,7 @@ def check(name: str, config: str | None, as_json: bool) -> None:
         for what in wrong or ["Sound."]:
             click.echo(what)
     if wrong:
-        raise IndexStoreError("the index is damaged; `ultracrawl index rebuild` keeps what can be read")
+        raise IndexStoreError("the index is damaged; `ultracrawl index rebuild` repairs it")
 
 
 @command.command("optimise")
@@ -101,7 +104,10 @@ def optimise(name: str, config: str | None, as_json: bool) -> None:
     Example:
       ultracrawl index optimise
     """  # noqa: D301 - as above
-    _work(name, config, as_json, "optimised", lambda index: index.optimise())
+    project = open_project(config)
+    before, started = _facts(project, name), time.monotonic()
+    _with_index(name, config, lambda index: index.optimise())
+    _tell("optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json)
 
 
 @command.command("rebuild")
@@ -111,14 +117,17 @@ def optimise(name: str, config: str | None, as_json: bool) -> None:
 def rebuild(name: str, config: str | None, as_json: bool) -> None:
     """Index every document anew from what the index has kept of it, without any request.
 
-    It repairs a damaged index as far as that can be read; documents that cannot come back with their next
-    crawl. The index can be searched meanwhile.
+    It repairs a damaged index. Documents that cannot be read in it are made again from stored answers
+    (`storage: {keep: true}`); the others are fetched by the next crawl. The index can be searched meanwhile.
 
     \b
     Example:
       ultracrawl index rebuild
     """  # noqa: D301 - as above
-    _work(name, config, as_json, "rebuilt", lambda index: index.rebuild())
+    project = open_project(config)
+    before, started = _facts_if_readable(project, name), time.monotonic()
+    done = repair.rebuild(project, name)
+    _tell("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
 
 
 @command.command("dump")
@@ -148,30 +157,52 @@ def dump(name: str, config: str | None) -> None:
         index.close()
 
 
-def _work(
-    name: str, config: str | None, as_json: bool, done: str, work: Callable[[IndexEngine], object]
+def _facts(project: Project, name: str) -> IndexFacts:
+    index = open_index(project, name)
+    try:
+        return index.facts()
+    finally:
+        index.close()
+
+
+def _facts_if_readable(project: Project, name: str) -> IndexFacts | None:
+    try:
+        return _facts(project, name)
+    except IndexStoreError:
+        return None  # damaged, which is why it is rebuilt
+
+
+def _tell(
+    done: str,
+    before: IndexFacts | None,
+    after: IndexFacts,
+    seconds: float,
+    repaired: Repair,
+    *,
+    as_json: bool,
 ) -> None:
-    """Do the work and tell how large the index was before and is now."""
-
-    def measured(index: IndexEngine) -> tuple[IndexFacts | None, IndexFacts]:
-        try:
-            before = index.facts()
-        except IndexStoreError:
-            before = None  # damaged, which is why it is rebuilt
-        work(index)
-        return before, index.facts()
-
-    started = time.monotonic()
-    before, after = _with_index(name, config, measured)
-    seconds = time.monotonic() - started
+    """Tell how large the index was before and is now, and what could not be read."""
     if as_json:
         earlier = None if before is None else _facts_json(before)
-        print_json({"seconds": round(seconds, 1), "before": earlier, "after": _facts_json(after)})
-    else:
-        was = f" (was {before.size / 1e6:,.1f})" if before else ""
-        click.echo(
-            f"{done.capitalize()} in {seconds:.1f} s: {after.documents:,} documents, {after.size / 1e6:,.1f} MB{was}"
+        print_json(
+            {
+                "seconds": round(seconds, 1),
+                "before": earlier,
+                "after": _facts_json(after),
+                "unreadable": repaired.unreadable,
+                "remade": repaired.remade,
+                "fetched_again": repaired.fetched_again,
+            }
         )
+        return
+    was = f" (was {before.size / 1e6:,.1f})" if before else ""
+    click.echo(
+        f"{done.capitalize()} in {seconds:.1f} s: {after.documents:,} documents, {after.size / 1e6:,.1f} MB{was}"
+    )
+    if repaired.remade:
+        click.echo(f"  {repaired.remade:>9,}  could not be read, and were made again from what is stored")
+    if repaired.fetched_again:
+        click.echo(f"  {repaired.fetched_again:>9,}  could not be read; the next crawl fetches them again")
 
 
 def _with_index(name: str, config: str | None, work: Callable[[IndexEngine], T]) -> T:

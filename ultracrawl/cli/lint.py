@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import click
@@ -10,8 +11,9 @@ from ultracrawl.backends import cache_folder, former_indexes
 from ultracrawl.cli.options import found_definitions, json_option, print_json
 from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import UserError
-from ultracrawl.model import Finding
-from ultracrawl.sources import Project
+from ultracrawl.extensions.filtering.desk import Filtering
+from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.sources import Loaded, Project
 
 
 @click.command("lint")
@@ -33,7 +35,11 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
     if not locations:
         raise UserError("there is no definition file to check; name one, or write ultracrawl.yaml here")
     loaded = [read_definitions(location) for location in locations]
-    findings = [finding for one in loaded for finding in one.findings]
+    findings = [
+        finding
+        for location, one in zip(locations, loaded, strict=True)
+        for finding in (*one.findings, *_of_filters(location, one))
+    ]
     findings += [finding for one in loaded if one.project for finding in former_destinations(one.project)]
     for finding in findings:
         if as_json:
@@ -59,3 +65,16 @@ def former_destinations(project: Project) -> Iterator[Finding]:
             instead = f"name it again, or remove what is left of it below {folder}"
             key = f"sources.{source.name}.feeding.destinations"
             yield Finding(str(project.base), 0, key, problem, instead, fatal=False)
+
+
+def _of_filters(location: str, loaded: Loaded) -> Iterator[Finding]:
+    """Yield the mistakes in the filters that sources of a definition name."""
+    for source in loaded.project.sources.values() if loaded.project else ():
+        if source.filters.file is None:
+            continue
+        try:
+            Filtering(source.filters, time.time)
+        except DefinitionError as error:
+            yield from error.findings
+        except UserError as error:
+            yield Finding(location, 0, f"sources.{source.name}.filters", str(error), "correct its path")

@@ -18,8 +18,10 @@ from ultracrawl.sources import adhoc
 @click.argument("url")
 @config_option
 @click.option("--source", "name", metavar="NAME", help="Ask as the crawler of this source does.")
-@click.option("--no-dns", is_flag=True, help="Do not ask for aliases of the host.")
-@click.option("--advanced-dns", is_flag=True, help="Ask for the names of the addresses, too.")
+@click.option("--no-dns", "--nodns", "no_dns", is_flag=True, help="Do not ask for aliases of the host.")
+@click.option(
+    "--advanced-dns", is_flag=True, help="Ask for the names of the addresses and for name servers, too."
+)
 @json_option
 def command(
     url: str, config: str | None, name: str | None, no_dns: bool, advanced_dns: bool, as_json: bool
@@ -58,6 +60,7 @@ def _as_json(found: SiteProbe) -> dict[str, object]:
         "aliases": found.aliases,
         "addresses": list(found.addresses),
         "reverse_names": found.reverse_names,
+        "name_servers": found.name_servers,
         "redirects": [
             {"url": one.url, "status": one.status, "location": one.location} for one in found.redirects
         ],
@@ -77,6 +80,7 @@ def _print(found: SiteProbe) -> None:
         ("aliases", ", ".join(found.aliases)),
         ("addresses", ", ".join(found.addresses)),
         *(("reverse", f"{address}: {name or 'no name'}") for address, name in found.reverse_names.items()),
+        ("name servers", ", ".join(found.name_servers)),
         *(
             ("answer", f"{one.status} {one.url}{f' -> {one.location}' if one.location else ''}")
             for one in found.redirects
@@ -89,6 +93,6 @@ def _print(found: SiteProbe) -> None:
     ]
     for label, text in rows:
         if text:
-            click.echo(f"  {label:<11} {text}")
+            click.echo(f"  {label:<12} {text}")
     for problem in found.problems:
-        click.echo(f"  problem     {problem}", err=True)
+        click.echo(f"  problem      {problem}", err=True)

@@ -12,9 +12,12 @@ from ultracrawl.jobs.reindex import reindex_sources
 
 @click.command("reindex")
 @click.argument("sources", nargs=-1)
+@click.option(
+    "--site", "sites", multiple=True, metavar="HOST", help="Only the documents of this site; may be repeated."
+)
 @config_option
 @json_option
-def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
+def command(sources: tuple[str, ...], config: str | None, as_json: bool, sites: tuple[str, ...] = ()) -> None:
     """Make every document of SOURCES (all if none is named) again from what is stored, without one request.
 
     For sources with `storage: {keep: true}`. Use it after the index was lost, or after a change of attributes.
@@ -24,11 +27,14 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
     Examples:
       ultracrawl reindex
       ultracrawl reindex handbook --json
+      ultracrawl reindex handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     chosen = chosen_sources(project, sources)
     with ProgressLine(enabled=True) as progress:
-        reports = reindex_sources(project, chosen, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update)
+        reports = reindex_sources(
+            project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update
+        )
     if as_json:
         print_json({"runs": [report.as_json() for report in reports]})
     else:

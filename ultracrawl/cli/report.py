@@ -49,6 +49,8 @@ def print_report(report: RunReport) -> None:
         )
     _print_errors(report)
     _print_rejected(report)
+    for remark in report.remarks:
+        click.echo(f"  Note: {remark}")
     for problem in report.problems:
         click.echo(f"  Problem: {problem}", err=True)
     if report.reached_nothing:

@@ -24,6 +24,7 @@ from ultracrawl.model import DefinitionError
 Change = Callable[[RulesEditor], None]
 ELSEWHERE = {
     **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
+    "create": "robot_create",
     "report": "robot_reports",
     "schedule": "robot_schedule",
     "edit-site": "robot_editing",
@@ -56,10 +57,11 @@ class RobotVerbs(click.Group):
 def command() -> None:
     """Control a portal robot, and edit its sites and filter rules in the filterrules.conf beside its robot.conf.
 
-    Comments and order of the file stay as they are. A change counts from the next run on.
+    Comments and order of the file stay as they are. A change counts from the next start of the robot on.
 
     \b
     Examples:
+      ultracrawl robot create docs
       ultracrawl robot create-site www.example.com --depth 5 -c config/robot.conf
       ultracrawl robot start --background -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
@@ -240,6 +242,14 @@ def delete_rule(name: str, yes: bool, config: str | None) -> None:
 
 
 # ---- the file
+
+
+def starts_of_site(config: str | None, name: str) -> list[str]:
+    """Return the enabled starting points of a site, whether it is enabled or not. Raises `UserError`."""
+    sites = {site.name: site for site in _rules(config).sites}
+    if name not in sites:
+        raise UserError(f"there is no site {name!r}; the sites are: {', '.join(sites) or 'none'}")
+    return [start.url for start in sites[name].starts if start.enabled]
 
 
 def rules_path(config: str | None) -> Path:

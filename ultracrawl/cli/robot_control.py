@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -128,12 +129,19 @@ def status(config: str | None, name: str | None, as_json: bool) -> None:
     Example:
       ultracrawl robot status -c config/robot.conf --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    show_status(config, name, as_json=as_json)
+
+
+def show_status(config: str | None, name: str | None, *, as_json: bool) -> None:
+    """Print the status of a robot."""
     project, source = robot_source(config, name)
     found = robot_status(project, source)
     if as_json:
         print_json(found.as_json())
         return
-    click.echo(f"{found.source}: {found.state}")
+    click.echo(
+        f"{found.source}: {found.state}  ({datetime.fromtimestamp(found.refreshed):%Y-%m-%d %H:%M:%S})"
+    )
     click.echo(f"  Starting Points: {found.starting_points} defined")
     click.echo(f"  {found.known:>9,}  URLs known, {found.waiting:,} waiting, {found.excluded:,} excluded")
     click.echo(f"  {found.indexed:>9,}  descriptions in the index")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot_control import robot_options, robot_source
-from ultracrawl.jobs.robot_report import excluded_urls, servers_found
+from ultracrawl.cli.robot_control import robot_options, robot_source, show_status
+from ultracrawl.dialects import locate_definitions
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.robot_facts import Fact, configuration, versions
+from ultracrawl.jobs.robot_report import excluded_urls, servers_found, waiting_urls
 
 
 @click.group("report")
 def report() -> None:
-    """Show what became of the robot's URLs: `excluded` by reason, and `servers` with what waits at each.
+    """Show what became of the robot's URLs, and what the robot is made of.
 
-    `ultracrawl robot status` has the overview, `ultracrawl queue` the URLs that wait.
+    `ultracrawl queue` shows in which order and why URLs are due.
     """
 
 
@@ -48,15 +55,79 @@ def excluded(reason: str | None, config: str | None, name: str | None, as_json: 
 @robot_options
 @json_option
 def servers(config: str | None, name: str | None, as_json: bool) -> None:
-    """Show the servers with URLs that wait, and how many wait at each.
+    """Show all servers that the robot has met: URLs known, waiting, in the index, excluded.
 
     \b
     Example:
       ultracrawl robot report servers -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project, source = robot_source(config, name)
-    for site, waiting in servers_found(project, source.name):
+    found = servers_found(project, source.name)
+    if found and not as_json:
+        click.echo("    known   waiting  in index  excluded  server")
+    for one in found:
         if as_json:
-            print_json({"site": site, "waiting": waiting})
+            print_json(asdict(one))
         else:
-            click.echo(f"{waiting:>9,}  {site}")
+            numbers = (one.known, one.waiting, one.indexed, one.excluded)
+            click.echo(" ".join(f"{number:>9,}" for number in numbers) + f"  {one.site}")
+
+
+@report.command("waiting")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="URLs that are shown.")
+@robot_options
+@json_option
+def waiting(limit: int, config: str | None, name: str | None, as_json: bool) -> None:
+    """Show URLs that wait in the pool, with their depth.
+
+    \b
+    Example:
+      ultracrawl robot report waiting --limit 20 -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    project, source = robot_source(config, name)
+    for url, depth in waiting_urls(project, source.name, limit):
+        if as_json:
+            print_json({"url": url, "depth": depth})
+        else:
+            click.echo(f"{depth:>5}  {url}")
+
+
+@report.command("overview")
+@robot_options
+@json_option
+def overview(config: str | None, name: str | None, as_json: bool) -> None:
+    """Show state and numbers of the robot, as `ultracrawl robot status` does."""
+    show_status(config, name, as_json=as_json)
+
+
+@report.command("version")
+@robot_options
+@json_option
+def version(config: str | None, name: str | None, as_json: bool) -> None:
+    """Show the versions of the program, of Python and of libraries, and where index and state are."""
+    project, _ = robot_source(config, name)
+    _show(versions(project), as_json=as_json)
+
+
+@report.command("configuration")
+@click.option("-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG.")
+@json_option
+def show_configuration(config: str | None, as_json: bool) -> None:
+    """Show every property of robot.conf as it takes effect and where it is set, with filters, sites and rules.
+
+    \b
+    Example:
+      ultracrawl robot report configuration -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+    location = locate_definitions(config)
+    if location is None:
+        raise UserError("there is no robot.conf; name it with -c, or in $ULTRACRAWL_CONFIG")
+    _show(configuration(Path(location)), as_json=as_json)
+
+
+def _show(facts: Iterable[Fact], *, as_json: bool) -> None:
+    for fact in facts:
+        if as_json:
+            print_json(fact._asdict())
+        else:
+            click.echo(f"{fact.name:<28} {fact.value}{f'  ({fact.given})' if fact.given else ''}")

@@ -13,7 +13,8 @@ from ultracrawl.attributes.value_lists import ValueList
 from ultracrawl.backends import Searcher, value_lists
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.index import Filter, Hit, Operator, SearchResult
+from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
+from ultracrawl.index.snippet import as_line
 
 START, END = "\x02", "\x03"
 
@@ -79,7 +80,17 @@ def command(
     offset: int,
     as_json: bool,
 ) -> None:
-    """Search the index for QUERY: words, "a phrase", -without, begin*, Attribute:word, Attribute:>=value.
+    """Search the index for QUERY, in titles, texts, addresses, and in what links to a document are called.
+
+    \b
+    In QUERY:
+      heron water           both words, in any form that their language gives them
+      "grey water"          the words next to each other, exactly so
+      heron OR egret        one of them; AND binds tighter, ( ) group
+      heron -egret          the first without the second, also: heron NOT egret
+      egr*                  words that begin so
+      Author:lee            a word in a search attribute; Author:"ann lee"
+      Size:>=10 Size:5..10  numbers; dates too: LastModifiedDate:2024-05
 
     \b
     Examples:
@@ -87,7 +98,9 @@ def command(
       ultracrawl search '"vacation request" -draft' --where Author=HR --limit 5
       ultracrawl search backup --where 'LastModifiedDate>=2024' --sort -LastModifiedDate --json
       ultracrawl search backup --index archive
-      ultracrawl search --group handbooks --facet Author --like https://www.example.com/travel.html
+      ultracrawl search 'heron (egret OR stork) -draft' --limit 20 --offset 20
+      ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
+      ultracrawl search --like https://www.example.com/travel.html
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     names = _Names(value_lists(project) if language else {}, language)
@@ -127,6 +140,7 @@ def _hit_json(hit: Hit) -> dict[str, object]:
         "score": round(hit.score, 4),
         "source": hit.source,
         "snippet": hit.snippet.replace(START, "**").replace(END, "**"),
+        "snippet_html": as_html(hit.snippet),
         "attributes": {name: [str(value) if not isinstance(value, float) else value for value in values]
                        for name, values in hit.attributes.items()},
     }  # fmt: skip
@@ -168,7 +182,7 @@ def _print(query: str, result: SearchResult, offset: int, took: float, names: _N
         console.print(Text(f"Nothing found for {query!r}.{better}"))
         return
     for number, hit in enumerate(result.hits, start=offset + 1):
-        console.print(Text(f"{number:>2}. ").append(hit.title or hit.url, style="bold"))
+        console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or hit.url, style="bold"))
         console.print(Text(f"    {hit.url}", style="green"))
         console.print(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():

@@ -57,7 +57,9 @@ def encrypt(key: Path, from_stdin: bool) -> None:
     try:
         cipher = PasswordCipher.of_text(key.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise UserError(f"{key} cannot be read as a key file") from None
+        raise UserError(
+            f"{key} cannot be read as a key file; `ultracrawl secret new-key {key}` makes one"
+        ) from None
     password = _from_stdin() if from_stdin else _asked()
     if not password:
         raise UserError("the password is empty")

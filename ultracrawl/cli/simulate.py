@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.robot import starts_of_site
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.host_addresses import addresses_of
@@ -43,13 +44,17 @@ class Simulated:
 @click.option(
     "--source", "name", metavar="NAME", help="The source whose filters are asked. Default: the only one."
 )
-@click.option("--no-dns", is_flag=True, help="Do not look hosts up.")
-@click.option("--no-redirects", is_flag=True, help="Do not ask servers for redirects.")
+@click.option("--sitename", metavar="SITE", help="The starting points of this site of filterrules.conf only.")
+@click.option("--no-dns", "--nodns", "no_dns", is_flag=True, help="Do not look hosts up.")
+@click.option(
+    "--no-redirects", "--noredirect", "no_redirects", is_flag=True, help="Do not ask servers for redirects."
+)
 @json_option
 def command(
     urls: tuple[str, ...],
     config: str | None,
     name: str | None,
+    sitename: str | None,
     no_dns: bool,
     no_redirects: bool,
     as_json: bool,
@@ -75,6 +80,8 @@ def command(
     filtering.start()
     asker = None if no_redirects else asker_of(source, project)
     rules = compile_source(source, project)
+    if sitename is not None:
+        urls = (*urls, *starts_of_site(config, sitename))
     for url in urls or rules.seeds:
         one = _simulate(rules.url_policy.canonical(url) or url, source, filtering, asker, look_up=not no_dns)
         print_json(_as_json(one)) if as_json else _print(one)
@@ -94,7 +101,7 @@ def _simulate(
         result.filters[program.name] = list(_trace(program, view))
         if view.reason:
             result.denied.append(f"{program.name}: {view.reason}")
-    if asker is not None and not result.warnings:
+    if asker is not None and not result.warnings and url.startswith(("http://", "https://")):
         result.redirects = asker.chain(url)
         result.warnings += [f"redirects to {one.location}" for one in result.redirects if one.location]
         result.warnings += [one.problem for one in result.redirects if one.problem]

@@ -9,7 +9,7 @@ MOST_ANCHORS = 20
 """Anchor texts of one document that are indexed, those first that were found first."""
 LONGEST = 100
 """Characters of an anchor text that count."""
-SHARED = 10
+SHARED = 5
 """A text of links to more documents than this (`next`, `read more`) says nothing about any of them."""
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search

@@ -13,10 +13,15 @@ from ultracrawl.content.prescan import charset_parameter, declared_in_html, decl
 SAMPLE_BYTES = 4096
 """How much of a body is given to the detector."""
 
+EVIDENCE_BYTES = 1 << 18
+"""How much of a body is looked at for whether it is UTF-8 for the most part."""
+
 _MIN_EVIDENCE = 8
 """Bytes above 127 that a sample needs before a guess is better than the default."""
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_ONE_BYTE = ("cp125", "iso8859", "koi8", "cp866", "cp874", "mac-")
+_WHOLE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _GUESSES = [
     "cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp932", "euc_jp",
@@ -29,25 +34,65 @@ def decode(body: bytes, content_type: str = "", default: str = "") -> tuple[str,
 
     `content_type` is the header's value, `default` the source's own guess, used when nothing else decides.
     """
-    codec = find_charset(body, content_type, default)
-    return body.decode(codec, "replace").removeprefix("\ufeff"), codec
+    text, codec = decode_as(find_charset(body, content_type, default), body, default)
+    return text.removeprefix("\ufeff"), codec
+
+
+def decode_as(codec: str, body: bytes, default: str = "") -> tuple[str, str]:
+    """Return the text of `body` by the answer of `find_charset`, and the codec that it was really read with.
+
+    What is called UTF-8 and is hardly any is told by its bytes; in what is UTF-8 for the most part, foreign bytes
+    are read as windows-1252, the encoding that such pieces most often come from.
+    """
+    if codec != "utf-8":
+        return body.decode(codec, "replace"), codec
+    try:
+        return body.decode("utf-8"), codec
+    except UnicodeDecodeError:
+        pass
+    good, high = _utf8_evidence(body)
+    if high > good:
+        codec = _detect(body) or codec_of(default) or FALLBACK
+        return body.decode(codec, "replace"), codec
+    return body.decode("utf-8", _FOREIGN), codec
+
+
+def _utf8_evidence(body: bytes) -> tuple[int, int]:
+    """Return how many characters beyond ASCII are whole, and how many bytes above 127 belong to none, in a sample."""
+    first = _HIGH.search(body)
+    start = first.start() if first else 0
+    sample = body[start : start + EVIDENCE_BYTES]
+    found = _WHOLE.findall(sample)
+    return len(found), len(_HIGH.findall(sample)) - sum(map(len, found))
+
+
+def _foreign(error: UnicodeError) -> tuple[str, int]:
+    """Read bytes that are not UTF-8 as windows-1252; a character that is cut off at the end stays lost."""
+    assert isinstance(error, UnicodeDecodeError)
+    if error.reason == "unexpected end of data":
+        return "\ufffd", error.end
+    return error.object[error.start : error.end].decode(FALLBACK, "replace"), error.end
+
+
+_FOREIGN = "ultracrawl-foreign"
+codecs.register_error(_FOREIGN, _foreign)
 
 
 def find_charset(body: bytes, content_type: str = "", default: str = "") -> str:
     """Return the codec of `body`.
 
     In this order: byte order mark, header, META, XML declaration, validity as UTF-8, detection, `default`,
-    windows-1252.
+    windows-1252. What is declared as an encoding of one byte a character and is valid UTF-8 with characters beyond
+    ASCII is UTF-8: text in such an encoding never looks like it.
     """
     for mark, codec in _BOMS:
         if body.startswith(mark):
             return codec
-    return (
-        charset_parameter(content_type)
-        or declared_in_html(body)
-        or declared_in_xml(body)
-        or _guess(body, default)
-    )
+    declared = charset_parameter(content_type) or declared_in_html(body) or declared_in_xml(body)
+    if not declared:
+        return _guess(body, default)
+    narrow = declared.startswith(_ONE_BYTE)
+    return "utf-8" if narrow and not body.isascii() and is_utf8(body) else declared
 
 
 def _guess(body: bytes, default: str) -> str:
@@ -55,7 +100,8 @@ def _guess(body: bytes, default: str) -> str:
         return "utf-16-le" if body[0] else "utf-16-be"
     if is_utf8(body):
         return "utf-8"
-    return _detect(body) or codec_of(default) or FALLBACK
+    good, high = _utf8_evidence(body)
+    return "utf-8" if good >= high else _detect(body) or codec_of(default) or FALLBACK
 
 
 def is_utf8(body: bytes) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ultracrawl.content.charset import find_charset, is_utf8
+from ultracrawl.content.charset import decode_as, find_charset, is_utf8
 from ultracrawl.content.harvest import Harvest
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.nesting import MAX_DEPTH, limit_nesting
@@ -40,7 +40,10 @@ def parse_html(
     not declare one. `picks` are looked for in the same tree.
     """
     charset = find_charset(body, content_type, default_charset)
-    body, cut = limit_nesting(_as_utf8(body, charset))
+    if charset != "utf-8" or not is_utf8(body):
+        decoded, charset = decode_as(charset, body, default_charset)
+        body = decoded.encode("utf-8", "replace")
+    body, cut = limit_nesting(body.removeprefix(codecs.BOM_UTF8))
     low = body.lower()
     tree = LexborHTMLParser(body)
     found = Harvest(
@@ -66,13 +69,6 @@ def parse_html(
         picked=picks.values(url, tree, body) if picks is not None else {},
         truncated=f"elements nest deeper than {MAX_DEPTH} levels" if cut else "",
     )
-
-
-def _as_utf8(body: bytes, charset: str) -> bytes:
-    """Return `body` as lexbor takes it; bytes that are valid UTF-8 stay as they are."""
-    if charset != "utf-8" or not is_utf8(body):
-        body = body.decode(charset, "replace").encode("utf-8", "replace")
-    return body.removeprefix(codecs.BOM_UTF8)
 
 
 def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:

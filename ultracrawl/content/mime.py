@@ -102,6 +102,9 @@ _MESSAGE = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a message as mail servers write it; a text that merely has a colon in it is none."""
+_MAIL = frozenset({"message/rfc822", "application/mbox"})
+_ALIKE = (_MAIL, frozenset({"application/gzip", "application/x-gzip"}))
+"""Pairs of types whose difference is no lie."""
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -139,29 +142,34 @@ def _sniff_text(head: bytes) -> str:
         if head.startswith(mark):
             head = head[len(mark) :].replace(b"\0", b"")
             break
+    if head.startswith((b"<\0", b"\0<")):  # UTF-16 without a mark
+        head = head.replace(b"\0", b"")
     if _MARKUP.match(head):
         return "text/html"
     if head.lstrip().startswith(b"<?xml"):
         return next((name for root, name in _ROOTS if root.search(head)), "application/xml")
     if _BINARY.search(head):
         return "application/octet-stream"
-    return "message/rfc822" if _MESSAGE.match(head) else "text/plain"
+    if not _MESSAGE.match(head):
+        return "text/plain"
+    return "application/mbox" if head.startswith(b"From ") else "message/rfc822"
 
 
 def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> str:
     """Return the type to go by.
 
     The declared type counts, with three exceptions: none was declared, or one that says nothing
-    (`application/octet-stream`); text was declared and the bytes are binary (Ultra Search status 1009); a format with
-    a signature of its own was declared (PDF, Office, zip) and the bytes are something else for certain.
+    (`application/octet-stream`); text was declared and the bytes are binary (Ultra Search status 1009); a format that
+    shows in its bytes was declared (PDF, Office, archives, images, JSON, XML, mail) and they are another for certain.
     With `detect` (FAST `force_mimetype_detection`) what is found wins unless it is generic.
     """
     declared = declared_type(content_type)
     if not detect and is_certain(declared):
-        signed = declared in _SIGNED or declared.startswith(_SIGNED_PREFIXES)
+        signed = declared in _SIGNED or declared.startswith(_SIGNED_PREFIXES) or declared.endswith("xml")
         return _checked(declared, body) if signed else declared
-    found = sniff_type(body)
-    if found == "message/rfc822" and declared.startswith("text/"):
+    wide = "utf-16" in content_type.lower()
+    found = sniff_type(body[: 2 * _SNIFFED_BYTES].replace(b"\0", b"") if wide else body)
+    if found in _MAIL and declared.startswith("text/"):
         return declared  # a text that begins like a message is a text
     says_nothing = not declared or (declared in _GENERIC and declared != "text/plain")
     if not declared or ((detect or says_nothing) and found not in _GENERIC):
@@ -173,6 +181,10 @@ def effective_type(content_type: str, body: bytes, *, detect: bool = False) -> s
 def _checked(declared: str, body: bytes) -> str:
     """Return the declared type of a format with a signature, or what is there instead (a page, an older format)."""
     found = sniff_type(body)
+    if declared.endswith("xml") and (found.startswith("text/") or found.endswith("xml")):
+        return declared
+    if {declared, found} in _ALIKE:
+        return declared
     return declared if found in _UNCERTAIN or (found in _GENERIC_CONTAINERS and declared != found) else found
 
 

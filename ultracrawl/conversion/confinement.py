@@ -53,10 +53,15 @@ def die_with_crawler() -> None:
         return  # there the alarm of the worker has to do
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    crawler = select.poll()
-    crawler.register(0, 0)
-    if crawler.poll(0):  # it hung up: it ended before the system was told
-        raise SystemExit(0)
+    if _nobody_listens():
+        sys.exit(0)  # the crawler was gone before the system knew what to do then
+
+
+def _nobody_listens() -> bool:
+    """Return whether the other end of the pipe for answers is closed."""
+    poll = select.poll()
+    poll.register(1, 0)
+    return bool(poll.poll(0))
 
 
 def _refuse(event: str, args: tuple[object, ...]) -> None:

@@ -2,8 +2,8 @@
 
 `CrawlSession` (opens state, cache and index process, closes them at the end), `Recorder` (gives every visit its
 one outcome and counts it), `Visit` (one URL on its way through the crawl), `IndexFeed` (documents on their way
-from the cache to the index). What belongs together has a room of its own: `access`, `filtering`, `javascript`,
-`leaving`, `logs`, `outlook`, `run` and `site_files`.
+from the cache to the index). What belongs together has a room of its own: `access`, `feeding`, `filtering`,
+`javascript`, `leaving`, `logs`, `outlook`, `relations`, `run` and `site_files`.
 """
 
 from ultracrawl.extensions.feed import IndexFeed

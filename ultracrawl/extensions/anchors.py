@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
@@ -46,7 +46,7 @@ class AnchorDesk:
         """How many are in the younger one."""
         self._leads: Counter[str] = Counter()
         """To how many targets links of a text lead, by what was met in this run."""
-        session.recorder.on_finish.append(self._ended)
+        session.recorder.on_finish.append(self.ended)
 
     # ---- what pages say
 
@@ -98,7 +98,7 @@ class AnchorDesk:
             self._leads = Counter({one: number for one, number in self._leads.items() if number > SHARED})
         self._leads[text] += 1
 
-    def _ended(self, visit: Visit) -> None:
+    def ended(self, visit: Visit) -> None:
         """Have the store know what a page says now; one that was not read, or is as it was, says what it said."""
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:
@@ -128,16 +128,17 @@ class AnchorDesk:
             store.told(key)
         return tuple(islice(filterfalse(shared, found), MOST_ANCHORS))
 
-    def settle(self) -> int:
+    def settle(self, also: Collection[int] = ()) -> int:
         """Hand over the anchor texts that changed since their documents did; returns how many documents get others.
 
-        Called at the end of a run. Raises `WorkError`.
+        Called at the end of a run; `also` are keys of documents that were just handed over once more. Raises
+        `WorkError`.
         """
         session = self._session
         session.flush()
         session.state.anchors.verify()
         session.state.flush()
-        due = session.state.anchors.due()
+        due = session.state.anchors.due(also)
         number = 0
         for at in range(0, len(due.targets), BATCH):
             number += sum(self._settled(target, due.shared) for target in due.targets[at : at + BATCH])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.conversion import Converted, Job, ProcessLimits
 from ultracrawl.conversion.pool import ConversionPool
+from ultracrawl.extensions.failures import Failure
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class ConversionDesk:
             return replace(answer.partial, truncated="")
         reason = "; ".join(filter(None, (answer.reason, visit.truncated)))
         logger.info("%s was not converted: %s", visit.url, reason)
-        self._session.recorder.finish(visit, UrlOutcome.FAILED, StatusCode(answer.status), reason)
+        self._session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
         return None
 
     def close(self) -> None:

@@ -201,7 +201,8 @@ class IndexFeed:
         if self.log is not None and isinstance(answer, Failed):
             self.log.refused(outlet.label, self._cache.read(answer.path), answer.reason)
         match answer:
-            case Committed(path=path, added=added):
+            case Committed(path=path, added=added, remarks=remarks):
+                self._report.remarks += remarks
                 keys = self._keys_of(path) if primary or self.on_sent is not None else {}
                 if primary:
                     self._confirm(keys, added)

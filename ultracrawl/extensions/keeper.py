@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _ALWAYS = frozenset({"content-type"})
+_NEVER = frozenset({"set-cookie", "set-cookie2"})
+"""Headers that let whoever has them into a session."""
 
 
 class Keeper:
@@ -93,7 +95,7 @@ class Keeper:
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, values in response.headers.items()
             for value in values
-            if self._options.headers or name.lower().decode("latin-1") in _ALWAYS
+            if _is_kept(name.decode("latin-1").lower(), everything=self._options.headers)
         )
         return StoredAnswer(visit.url, self._session.clock(), headers, response.body, visit.truncated)
 
@@ -113,3 +115,7 @@ class Keeper:
             self._give_up(str(error))
         finally:
             self.store.close()
+
+
+def _is_kept(header: str, *, everything: bool) -> bool:
+    return header not in _NEVER if everything else header in _ALWAYS

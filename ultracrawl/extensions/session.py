@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_outlets, open_state, state_file
+from ultracrawl.backends import open_state, state_file
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
@@ -40,10 +40,11 @@ from ultracrawl.extensions.leaving.pending import PendingDocuments
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
-from ultracrawl.extensions.logs.link_lists import LinkLists
+from ultracrawl.extensions.logs.link_lists import LinkLists, open_link_lists
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
+from ultracrawl.extensions.relations.desk import RelationsDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.extensions.run.control import STOPPED, CrawlControl
@@ -84,6 +85,8 @@ class CrawlSession:
 
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
+    relations: RelationsDesk
+    """Has documents tell of other URLs."""
     link_lists: LinkLists | None = None
     """Takes all links of pages, if they are to be listed."""
     filling: Filling
@@ -173,14 +176,13 @@ class CrawlSession:
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
-        outlets = open_outlets(self.project, self.source)
-        self.filling = Filling(self, outlets)
+        self.filling = Filling(self)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
         self.feed = open_feed(
-            self.project, self.source, self.state, self.report, crawling=True, outlets=outlets
+            self.project, self.source, self.state, self.report, crawling=True, outlets=self.filling.outlets
         )
         self.feed.log = self.logs.events.feed
         self.pending = PendingDocuments(self.state, self.feed)
@@ -196,6 +198,7 @@ class CrawlSession:
         )
         self.duplicates.open()
         self.recorder.on_finish.append(self.duplicates.ended)
+        self.relations = RelationsDesk(self)
         if self.project.index.anchors:
             self.anchors = AnchorDesk(self)
         self.keeper.open()
@@ -215,9 +218,7 @@ class CrawlSession:
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
         self.logs.open()
-        if self.source.storage.link_lists is not None:
-            self.link_lists = LinkLists(self.project.base / self.source.storage.link_lists, self.note)
-            self.before_flush.append(self.link_lists.flush)
+        self.link_lists = open_link_lists(self)
         if self.source.send_links_to:
             self.outbox = Outbox(self)
             self.before_flush.append(self.outbox.flush)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ultracrawl.state import QueueEntry
@@ -82,6 +82,8 @@ class Visit:
     """The answer is the entries of a directory, a URL a line."""
     feed: bool = False
     """The answer is read as a feed."""
+    told: dict[str, list[str]] = field(default_factory=dict)
+    """What the document tells of other URLs, by search attribute."""
     filtered: FilterViews | None = None
     """What the filters of the source know of it, once they were asked."""
     fingerprint: bytes = b""

@@ -22,7 +22,7 @@ from ultracrawl.filters.marked import filter_function, marked_functions
 from ultracrawl.filters.parameters import ParameterBlock
 from ultracrawl.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.filters.program import FilterCompiler, FilterLine, FilterProgram
-from ultracrawl.filters.resource import Fetched, Resource, View
+from ultracrawl.filters.resource import Fetched, Resource, Scripted, View
 from ultracrawl.filters.robot import Robot, Rules
 from ultracrawl.filters.soif import SoifError, read_soif, write_soif
 
@@ -48,6 +48,7 @@ __all__ = [
     "ResourceHandle",
     "Robot",
     "Rules",
+    "Scripted",
     "SoifError",
     "View",
     "filter_function",

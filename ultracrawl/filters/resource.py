@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
 from ultracrawl.content import parse_html
 from ultracrawl.model import LinkKind, Page
+from ultracrawl.model.page import Link
 
 UNKNOWN = "unknown"
 """The type of a resource whose server named none."""
@@ -47,6 +48,7 @@ LINKS = frozenset(
 _PORTS = {"http": "80", "https": "443", "ftp": "21"}
 _LOWERED = frozenset({"host", "protocol", "type"})
 _ALIASES = {"enumeration-filter": "enumeration filter", "generation-filter": "generation filter"}
+_SCRIPTED_TYPE = "text/html; charset=utf-8"
 _Values = tuple[str, ...]
 
 
@@ -64,6 +66,17 @@ class Fetched:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """What the scripts of a page made of it, and where they wanted to lead the reader."""
+
+    html: bytes
+    """In UTF-8."""
+    targets: tuple[str, ...] = ()
+    kept: bool = False
+    """It is read in place of the body; if not, only its links are."""
+
+
 @dataclass
 class Resource:
     """A resource as both filters find it; what one of them assigns, the other does not see.
@@ -77,6 +90,10 @@ class Resource:
     address: str = ""
     """The numeric address of the host, if it is known."""
     fetched: Fetched | None = None
+    scripted: Scripted | None = None
+    """What scripts made of the body, if they were run."""
+    robots_name: str = "ultracrawl"
+    """The name by which META tags speak to the crawler."""
 
     @cached_property
     def given(self) -> dict[str, _Values]:
@@ -119,10 +136,38 @@ class Resource:
 
     @cached_property
     def page(self) -> Page:
-        """The body as a page, parsed when it is first asked for."""
+        """The body as a page, or what scripts made of it; parsed when it is first asked for."""
         assert self.fetched is not None
-        content_type = self.fetched.headers.get("content-type", "")
-        return parse_html(self.fetched.body, url=self.url, content_type=content_type, link_kinds=LINKS)
+        page = self._parsed(self.fetched.body, self.fetched.headers.get("content-type", ""))
+        if self.scripted is None:
+            return page
+        made = self._parsed(self.scripted.html, _SCRIPTED_TYPE)
+        links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in self.scripted.targets))
+        if not self.scripted.kept:
+            return replace(page, links=links)
+        # What the server forbids is not undone by a script.
+        index, follow = made.robots.index and page.robots.index, made.robots.follow and page.robots.follow
+        return replace(made, links=links, robots=replace(made.robots, index=index, follow=follow))
+
+    def _parsed(self, body: bytes, content_type: str) -> Page:
+        assert self.fetched is not None
+        named = self.fetched.headers.get("x-robots-tag")
+        return parse_html(
+            body,
+            url=self.url,
+            content_type=content_type,
+            link_kinds=LINKS,
+            x_robots_tag=(named,) if named else (),
+            robots_name=self.robots_name,
+        )
+
+    @property
+    def source_text(self) -> tuple[bytes, str]:
+        """The HTML that the text of the page comes from, and its Content-Type."""
+        assert self.fetched is not None
+        if self.scripted is not None and self.scripted.kept:
+            return self.scripted.html, _SCRIPTED_TYPE
+        return self.fetched.body, self.fetched.headers.get("content-type", "")
 
 
 class View:

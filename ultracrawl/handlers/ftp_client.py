@@ -145,7 +145,9 @@ class FtpClient:
             return ""
         if code == pycurl.E_FILESIZE_EXCEEDED:
             raise DownloadCancelledError("the file is larger than DOWNLOAD_MAXSIZE")
-        if transfer.reply and code != pycurl.E_OPERATION_TIMEDOUT and not transfer.too_large:
+        # libcurl calls it a time-out when a server takes its leave (RFC 959 5.4); it has answered, though.
+        in_time = code != pycurl.E_OPERATION_TIMEDOUT or transfer.reply.startswith("421")
+        if transfer.reply and in_time and not transfer.too_large:
             return transfer.reply
         raise failure(transfer, code, text)
 

@@ -20,6 +20,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.filters import Filter, Operator
+from ultracrawl.index.snippet import as_html
 
 __all__ = [
     "Change",
@@ -34,4 +35,5 @@ __all__ = [
     "Operator",
     "SearchQuery",
     "SearchResult",
+    "as_html",
 ]

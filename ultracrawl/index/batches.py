@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultracrawl.index.cache import read_segment
-from ultracrawl.index.engine import Change, IndexDocument, IndexEngine
+from ultracrawl.index.engine import Change, IndexDocument, IndexEngine, NewAnchors
 
 TEXT_PER_COMMIT = 8_000_000
 """Characters of text in one commit; the postings made of it take about 6 bytes for each."""
 CHANGES_PER_COMMIT = 2_000
+TEXT_OF_A_KEPT_DOCUMENT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class Committed:
     path: Path
     added: int
     seconds: float
+    remarks: tuple[str, ...] = ()
+    """What else happened to the index, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,22 @@ def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
     size = 0
     for change in changes:
         batch.append(change)
-        size += len(change.text) if isinstance(change, IndexDocument) else 0
+        size += _text_of(change)
         if size >= TEXT_PER_COMMIT or len(batch) >= CHANGES_PER_COMMIT:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _text_of(change: Change) -> int:
+    """Return how many characters of text a change brings into a commit; of a document that is in the index a guess."""
+    match change:
+        case IndexDocument(text=text):
+            return len(text)
+        case NewAnchors():
+            return TEXT_OF_A_KEPT_DOCUMENT
+    return 0
 
 
 def apply_segment(engine: IndexEngine, path: Path) -> int:

@@ -168,8 +168,12 @@ class IndexEngine(Protocol):
     def rebuild(self) -> int:
         """Index every document anew from what the index has kept of it, and return their number.
 
-        What cannot be read any more is left out; it comes back when it is crawled again.
+        What cannot be read any more is left out. Raises `IndexDamagedError` if nothing can be read, and leaves the
+        index as it is.
         """
+
+    def clear(self) -> None:
+        """Put an empty index in the place of whatever is there, be it readable or not."""
 
     def close(self) -> None:
         """Release files; the engine is not used afterwards."""

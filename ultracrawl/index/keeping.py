@@ -19,6 +19,9 @@ STORED_TEXT_LIMIT = 100_000
 SORT_KEY_LIMIT = 100
 """Characters of a string that documents are sorted by."""
 
+BROUGHT_UP_TO_DATE = "index %s is of another version: every document is indexed anew, without any request"
+"""What is said once when an index is rebuilt by itself, before the first change of a new version."""
+
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 
 

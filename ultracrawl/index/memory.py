@@ -183,6 +183,10 @@ class MemoryIndex:
         """See `IndexEngine.rebuild`."""
         return self.apply(list(self.documents()))
 
+    def clear(self) -> None:
+        """See `IndexEngine.clear`."""
+        self._entries = {}
+
     def close(self) -> None:
         """Forget all documents."""
         self._entries = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -80,10 +81,9 @@ class Outlets:
 
     def _share(self, path: Path) -> None:
         for outlet in self.all:
-            with suppress(
-                FileExistsError
-            ):  # of a process that was killed here: it had handed over nothing yet
-                os.link(path, outlet.folder / path.name)
+            # It exists if a process was killed here, before it handed anything over.
+            with suppress(FileExistsError):
+                _link(path, outlet.folder / path.name)
             _sync(outlet.folder)
         path.unlink()
 
@@ -139,6 +139,18 @@ class Outlets:
 
     def __iter__(self) -> Iterator[Outlet]:
         return iter(self.all)
+
+
+def _link(path: Path, target: Path) -> None:
+    """Give a file a second name; where the file system has no links, a copy. Raises `FileExistsError`."""
+    try:
+        os.link(path, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        draft = target.with_suffix(".new")
+        shutil.copyfile(path, draft)
+        os.replace(draft, target)
 
 
 def _sync(folder: Path) -> None:

@@ -162,4 +162,4 @@ def _report(line: bytes) -> Report:
     path = Path(answer["path"])
     if "failed" in answer:
         return Failed(path, answer["failed"])
-    return Committed(path, answer["added"], answer["seconds"])
+    return Committed(path, answer["added"], answer["seconds"], tuple(answer["remarks"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ START_MARK, END_MARK = "\x02", "\x03"
 _MAX_MATCHES = 500
 _ENOUGH_MATCHES = 60
 """After so many, no more are looked for if all words sought have been seen."""
-_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f]+")
+_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Span = tuple[int, int, str]
 
@@ -51,7 +52,8 @@ class Highlighter:
         """
         spans = self._spans(text, language_of(language))
         if not spans:
-            return _fold(text[: MAX_SNIPPET * 2])[:MAX_SNIPPET].rstrip()
+            beginning = _fold(text[: MAX_SNIPPET * 2])
+            return _whole_words(beginning, MAX_SNIPPET, more=len(beginning) > MAX_SNIPPET).rstrip()
         start, end = _window(text, spans)
         return _marked(text, start, end, [span for span in spans if start <= span[0] and span[1] <= end])
 
@@ -85,6 +87,16 @@ class Highlighter:
                 verdict = (language, stem) in self._stems
             self._verdicts[word, language] = verdict
         return verdict
+
+
+def as_html(snippet: str, before: str = "<mark>", after: str = "</mark>") -> str:
+    """Return a snippet, or any other text of a document, as HTML: escaped, with markup in the place of the marks."""
+    return html.escape(snippet).replace(START_MARK, before).replace(END_MARK, after)
+
+
+def as_line(text: str) -> str:
+    """Return a text of a document fit for a terminal: control characters become blanks."""
+    return _fold(text).strip()
 
 
 def _text(leaf: Word | Prefix) -> str:
@@ -205,8 +217,16 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
         pieces += [before, START_MARK, word, END_MARK]
         size += len(before) + len(word) + 2
         at = right
-    pieces.append(_fold(text[at:end])[: MAX_SNIPPET - size])
+    rest, room = _fold(text[at:end]), MAX_SNIPPET - size
+    pieces.append(_whole_words(rest, room, more=end < len(text) or len(rest) > room))
     return "".join(pieces).strip() or _fold(text[start:end])[:MAX_SNIPPET]
+
+
+def _whole_words(text: str, limit: int, *, more: bool) -> str:
+    """Return the beginning of a text; with `more` to come it ends after a word, unless that is very long."""
+    shown = text[:limit]
+    end = shown.rfind(" ") if more else -1
+    return shown[:end] if end >= max(0, len(shown) - 40) else shown
 
 
 def _fold(text: str) -> str:

@@ -8,6 +8,7 @@ is in.
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 import time
@@ -26,10 +27,12 @@ def main(config: str) -> None:
     # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    remarks = _Remarks()
+    logging.getLogger("ultracrawl").addHandler(remarks)
     engine = open_index(IndexConfig.from_json(config))
     spare_what_is_there()
     for line in sys.stdin.buffer:
-        answer = _apply(engine, Path(json.loads(line)))
+        answer = _apply(engine, Path(json.loads(line))) | {"remarks": remarks.taken()}
         try:
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
@@ -39,7 +42,24 @@ def main(config: str) -> None:
     engine.close()
 
 
-def _apply(engine: IndexEngine, path: Path) -> dict[str, str | int | float]:
+class _Remarks(logging.Handler):
+    """Keeps warnings of the engine for the next answer, because nobody reads the log of this process."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the line of a record (logging's protocol)."""
+        self._lines.append(record.getMessage())
+
+    def taken(self) -> list[str]:
+        """Return the lines since the last call."""
+        lines, self._lines = self._lines, []
+        return lines
+
+
+def _apply(engine: IndexEngine, path: Path) -> dict[str, str | int | float | list[str]]:
     started = time.monotonic()
     try:
         added = apply_segment(engine, path)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from urllib.parse import urlsplit
 
 from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.extensions.name_servers import name_servers
 from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.robots import RobotsRules
 
@@ -25,6 +26,8 @@ class SiteProbe:
     addresses: tuple[str, ...] = ()
     reverse_names: dict[str, str] = field(default_factory=dict)
     """Names by address; only of an advanced probe."""
+    name_servers: list[str] = field(default_factory=list)
+    """Those of the zone of the host; only of an advanced probe."""
     redirects: list[Asked] = field(default_factory=list)
     server: str = ""
     tls: str = ""
@@ -48,6 +51,7 @@ def probe(url: str, asker: Asker, robots_name: str, *, dns: bool = True, advance
         _names(found, host)
     if advanced:
         found.reverse_names = {address: _reverse(address) for address in found.addresses}
+        found.name_servers = name_servers(host)
     found.redirects = asker.chain(found.url)
     last = found.redirects[-1]
     found.problems += [one.problem for one in found.redirects if one.problem]

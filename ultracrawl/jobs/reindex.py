@@ -23,12 +23,15 @@ def reindex_sources(
     project: Project,
     sources: Iterable[DataSource],
     *,
+    sites: Iterable[str] = (),
     settings: dict[str, object] | None = None,
     watcher: Watcher | None = None,
 ) -> list[RunReport]:
     """Make the documents of the sources again by their present definition; see `run_sources`.
 
-    Spider, middlewares and pipelines are those of a crawl. Raises `UserError` for a source without a store.
+    `sites` are hosts, with their port if that is not the usual one; of these alone documents are made again, of all if
+    none is named. Spider, middlewares and pipelines are those of a crawl.
+    Raises `UserError` for a source without a store.
     """
     chosen = list(sources)
     for source in chosen:
@@ -41,9 +44,10 @@ def reindex_sources(
                 f"the pages of {source.name} are opened in a browser, and what their scripts ask for is not stored; "
                 f"`ultracrawl crawl {source.name} --force` makes its documents again"
             )
+    only = {"ULTRACRAWL_REINDEX_SITES": sorted({site.lower() for site in sites})}
     offline = [_offline(source) for source in chosen]
     return run_sources(
-        project, offline, force=True, settings={**(settings or {}), **_SETTINGS}, watcher=watcher
+        project, offline, force=True, settings={**(settings or {}), **_SETTINGS, **only}, watcher=watcher
     )
 
 

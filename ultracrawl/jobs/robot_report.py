@@ -16,6 +16,7 @@ from ultracrawl.jobs.robot_control import RobotState, robot_state
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.state import StateStore
+from ultracrawl.urls import site_of
 
 FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
 _BY_OUTCOME = {
@@ -26,6 +27,8 @@ _BY_OUTCOME = {
     UrlOutcome.ROBOTS: ROBOTS,
     UrlOutcome.DUPLICATE: DUPLICATION,
 }
+DIRECTORY = "directory with"
+"""How the reason of a directory begins: it gives its files, and is no document itself."""
 _EXCLUDED = frozenset({*_BY_OUTCOME, UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED})
 
 
@@ -48,6 +51,8 @@ class RobotStatus:
     next_expiry: float = 0.0
     """When the next one expires, in seconds since the epoch; 0: none does."""
     version: str = __version__
+    refreshed: float = 0.0
+    """When these numbers were taken, in seconds since the epoch."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `ultracrawl robot status --json`."""
@@ -62,11 +67,14 @@ class RobotStatus:
             "pages_per_second": round(self.pages_per_second, 2),
             "last_run": dict(self.last_run) or None,
             "expired": self.expired,
-            "next_expiry": datetime.fromtimestamp(self.next_expiry, UTC).isoformat()
-            if self.next_expiry
-            else None,
+            "next_expiry": _iso(self.next_expiry),
             "version": self.version,
+            "refreshed": _iso(self.refreshed),
         }
+
+
+def _iso(moment: float) -> str | None:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds") if moment else None
 
 
 def robot_status(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> RobotStatus:
@@ -75,8 +83,12 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
     starts = len(compile_source(source, project).seeds)
     with _store(project, source.name) as store:
         if store is None:
-            return RobotStatus(source.name, state, starts)
+            return RobotStatus(source.name, state, starts, refreshed=clock())
         counts, runs = store.counts(), store.runs(2)
+        excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
+        if "ftp" in source.boundary.schemes:
+            described = store.records(UrlOutcome.NOT_INDEXED)
+            excluded -= sum(record.reason.startswith(DIRECTORY) for record in described)
         expiries = store.expiry.outlook(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
@@ -87,18 +99,19 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
         counts.known,
         counts.queued,
         counts.indexed,
-        sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED),
+        excluded,
         ended.get("fetched", 0) / seconds if seconds else 0.0,
         {name: ended[name] for name in ("run_id", "started", "finished", "fetched") if name in ended},
         expiries.expired,
         expiries.following,
+        refreshed=clock(),
     )
 
 
 def reason_of(record: UrlRecord) -> str:
     """Return the group of an excluded URL, as the report has it; empty for one that is not excluded."""
     outcome = record.outcome
-    if outcome is None or outcome not in _EXCLUDED:
+    if outcome is None or outcome not in _EXCLUDED or record.reason.startswith(DIRECTORY):
         return ""
     if outcome in _BY_OUTCOME:
         return _BY_OUTCOME[outcome]
@@ -115,10 +128,42 @@ def excluded_urls(project: Project, source: str) -> dict[str, list[UrlRecord]]:
     return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
 
 
-def servers_found(project: Project, source: str) -> list[tuple[str, int]]:
-    """Return the sites with URLs that wait, and how many."""
+@dataclass(slots=True)
+class FoundServer:
+    """A server, and what is known of its URLs."""
+
+    site: str
+    known: int = 0
+    waiting: int = 0
+    indexed: int = 0
+    excluded: int = 0
+
+
+def servers_found(project: Project, source: str) -> list[FoundServer]:
+    """Return all servers that the robot has met, the one with the most URLs first."""
+    servers: dict[str, FoundServer] = {}
     with _store(project, source) as store:
-        return store.queued_sites() if store is not None else []
+        for record in store.records() if store is not None else ():
+            site = site_of(record.url)
+            server = servers.setdefault(site, FoundServer(site))
+            server.known += 1
+            server.indexed += record.indexed
+            server.excluded += record.outcome in _EXCLUDED
+        for site, waiting in store.queued_sites() if store is not None else ():
+            servers.setdefault(site, FoundServer(site)).waiting = waiting
+    return sorted(servers.values(), key=lambda server: (-server.known, server.site))
+
+
+def waiting_urls(project: Project, source: str, most: int) -> list[tuple[str, int]]:
+    """Return URLs that wait, with their depth, at most so many; those of a site stand together, in their order."""
+    found: list[tuple[str, int]] = []
+    with _store(project, source) as store:
+        for site, _ in store.queued_sites() if store is not None else ():
+            assert store is not None, "it has sites"
+            found += [(entry.url, entry.depth) for entry in store.queued(site, most - len(found))]
+            if len(found) >= most:
+                break
+    return found
 
 
 @contextmanager

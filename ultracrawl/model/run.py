@@ -42,6 +42,8 @@ class RunReport:
     """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
     """One line each: what failed in this run besides single URLs (index process died, disk full)."""
+    remarks: list[str] = field(default_factory=list)
+    """One line each: what happened besides, without being a failure (the index was brought up to date)."""
     resumed: bool = False
     ended_by: str = ""
     """The limit that ended the run before everything was asked for."""
@@ -114,4 +116,5 @@ class RunReport:
             "refresh_only": self.refresh_only,
             "interrupted": self.interrupted,
             "problems": list(self.problems),
+            "remarks": list(self.remarks),
         }

@@ -35,6 +35,8 @@ class IndexPipeline(DocumentPipeline):
         )
         if self.session.anchors is not None:
             document = self.session.anchors.given(visit, document)
+        if self.session.relations.on:
+            document = self.session.relations.dress(visit, document)
         self._hand_over(visit, document)
         item["checksum"] = visit.checksum.hex()
 

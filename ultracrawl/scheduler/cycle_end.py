@@ -1,4 +1,4 @@
-"""What is done once a cycle has nothing left to do: orphans."""
+"""What is done once a cycle has nothing left to do: documents whose time is over, and orphans."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ class CycleEnd:
         self._waking = waking
         self._wake = wake
         self._keeper = OrphanKeeper(session.state, session.source, session.rules.seeds)
-        if waking.on:
-            session.crawler.signals.connect(self.idle, signals.spider_idle)
+        session.crawler.signals.connect(self.idle, signals.spider_idle)
 
     def idle(self) -> None:
-        """Deal with orphans, wave by wave: what one led to may be one after it left."""
+        """Deal with what is over, and orphans, wave by wave: what one led to may be one after it left."""
         session = self._session
         try:
-            if not session.failed and not session.state.queued_sites():
+            if session.failed or session.state.queued_sites():
+                return
+            if session.expiry.sweep() + session.feeds.expire():
+                self._wake(0.0)  # copies may take their places
+            if self._waking.on:
                 self._deal_with_orphans()
         except WorkError as error:
             session.fail(str(error))

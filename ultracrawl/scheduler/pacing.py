@@ -95,6 +95,12 @@ class Pacing:
         self.asked(site)
         return at
 
+    def hold(self, site: str, seconds: float) -> None:
+        """Let a site alone for as long as it asked for (`Retry-After`)."""
+        site = self.mirrors.queue_of(site)
+        self._frontier.hold(site, time.monotonic() + seconds)
+        self._changed.add(site)
+
     def ended(self, visit: Visit) -> None:
         """Learn from the end of a visit, or of an attempt; a site that fails too often is given up."""
         site = visit.entry.site
@@ -105,7 +111,7 @@ class Pacing:
             well = visit.status < 500 and visit.status != 429
             self._frontier.answered(site, visit.latency, well=well)
             if visit.retry_after:
-                self._frontier.hold(site, time.monotonic() + visit.retry_after)
+                self.hold(site, visit.retry_after)
         elif visit.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
             self._failed(site, visit.error)
 

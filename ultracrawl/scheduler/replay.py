@@ -34,6 +34,8 @@ class ReplayScheduler(BaseScheduler):
         self._crawler = crawler
         self._session = session
         self._alarm = Alarm(self._wake)
+        self._sites = frozenset(crawler.settings.getlist("ULTRACRAWL_REINDEX_SITES"))
+        """The sites whose documents are made again; empty for all."""
         self._keys: list[int] = []
         self._spare: set[int] = set()
         """Keys of stored answers that are asked for only when a document gives up its place."""
@@ -55,18 +57,27 @@ class ReplayScheduler(BaseScheduler):
         session.control.on_resume.append(self._wake)
         session.state.flush()
         leaving = {url_key(record.url) for record in session.state.leaving_records()}
-        searchable = session.state.kept_keys() - leaving
+        searchable = self._of_sites(session.state.kept_keys() - leaving)
         stored = set(session.keeper.store.stored_keys()) if session.keeper.store is not None else set()
         self._keys = sorted(stored & searchable, reverse=True)
-        self._spare = stored - searchable - leaving
+        self._spare = stored - session.state.kept_keys() - leaving
         missing = len(searchable - stored)
         session.report.scheduled = len(self._keys)
+        if self._sites and not searchable:
+            session.problems.append(f"no document of {', '.join(sorted(self._sites))} is in the index")
         if missing:
             session.problems.append(
                 f"{missing:,} documents of {session.source.name} are in the index and not stored; "
                 "`ultracrawl crawl --force` fetches and makes them again"
             )
         return None
+
+    def _of_sites(self, keys: frozenset[int]) -> frozenset[int]:
+        """Return the keys of the documents of the sites that are asked for."""
+        if not self._sites:
+            return keys
+        found = ((key, self._session.state.get(key)) for key in keys)
+        return frozenset(key for key, record in found if record and site_of(record.url) in self._sites)
 
     def close(self, reason: str) -> Deferred[None]:
         """End the session."""

@@ -88,6 +88,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
         session.robots.claim = self._pacing.claim
+        session.robots.hold = self._pacing.hold
         session.robots.asked_at = self._pacing.mirrors.url
         if watch := session.logs.events.watch(self._frontier.given_up):
             self._frontier.watch(watch)

@@ -1,4 +1,4 @@
-"""What types alone cannot say about the options of access: secrets that everybody can read."""
+"""What types alone cannot say about the options of access: secrets that everybody can read, or work out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import SecretStr
 
+from ultracrawl.access import Scheme
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
@@ -22,10 +23,18 @@ IN_CLEAR = "the secret stands here for everybody to read"
 
 
 def check_access(source: DataSource) -> Iterator[Doubt]:
-    """Yield an advice for each secret that stands in the definition as it is."""
+    """Yield an advice for each secret that stands in the definition as it is, or that listeners can work out."""
     for path, secret in _secrets(source):
         if stands_in_clear(secret):
             yield Doubt(path, IN_CLEAR, INSTEAD, fatal=False)
+    for name, entry in source.authentication.items():
+        if entry.scheme is Scheme.NTLM_V1:
+            yield Doubt(
+                ("authentication", name, "scheme"),
+                "from what version 1 of NTLM sends, anybody on the way can work the password out",
+                "write `ntlm` for version 2, unless the server knows no other",
+                fatal=False,
+            )
     if source.proxy.servers and "ftp" in source.boundary.schemes:
         yield Doubt(
             ("proxy", "servers"),

@@ -28,6 +28,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from doubts
     yield from check_sitemap_urls(source)
     yield from check_duplicates(source)
+    yield from check_storage(source)
     yield from check_access(source)
     yield from check_feed_urls(source)
     yield from check_payloads(source)
@@ -140,6 +141,13 @@ def check_duplicates(source: DataSource) -> Iterator[Doubt]:
     if source.duplicates.near and not source.duplicates.detect:
         problem = "`near` has no effect while `detect` is off"
         yield Doubt(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
+
+
+def check_storage(source: DataSource) -> Iterator[Doubt]:
+    """Yield options about stored documents that have no effect."""
+    if source.storage.remove_sent and not source.storage.keep:
+        problem = "`remove_sent` has no effect while nothing is kept"
+        yield Doubt(("storage", "remove_sent"), problem, "remove it, or write `keep: true`", fatal=False)
 
 
 def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:

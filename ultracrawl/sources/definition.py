@@ -42,6 +42,7 @@ from ultracrawl.sources.sections.project import (
     StateSection,
 )
 from ultracrawl.sources.sections.refresh import OrphansSection, RefreshSection
+from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES, RelationsSection
 from ultracrawl.sources.sections.robots import RobotsSection
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.sections.sitemaps import SitemapsSection
@@ -252,6 +253,11 @@ class SourceOptions(AccessOptions):
         description="When pages are one document, and what becomes of their URLs.",
         examples=[{"by": "body"}],
     )
+    relations: RelationsSection = Field(
+        default=RelationsSection(),
+        description="What documents in the index tell of other URLs that belong to them.",
+        examples=[{"tell": ["duplicates", "redirects"]}],
+    )
     storage: StorageOptions = Field(
         default=StorageOptions(),
         description="Whether and how fetched documents are kept.",
@@ -458,8 +464,12 @@ class Project(DefinitionHead):
 
     @property
     def schema_attributes(self) -> dict[str, SearchAttribute]:
-        """All search attributes by name, the eight defaults first."""
-        return attribute_schema(SearchAttribute(name, kind) for name, kind in self.attributes.items())
+        """All search attributes by name, the eight defaults first, those that `relations` fill last."""
+        own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
+        told = {
+            RELATION_ATTRIBUTES[one] for source in self.sources.values() for one in source.relations.names
+        }
+        return attribute_schema((*own, *map(SearchAttribute, sorted(told))))
 
 
 def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: Path) -> Project:
@@ -476,5 +486,16 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         attributes=head.attributes,
         lists=head.lists,
         base=base,
-        sources=dict(sources),
+        sources={name: _placed(source, base) for name, source in sources.items()},
     )
+
+
+def _placed(source: DataSource, base: Path) -> DataSource:
+    """Return a source whose filters and programs are taken from a folder, wherever the command is given."""
+    update: dict[str, object] = {}
+    if source.filters.file is not None:
+        update["filters"] = source.filters.below(base)
+    if source.completion.programs is not None:
+        programs = base / source.completion.programs
+        update["completion"] = source.completion.model_copy(update={"programs": programs})
+    return source.model_copy(update=update) if update else source

@@ -68,7 +68,23 @@ def _source(source: DataSource, folder: Path, base: Path | None) -> dict[str, Da
         _without_aliases_of_files(written, source, folder)
     if base is not None:
         _absolute(written, base)
+    elif source.filters.file is not None:
+        _relative(written, source, folder)
     return written
+
+
+def _relative(written: dict[str, Data], source: DataSource, folder: Path) -> None:
+    """Name the files of filters as they are found from the folder of the definition, if they are below it."""
+    filters, instance = written["filters"], source.filters.instance
+    assert isinstance(filters, dict)
+    for name in ("file", "classification", "programs"):
+        path = Path(str(filters[name])) if name in filters else None
+        if path is not None and path.is_relative_to(instance):
+            filters[name] = str(path.relative_to(instance))
+    if instance == folder:
+        del filters["instance"]
+    elif instance.is_relative_to(folder):
+        filters["instance"] = str(instance.relative_to(folder))
 
 
 def _without_urls_of_files(group: dict[str, Data], name: str, listed: set[str]) -> None:

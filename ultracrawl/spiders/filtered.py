@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ultracrawl.extensions.permissions import head_refusal, page_permissions
+from ultracrawl.filters import Scripted
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.extensions import CrawlSession, Visit
+    from ultracrawl.extensions.javascript.browser import Rendered
+    from ultracrawl.model import UrlRecord
 
 TITLE = "title"
 TEXTS = ("full-text", "partial-text")
@@ -20,24 +24,36 @@ HTML = ("text/html", "application/xhtml+xml")
 
 
 def filtered_documents(
-    session: CrawlSession, visit: Visit, response: Response, converted: Page | None = None
+    session: CrawlSession,
+    visit: Visit,
+    response: Response,
+    converted: Page | None = None,
+    rendered: Rendered | None = None,
 ) -> Iterator[Document]:
-    """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit."""
+    """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit.
+
+    `converted` is what a document became, `rendered` what a browser has of a page.
+    """
     filtering = session.filtering
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
+    resource = views.resource
+    resource.robots_name = session.source.robots.name
+    if rendered is not None:
+        html, keep = rendered.html.encode("utf-8", "replace"), session.source.javascript.keep_html
+        resource.scripted = Scripted(html, rendered.targets, keep)
     result = filtering.use(views, headers_of(response), response.body, converted)
-    twin, document = None, None
-    if result.rd is not None:
+    html_page = resource.page if converted is None and resource.content_type in HTML else None
+    reason = result.reason or _refusal(session, visit, response, html_page)
+    twin, document, page = None, None, Page()
+    if result.rd is not None and not reason:
         document = _document(session, visit, result.rd)
         page = Page(title=document.title, text=document.text, meta=document.attributes)
         twin = session.duplicates.find(visit, page, response.body)
-    searched = session.source.ftp.search_links or not visit.url.startswith("ftp:")
-    if result.links and searched and (twin is None or session.source.duplicates.follow_links):
-        html = views.resource.content_type in HTML
-        base = (views.resource.page.base if html else "") or response.url
-        if html and session.anchors is not None:
-            visit.anchor_links = views.resource.page.links
+    if result.links and _follows(session, visit, html_page, twin):
+        base = (html_page.base if html_page else "") or response.url
+        if html_page is not None and session.anchors is not None:
+            visit.anchor_links = html_page.links
         new = session.links.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)
@@ -45,11 +61,31 @@ def filtered_documents(
         session.duplicates.refuse(visit, twin)
         return
     if result.rd is None or document is None:
-        reason = result.reason or "the generation filter denied it"
+        reason = reason or "the generation filter denied it"
         session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
         return
+    if session.relations.on:
+        session.relations.read(visit, response, page)
     session.expiry.made(visit, result.rd)
     yield document
+
+
+def _refusal(session: CrawlSession, visit: Visit, response: Response, page: Page | None) -> str:
+    """Return why a document stays out of the index whatever the filters say: by its owner, or by the boundary."""
+    forbidden = page_permissions(session, page, response).refusal if page else head_refusal(session, response)
+    if visit.follow_only:
+        return forbidden or f"follow_only_types: {visit.media_type} is not indexed"
+    return forbidden or session.rules.boundary.follow_only(visit.url) or ""
+
+
+def _follows(session: CrawlSession, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
+    """Whether links are followed: not where a page says nofollow, in duplicates, or on FTP if the source says so."""
+    source = session.source
+    if twin is not None and not source.duplicates.follow_links:
+        return False
+    if page is not None and source.robots.meta and not page.robots.follow:
+        return False
+    return source.ftp.search_links or not visit.url.startswith("ftp:")
 
 
 def headers_of(response: Response) -> dict[str, str]:

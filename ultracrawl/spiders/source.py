@@ -153,6 +153,11 @@ class SourceSpider(Spider):
     async def _rendered(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
         """Handle a page whose scripts are run; other answers are handled meanwhile."""
         try:
+            if self.session.filtering is not None:
+                rendered = await self.session.rendering.rendered(visit, response)
+                for item in filtered_documents(self.session, visit, response, rendered=rendered):
+                    yield item
+                return
             page = self._static(visit, response)
             if page is not None:
                 for item in self._page(
@@ -191,6 +196,8 @@ class SourceSpider(Spider):
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
             self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
+        elif page.truncated:
+            visit.truncated = "; ".join(filter(None, (visit.truncated, page.truncated)))
         return page
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -212,6 +219,8 @@ class SourceSpider(Spider):
         if reason:
             self._not_indexed(visit, StatusCode.OK, reason)
             return
+        if session.relations.on:
+            session.relations.read(visit, response, page)
         visit.expires, visit.hides_text = permissions.expires, permissions.hides_text
         for item in self.documents(response, page):
             yield self._complete(item, self._document(visit, response, page, permissions.attributes))
@@ -293,8 +302,8 @@ class SourceSpider(Spider):
         if page.canonical:
             canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)
             facts["canonical"] = [canonical] if canonical else []
-        if visit.truncated or page.truncated:
-            facts["truncated"] = [reason for reason in (visit.truncated, page.truncated) if reason]
+        if visit.truncated:
+            facts["truncated"] = [visit.truncated]
         return facts
 
     def failed(self, failure: Failure) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ultracrawl.content.anchors import SHARED, anchor_mark
+from ultracrawl.state.database import translated
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,8 +42,11 @@ class AnchorStore(Protocol):
     def verify(self) -> None:
         """Find the texts that no page has any more, among those that pages have given up; sees what was flushed."""
 
-    def due(self) -> DueAnchors:
-        """Return the targets with texts that the index was not told, or has and should not; sees what was flushed."""
+    def due(self, also: Collection[int] = ()) -> DueAnchors:
+        """Return the targets with texts that the index was not told, or has and should not, and those named `also`.
+
+        Sees what was flushed.
+        """
 
 
 class AnchorTable:
@@ -94,21 +98,23 @@ class AnchorTable:
             return
         self._verified = max(number for number, _ in rows)
         doubted = set().union(*(_numbers(marks) for _, marks in rows))
-        for (marks,) in self._db.execute("SELECT marks FROM anchor_page"):
-            doubted.difference_update(_numbers(marks))
-            if not doubted:
-                return
-        query = "SELECT target, text FROM anchor WHERE gone=0"
-        self._gone += [row for row in self._db.execute(query) if anchor_mark(*row) in doubted]
+        with translated():  # row by row: they may be many
+            for (marks,) in self._db.execute("SELECT marks FROM anchor_page"):
+                doubted.difference_update(_numbers(marks))
+                if not doubted:
+                    return
+            query = "SELECT target, text FROM anchor WHERE gone=0"
+            self._gone += [row for row in self._db.execute(query) if anchor_mark(*row) in doubted]
 
-    def due(self) -> DueAnchors:
+    def due(self, also: Collection[int] = ()) -> DueAnchors:
         """Return what the index is to be told."""
         rows = self._read("SELECT target, text, gone FROM anchor WHERE told=0 OR gone=1")
-        if not rows:
+        if not rows and not also:
             return DueAnchors((), frozenset())
         query = "SELECT text FROM anchor WHERE gone=0 GROUP BY text HAVING count(*)>?"
         shared = frozenset(text for (text,) in self._read(query, SHARED))
         targets = dict.fromkeys(target for target, text, gone in rows if gone or text not in shared)
+        targets.update(dict.fromkeys(also))
         return DueAnchors(tuple(targets), shared)
 
     def write(self) -> None:

@@ -17,6 +17,7 @@ Choose = Callable[[CyclePlace], Iterable[int]]
 _LEFT_FIRST = "UPDATE queue SET rank=rank-1-(SELECT max(rank) FROM queue)"
 _LEFT_LAST = "UPDATE queue SET rank=rank+1-(SELECT min(rank) FROM queue)"
 _EMPTY = "DELETE FROM queue"
+_FORGOTTEN = "DELETE FROM queue WHERE id NOT IN (SELECT id FROM url)"
 _LEFT_OVER = {
     RefreshMode.KNOWN: _LEFT_FIRST,
     RefreshMode.APPEND: _LEFT_FIRST,
@@ -27,18 +28,18 @@ _LEFT_OVER = {
 }
 """What becomes of the queue that the cycle before left over; what comes later has rank 0."""
 
-_RELEVEL = "UPDATE queue SET level=(SELECT level_of(url) FROM url WHERE url.key=queue.key)"
+_RELEVEL = "UPDATE queue SET level=(SELECT level_of(url) FROM url WHERE url.id=queue.id)"
 """What was left over goes by the levels of today."""
 
 _ALL_KNOWN = """
-    INSERT INTO queue (site, level, depth, seq, key)
-    SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, first_seen, url), key FROM url
-    WHERE key NOT IN (SELECT key FROM sitemap) AND key NOT IN (SELECT key FROM queue)"""
+    INSERT INTO queue (site, level, depth, seq, id)
+    SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, id), id FROM url
+    WHERE key NOT IN (SELECT key FROM sitemap) AND id NOT IN (SELECT id FROM queue)"""
 _CHOSEN = """
-    INSERT INTO queue (site, level, rank, depth, seq, key)
-    SELECT site, level_of(url), ?, depth, ?, key FROM url WHERE key=?"""
+    INSERT INTO queue (site, level, rank, depth, seq, id)
+    SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=?"""
 _WAITING_IS_SEEN = """
-    INSERT INTO revisit (id, seen) SELECT u.id, ? FROM queue q JOIN url u ON u.key=q.key WHERE true
+    INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
 
 
@@ -62,6 +63,7 @@ def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> 
     Within a site and level, entries of a lower rank go first, then those of a lower depth, then the older ones.
     """
     db.create_function("level_of", 1, start.level_of or _one_level, deterministic=True)
+    db.execute(_FORGOTTEN)  # their places may be given to others
     db.execute(_LEFT_OVER[place.mode])
     db.execute(_RELEVEL)
     (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM queue").fetchone()

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -75,6 +76,20 @@ def _migrate(db: sqlite3.Connection) -> None:
                 raise
             # Another process, which opened the file at the same moment, has done this step.
         (version,) = db.execute("PRAGMA user_version").fetchone()
+
+
+@contextlib.contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Make what a block writes durable together, or not at all."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        # SQLite may have rolled back by itself (disk full); a second rollback is then an error of its own.
+        with contextlib.suppress(sqlite3.OperationalError):
+            db.execute("ROLLBACK")
+        raise
 
 
 class _Translation:

@@ -244,6 +244,30 @@ MIGRATIONS: tuple[str, ...] = (
         DELETE FROM anchor WHERE target=old.key;
     END;
     """,
+    # 17: documents that tell of other URLs, and what they told last
+    """
+    CREATE TABLE told (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE TABLE told_lists (key INTEGER PRIMARY KEY, document BLOB NOT NULL);
+    CREATE INDEX url_redirected ON url (reason) WHERE outcome='REDIRECTED';
+    """,
+    # 18: the queue names rows of the document table by their place, not by a hash that lies anywhere
+    """
+    ALTER TABLE queue RENAME TO queue_by_key;
+    CREATE TABLE queue (
+        site TEXT NOT NULL,
+        level INTEGER NOT NULL DEFAULT 1,
+        rank INTEGER NOT NULL DEFAULT 0,
+        depth INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        id INTEGER NOT NULL,
+        hops INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (site, level, rank, depth, seq)
+    ) WITHOUT ROWID;
+    INSERT INTO queue (site, level, rank, depth, seq, id, hops)
+        SELECT q.site, q.level, q.rank, q.depth, q.seq, u.id, q.hops
+        FROM queue_by_key q JOIN url u ON u.key=q.key ORDER BY q.site, q.level, q.rank, q.depth, q.seq;
+    DROP TABLE queue_by_key;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

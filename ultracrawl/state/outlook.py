@@ -40,7 +40,7 @@ class QueueOutlook(Protocol):
 _COLUMNS = "u.key, u.url, u.site, u.depth, {rank}, u.last_fetched, coalesce(r.seen, 0)"
 _JOINED = "url u LEFT JOIN revisit r ON r.id=u.id"
 _WAITING = f"""
-    SELECT {_COLUMNS.format(rank="q.rank")} FROM queue q JOIN {_JOINED} WHERE u.key=q.key
+    SELECT {_COLUMNS.format(rank="q.rank")} FROM queue q JOIN {_JOINED} WHERE u.id=q.id
     ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"""  # noqa: S608 - constant texts
 _KNOWN = f"""
     SELECT {_COLUMNS.format(rank=0)} FROM {_JOINED} WHERE u.key NOT IN (SELECT key FROM sitemap)

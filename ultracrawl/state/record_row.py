@@ -8,9 +8,8 @@ _COLUMNS = (
     "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
     "first_seen, last_fetched, failures, links, leaving, fingerprint, preference"
 )
-_FIXED = frozenset({"url"})
 _NAMES = _COLUMNS.split(", ")
-_CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES if name not in _FIXED)
+_CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key stays
 
 READ = f"{_COLUMNS}, key IN (SELECT key FROM pending)"  # noqa: S608 - constant column names
 """What `record_of` needs, as a query of the table `url` selects it."""
@@ -18,6 +17,8 @@ UPSERT = f"""
     INSERT INTO url (key, site, {_COLUMNS}) VALUES (?,?{",?" * len(_NAMES)})
     ON CONFLICT (key) DO UPDATE SET {_CHANGED}"""  # noqa: S608 - constant column names
 """Writes what `row_of` returns."""
+REPLACE = f"UPDATE url SET {', '.join(f'{name}=?' for name in _NAMES[1:])} WHERE id=?"  # noqa: S608 - constant names
+"""Writes what `row_of` returns from its fourth value on, followed by the place of the row: no index is asked."""
 
 
 def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:

@@ -88,6 +88,7 @@ _UNKNOWN = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
 _SAW = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM url WHERE key=?
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen WHERE seen<>excluded.seen"""
+_SAW_NEW = "INSERT INTO revisit (id, seen) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"
 _OBSERVE = f"""
     UPDATE revisit SET checks=checks+(first>0), changes=changes+(first>0 AND :changed),
     quiet=quiet+CASE WHEN first>0
@@ -201,6 +202,10 @@ class RevisitTable:
                 ChangeHistory(*history),
                 told,
             )
+
+    def write_new(self, places: Iterable[int]) -> None:
+        """Note that the URLs at these places of the document table were seen; called inside a transaction."""
+        self._db.executemany(_SAW_NEW, [(place, self.cycle) for place in places])
 
     def write(self) -> None:
         """Write what waits; called inside a transaction of the store, when the URLs are in its table."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -13,8 +10,9 @@ from typing import IO, Any
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.allowance_table import AllowanceTable
 from ultracrawl.state.anchor_table import AnchorTable
+from ultracrawl.state.counting import count_all
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
-from ultracrawl.state.database import MEMORY, connect, lock_file, translated
+from ultracrawl.state.database import MEMORY, connect, lock_file, transaction, translated
 from ultracrawl.state.detour_table import DetourTable
 from ultracrawl.state.expiry_table import ExpiryTable
 from ultracrawl.state.failure_table import FailureTable
@@ -22,7 +20,8 @@ from ultracrawl.state.feed_table import FeedTable
 from ultracrawl.state.near_table import NearTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
-from ultracrawl.state.record_row import READ, UPSERT, record_of, row_of
+from ultracrawl.state.queue_table import QueueTable
+from ultracrawl.state.record_row import READ, REPLACE, UPSERT, record_of, row_of
 from ultracrawl.state.revisit_table import RevisitTable
 from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
 from ultracrawl.state.site_table import SiteTable
@@ -31,20 +30,10 @@ from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
 from ultracrawl.urls import site_of
 
 _DISCOVER = """
-    INSERT INTO url (key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?)
+    INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
-_ENQUEUE = "INSERT OR REPLACE INTO queue (site, level, depth, seq, key, hops) VALUES (?,?,?,?,?,?)"
-_DEQUEUE = "DELETE FROM queue WHERE site=? AND level=? AND rank=? AND depth=? AND seq=?"
-_DEQUEUE_REMOVED = "DELETE FROM queue WHERE key IN (SELECT key FROM url WHERE status=?)"
+_PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
 _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
-_ENTRY = (
-    "q.key, u.url, q.site, q.depth, q.seq, q.hops, u.display_url, q.rank, q.level "
-    "FROM queue q JOIN url u ON u.key=q.key"
-)
-_QUEUED = (
-    f"SELECT {_ENTRY} WHERE q.site=? AND q.level>=? AND q.level<? "
-    "ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"
-)
 
 
 class SqliteState:
@@ -74,15 +63,14 @@ class SqliteState:
         self._done: dict[int, tuple[QueueEntry, UrlRecord]] = {}
         self._left: list[QueueEntry] = []
         """Entries that left the queue before the latest one of their URL, in the same stretch between two flushes."""
-        self._touched: set[str] = set()  # sites of whose queue something is not flushed
         self._amended: dict[int, UrlRecord] = {}
         self._marks: dict[int, bool] = {}
         self._names: dict[str, set[int]] = {}
         """Keys by display URL, of what is not flushed."""
         self._any_names = bool(self._one("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")[0])
-        self._seq = self._last_seq()
         self._prints: dict[bytes, set[int]] = {}
         """Keys by fingerprint, of what is not flushed."""
+        self._queue = QueueTable(self._db, self._all, self.flush)
         self.sitemaps = SitemapTable(self._db, self._all)
         self.pending = PendingTable(self._db, self._all)
         self.detours = DetourTable(self._db, self._all)
@@ -95,8 +83,12 @@ class SqliteState:
         self.outlook = SqliteOutlook(self._all)
         self.near = NearTable(self._db, self._all)
         self.successors = PendingTable(self._db, self._all, "successor")
+        self.told = PendingTable(self._db, self._all, "told")
+        self.told_lists = PendingTable(self._db, self._all, "told_lists")
         self.anchors = AnchorTable(self._db, self._all)
         self._parts = (
+            self.told,
+            self.told_lists,
             self.sitemaps,
             self.pending,
             self.successors,
@@ -131,7 +123,7 @@ class SqliteState:
         nothing = not self._one("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")[0]
         place = rule.following(latest.place if latest else None, started, nothing_stored=nothing)
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.execute(
                 ADD_RUN,
                 (run.number, started, scope, run.cycle, run.minor, run.due, run.mode),
@@ -142,14 +134,14 @@ class SqliteState:
             self.near.begin_run()
             self.allowances.begin_run()
             fill_queue(self._db, place, start)
-            self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
-        self._seq = self._last_seq()
+            self._queue.remove_status(StatusCode.BLACKLISTED.value)
+        self._queue.count_on()
         self.revisits.cycle = run.cycle
         return run, False
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
-        for part in (self.pending, self.successors, self.detours, self.failures):
+        for part in (self.pending, self.successors, self.told, self.told_lists, self.detours, self.failures):
             part.forget_dropped()
 
     def orphans(self) -> set[int]:
@@ -160,7 +152,7 @@ class SqliteState:
     def end_run(self, run: RunMark) -> None:
         """Store the end of a run durably."""
         self.flush()
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
@@ -196,7 +188,7 @@ class SqliteState:
     def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add a URL that is not known yet to table and queue, or to the table alone."""
         self._found[entry.key] = (entry, now)
-        self._touched.add(entry.site)
+        self._queue.touch(entry.site)
         if not queued:
             self._put_off.add(entry.key)
         self._note_name(entry.key, entry.display_url)
@@ -204,14 +196,14 @@ class SqliteState:
     def requeue(self, entry: QueueEntry) -> None:
         """Put a known URL into the queue again."""
         self._again.append(entry)
-        self._touched.add(entry.site)
+        self._queue.touch(entry.site)
 
     def finish(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
         if entry.key in self._done:
             self._left.append(self._done[entry.key][0])
         self._done[entry.key] = (entry, record)
-        self._touched.add(entry.site)
+        self._queue.touch(entry.site)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
         self._note_print(entry.key, record.fingerprint)
@@ -243,6 +235,11 @@ class SqliteState:
         records = map(self.get, keys)
         return [one for one in records if one is not None and one.fingerprint == fingerprint]
 
+    def redirecting_to(self, url: str) -> list[UrlRecord]:
+        """Return the records of URLs that redirect to a URL."""
+        query = f"SELECT {READ} FROM url WHERE outcome='REDIRECTED' AND reason=?"  # noqa: S608 - constant names
+        return [record_of(row, self.source) for row in self._all(query, f"to {url}")]
+
     def _note_print(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
             self._prints.setdefault(fingerprint, set()).add(key)
@@ -255,14 +252,16 @@ class SqliteState:
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""
         self.flush()
-        rows = [(key,) for key in keys]
-        with translated(), self._transaction():
-            self._db.executemany("DELETE FROM queue WHERE key=?", rows)
-            self._db.executemany("DELETE FROM url WHERE key=?", rows)
+        dropped = list(keys)
+        with translated(), transaction(self._db):
+            self._queue.remove_keys(dropped)
+            self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in dropped])
             for part in (
                 self.sitemaps,
                 self.pending,
                 self.successors,
+                self.told,
+                self.told_lists,
                 self.detours,
                 self.failures,
                 self.feeds,
@@ -272,8 +271,14 @@ class SqliteState:
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed out of the queue."""
         self.flush()
-        with translated(), self._transaction():
-            self._db.execute(_DEQUEUE_REMOVED, (StatusCode.BLACKLISTED.value,))
+        with translated(), transaction(self._db):
+            self._queue.remove_status(StatusCode.BLACKLISTED.value)
+
+    def dequeue(self, keys: Iterable[int]) -> None:
+        """Take URLs out of the queue."""
+        self.flush()
+        with translated(), transaction(self._db):
+            self._queue.remove_keys(list(keys))
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
         """Return the keys of documents that are in the index or on their way there."""
@@ -286,7 +291,7 @@ class SqliteState:
     def remake_documents(self) -> None:
         """Forget by what documents in the index are known again."""
         self.flush()
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.execute(
                 "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR handed=1"
             )
@@ -298,7 +303,7 @@ class SqliteState:
     def lost(self, waiting: frozenset[int]) -> int:
         """Make documents that were handed over but got lost be fetched anew."""
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             self._db.executemany(
                 "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
                 lost,
@@ -309,29 +314,19 @@ class SqliteState:
 
     def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site by level, rank, depth and order; or those of some levels."""
-        if site in self._touched:
-            self.flush()
-        first, end = (levels.start, levels.stop) if levels else (0, sys.maxsize)
-        return [QueueEntry(*row) for row in self._all(_QUEUED, site, first, end, limit)]
+        return self._queue.first(site, limit, levels)
 
     def queued_sites(self) -> list[tuple[str, int]]:
         """Return every site with waiting URLs and their number."""
-        self.flush()
-        return [
-            (site, number) for site, number in self._all("SELECT site, count(*) FROM queue GROUP BY site")
-        ]
+        return self._queue.sites()
 
     def left_over_sites(self) -> list[str]:
         """Return the sites that go on with entries which the cycle before left over."""
-        return [site for (site,) in self._all("SELECT DISTINCT site FROM queue WHERE rank<0")]
+        return self._queue.left_over_sites()
 
     def next_seq(self) -> int:
         """Return a number higher than that of every entry so far."""
-        self._seq += 1
-        return self._seq
-
-    def _last_seq(self) -> int:
-        return int(self._one("SELECT coalesce(max(seq), 0) FROM queue")[0])
+        return self._queue.next_seq()
 
     # ---- durability
 
@@ -345,25 +340,19 @@ class SqliteState:
         """Make everything said so far durable, in one transaction."""
         if not self.unflushed:
             return
-        new = [entry for key, (entry, _) in self._found.items() if key not in self._put_off]
-        self.revisits.saw(self._found)
-        with translated(), self._transaction():
+        with translated(), transaction(self._db):
             run = self._db.executemany
-            run(
-                _DISCOVER,
-                [(e.key, e.url, e.site, e.depth, e.display_url, t) for e, t in self._found.values()],
-            )
-            run(_ENQUEUE, [(e.site, e.level, e.depth, e.seq, e.key, e.hops) for e in (*new, *self._again)])
-            gone = (*self._left, *(entry for entry, _ in self._done.values()))
-            run(_DEQUEUE, [(e.site, e.level, e.rank, e.depth, e.seq) for e in gone])
+            self._write_found()
+            self._queue.add(self._again)
+            self._queue.remove((*self._left, *(entry for entry, _ in self._done.values())))
             run(UPSERT, [row_of(key, site_of(record.url), record) for key, record in self._amended.items()])
-            run(UPSERT, [row_of(entry.key, entry.site, record) for entry, record in self._done.values()])
+            self._write_done()
             run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
             for part in self._parts:
                 part.write()
         for part in self._parts:
             part.written()
-        self._touched.clear()
+        self._queue.written()
         self._found.clear()
         self._put_off.clear()
         self._again.clear()
@@ -374,17 +363,27 @@ class SqliteState:
         self._prints.clear()
         self._marks.clear()
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            # SQLite may have rolled back by itself (disk full); a second rollback is then an error of its own.
-            with contextlib.suppress(sqlite3.OperationalError):
-                self._db.execute("ROLLBACK")
-            raise
+    def _write_found(self) -> None:
+        """Give new URLs a row and a place in the queue; the places of rows go on behind the last one."""
+        (last,) = self._one("SELECT coalesce(max(id), 0) FROM url")
+        found = list(enumerate(self._found.values(), last + 1))
+        self._db.executemany(
+            _DISCOVER,
+            [(place, e.key, e.url, e.site, e.depth, e.display_url, t) for place, (e, t) in found],
+        )
+        places = {entry.key: place for place, (entry, _) in found}
+        if self._all("SELECT count(*) FROM url WHERE id>?", last) != [(len(found),)]:  # one was known
+            places = dict(self._all(_PLACES, json.dumps(list(self._found))))
+        self._queue.add_new((e for e, _ in self._found.values() if e.key not in self._put_off), places)
+        self.revisits.write_new(places.values())
+
+    def _write_done(self) -> None:
+        rows = [row_of(entry.key, entry.site, record) for entry, record in self._done.values()]
+        places = [self._queue.place(entry.key) for entry, _ in self._done.values()]
+        self._db.executemany(
+            REPLACE, [(*row[3:], place) for row, place in zip(rows, places, strict=True) if place]
+        )
+        self._db.executemany(UPSERT, [row for row, place in zip(rows, places, strict=True) if not place])
 
     # ---- reading
 
@@ -410,14 +409,7 @@ class SqliteState:
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        sums = "count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0)"
-        known, indexed, documents = self._one(f"SELECT {sums} FROM url")  # noqa: S608 - constant texts
-        (queued,) = self._one("SELECT count(*) FROM queue")
-        (pending,) = self._one("SELECT count(*) FROM pending")
-        rows = self._all("SELECT outcome, count(*) FROM url GROUP BY outcome")
-        outcomes = {UrlOutcome(outcome): number for outcome, number in rows}
-        (leaving,) = self._one("SELECT count(*) FROM url WHERE leaving<>''")
-        return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
+        return count_all(self._all)
 
     def close(self) -> None:
         """Flush and release."""

@@ -128,6 +128,14 @@ class StateStore(Protocol):
         """Documents that take the place of equal ones, as soon as these leave the index."""
 
     @property
+    def told(self) -> PendingStore:
+        """Documents that tell of other URLs, without what changes by itself."""
+
+    @property
+    def told_lists(self) -> PendingStore:
+        """What these documents told last of URLs that change by themselves."""
+
+    @property
     def anchors(self) -> AnchorStore:
         """What links to documents are called."""
 
@@ -173,8 +181,14 @@ class StateStore(Protocol):
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed (status 955) out of the queue, durably; they stay known."""
 
+    def dequeue(self, keys: Iterable[int]) -> None:
+        """Take URLs out of the queue, durably; they stay known."""
+
     def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
         """Return the records with this fingerprint, none for an empty one."""
+
+    def redirecting_to(self, url: str) -> list[UrlRecord]:
+        """Return the records of URLs that redirect to a URL; sees what was flushed."""
 
     def drop(self, keys: Iterable[int]) -> None:
         """Forget URLs: they leave table and queue."""

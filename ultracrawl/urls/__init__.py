@@ -4,7 +4,7 @@
 (the 64-bit key of a canonical URL), `JoinedLinks` (a memory in front of a policy), `split`, `site_of`,
 `host_of`, `port_of`, `path_of` and `UrlParts` (its
 parts), `display_url` (the form for people), `unify` (percent-encoding in canonical form), `repeats` (path
-segments that repeat, the mark of an endless site), `registrable_domain` (what the owner of a host has
+segments that repeat, the mark of an endless site), `widest_own_domain` (what the owner of a host has
 registered), `SESSION_PARAMETERS` and `TRACKING_PARAMETERS` (names
 that a source may have removed).
 """
@@ -15,7 +15,7 @@ from ultracrawl.urls.key import url_key
 from ultracrawl.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
 from ultracrawl.urls.parts import UrlParts, display_url, host_of, on_site, path_of, port_of, site_of, split
 from ultracrawl.urls.recursion import repeats
-from ultracrawl.urls.registrable import registrable_domain, widest_own_domain
+from ultracrawl.urls.registrable import widest_own_domain
 
 __all__ = [
     "DEFAULT_POLICY",
@@ -30,7 +30,6 @@ __all__ = [
     "on_site",
     "path_of",
     "port_of",
-    "registrable_domain",
     "repeats",
     "site_of",
     "split",

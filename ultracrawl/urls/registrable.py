@@ -16,21 +16,15 @@ def _suffixes() -> TLDExtract:
     return TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
 
 
-def registrable_domain(host: str) -> str:
-    """Return the registrable domain of a host, by the Public Suffix List that tldextract ships; nothing is fetched.
-
-    A host without one (an address, `localhost`, a public suffix) is returned as it is.
-    """
-    return _suffixes().extract_str(host).top_domain_under_public_suffix or host
-
-
 def widest_own_domain(host: str) -> str:
     """Return the widest domain around a host that has one owner: cookies may be shared below it (RFC 6265, 5.3).
 
     Domains below which anybody can have a site of his own (`github.io`) belong to nobody; of a name outside the list,
-    as intranets have them, the last two labels count.
+    as intranets have them, the last two labels count. An address, `localhost` or a public suffix is returned as it is.
     """
     found = _suffixes().extract_str(host, include_psl_private_domains=True)
+    if found.ipv4 or found.ipv6:
+        return host
     if found.suffix:
         return found.top_domain_under_public_suffix or host
     return ".".join(host.split(".")[-2:])

@@ -15,8 +15,9 @@ from ultracrawl.sources.mistakes import shown
 
 _TOKEN = re.compile(r"[^/\s(]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
-_PROXY = re.compile(r"(?:(?P<scheme>https?)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
+_PROXY = re.compile(r"(?:(?P<scheme>\w+)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
 _SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
+_PROXY_SCHEMES = frozenset({"http", "https"})
 _NO_LIMIT = 2_147_483_647
 """What the default of `proxy_max_pending` means."""
 
@@ -50,6 +51,11 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         found = _PROXY.fullmatch(text)
         if found is None:
             notices.tell(Code.MEMBER, line, setting.path, "a proxy is no address", "write `host:port`")
+            continue
+        if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
+            # Dropped, it would let requests out that are meant to go through it.
+            problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
+            notices.tell(Code.VALUE, line, setting.path, problem, "write `http://host:port`")
             continue
         server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
         if found["user"]:

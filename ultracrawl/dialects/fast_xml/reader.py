@@ -15,6 +15,7 @@ from ultracrawl.dialects.fast_xml.effects import tell_effects
 from ultracrawl.dialects.fast_xml.feeding import name_indexes
 from ultracrawl.dialects.fast_xml.forms import source_name
 from ultracrawl.dialects.fast_xml.grammar import read_grammar
+from ultracrawl.dialects.fast_xml.networks import NETWORKS_FILE, open_networks, read_networks
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
 from ultracrawl.model import Finding
@@ -36,11 +37,13 @@ def read_collections(location: str | FilePath) -> Loaded:
     notices = Notices(str(path))
     collections = read_scopes(path, notices)
     defaults = _read_defaults(path, notices)
+    networks = read_networks(path, notices)
     if notices.fatal:
         return Loaded(None, tuple(notices))
     if not collections:
         return Loaded(None, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
     tree = _CollectionTree(str(path), [layered([*defaults, one]) for one in collections], notices)
+    tree.open_networks(networks)
     return _load(tree, path.absolute().parent, notices)
 
 
@@ -132,6 +135,12 @@ class _CollectionTree:
             name += "-2"
         self._named.append((name, collection))
         self._drafts.update(drafts_of(collection, name, self._notices))
+
+    def open_networks(self, networks: dict[str, int]) -> None:
+        """Let all sources reach networks, given with the lines of their file."""
+        file = str(FilePath(self.file).with_name(NETWORKS_FILE))
+        for draft in self._drafts.values():
+            open_networks(draft, networks, file)
 
     def place(self, path: Path) -> Place:
         """Return where something stands in the XML file."""

@@ -20,12 +20,15 @@ from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
 from ultracrawl.dialects.fast_xml.translation import translate
 from ultracrawl.errors import UserError
-from ultracrawl.sources import Data, DataSource, Path, compile_source
+from ultracrawl.sources import Data, DataSource, Path, Place, compile_source
 
 _DOMAINS: Path = ("boundary", "domains", "include")
 _URIS: Path = ("boundary", "uris", "include")
 _NO_DOMAINS: Path = ("boundary", "domains", "exclude")
 _NO_URIS: Path = ("boundary", "uris", "exclude")
+_ELSEWHERE: Path = ("boundary", "elsewhere")
+_AREA = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_uris": _NO_URIS}
+"""What of the rules of a sub-collection says what belongs to it."""
 _COMBINE: Path = ("boundary", "combine")
 _SCHEMES: Path = ("boundary", "schemes")
 _START: Path = ("start_urls",)
@@ -39,30 +42,28 @@ def drafts_of(collection: Scope, name: str, notices: Notices) -> dict[str, Draft
     """Return the draft of a collection, and of each sub-collection, by the name of the source."""
     main = translate(collection, notices)
     drafts = {name: main}
+    areas: dict[str, Draft] = {}
+    """The rules of each sub-collection as it has them, before those of the collection are added."""
     for sub in collection.subs.values():
-        if not _covers_something(sub, notices):
+        if not _covers_something(sub):
             continue
-        earlier = list(drafts.values())[1:]
         part = translate(_scope(collection, sub, notices), notices)
+        own = Draft(Place(sub.file, sub.line, sub.name), part)
         _bound(part, main, collection, sub)
-        for other in earlier:
-            _leave_out(part, other)
-        drafts[f"{name}.{source_name(sub.name)}"[:100]] = part
+        for other, area in areas.items():
+            _leave_out(part, other, area)
+        label = f"{name}.{source_name(sub.name)}"[:100]
+        areas[label] = own
+        drafts[label] = part
+    for label, area in areas.items():
+        _leave_out(main, label, area)
     _share(drafts, collection)
     return drafts
 
 
-def _covers_something(sub: Scope, notices: Notices) -> bool:
-    """Return whether a sub-collection can be crawled apart; what cannot be done with its rules is told."""
-    rules = {section for section, _ in sub.settings if section in RULE_SECTIONS}
-    includes, excludes = ({one for one in rules if one.startswith(kind)} for kind in ("include", "exclude"))
-    if rules and not includes:
-        problem = "has rules that exclude only; it is crawled as a part of the collection"
-        notices.tell(Code.CONTEXT, sub.line, sub.name, problem, "write what it includes")
-    elif excludes:
-        problem = "what its exclude rules leave out is left out of the collection, too"
-        notices.tell(Code.CONTEXT, sub.line, sub.name, problem, "include what belongs to it only")
-    return bool(includes)
+def _covers_something(sub: Scope) -> bool:
+    """Return whether a sub-collection has rules, so that it can be crawled apart; without, it was told of."""
+    return any(section in RULE_SECTIONS for section, _ in sub.settings)
 
 
 def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
@@ -108,17 +109,22 @@ def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
     elif whole_by_uri and not whole_by_host and by_host and not by_uri:
         part.put(_COMBINE, "all")
         part.copy(_URIS, main)
+    elif not by_host and not by_uri:
+        part.copy(_DOMAINS, main)
+        part.copy(_URIS, main)
     if ("", "allowed_schemes") not in {*collection.settings, *sub.settings}:
         part.copy(_SCHEMES, main)
     for path in (_NO_DOMAINS, _NO_URIS):
         part.extend(path, main, path)
 
 
-def _leave_out(draft: Draft, part: Draft) -> None:
-    """Exclude what an earlier sub-collection includes."""
-    if part.get(_DOMAINS) != ["*"]:
-        draft.extend(_NO_DOMAINS, part, _DOMAINS)
-    draft.extend(_NO_URIS, part, _URIS)
+def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
+    """Leave to a sub-collection what its rules cover."""
+    for name, source in _AREA.items():
+        if area.get(source) not in (None, [], ["*"]):
+            draft.extend((*_ELSEWHERE, owner, name), area, source)
+    if not draft.below((*_ELSEWHERE, owner)):  # it covers everything
+        draft.put((*_ELSEWHERE, owner, "hosts"), [])
 
 
 def _share(drafts: dict[str, Draft], collection: Scope) -> None:
@@ -132,8 +138,6 @@ def _share(drafts: dict[str, Draft], collection: Scope) -> None:
         covered = _inside(part, main)
         part.extend(_START, main, _START, only=covered)
         _without(main, covered)
-    for part in parts:
-        _leave_out(main, part)
     sent = _texts(main.get(_SEND))
     for name, draft in drafts.items():
         others = [other for other in drafts if other != name]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from ultracrawl.dialects.portal_robot.properties import RobotProperties
+from ultracrawl.dialects.portal_robot.properties import PROPERTIES, RobotProperties
 from ultracrawl.filters.rules import SiteDefinition, StartingPoint
 from ultracrawl.model import Finding
 
@@ -72,11 +72,18 @@ def _of(site: SiteDefinition) -> Iterator[str]:
 
 
 def proxy(properties: RobotProperties) -> dict[str, Any]:
-    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used."""
+    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used.
+
+    User and password may stand in its address.
+    """
     address = properties["auto-proxy"]
     if not address or properties["proxy-type"] == "direct" or _is_script(address):
         return {}
-    return {"servers": {"robot": {"url": address}}}
+    parts = urlsplit(address)
+    server = {"url": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()}
+    if parts.username and parts.password:
+        server |= {"user": unquote(parts.username), "password": unquote(parts.password)}
+    return {"servers": {"robot": server}}
 
 
 def _is_script(address: str) -> bool:
@@ -85,7 +92,12 @@ def _is_script(address: str) -> bool:
 
 
 def doubts(properties: RobotProperties) -> Iterator[Finding]:
-    """Yield what of it has no effect."""
+    """Yield what of it has no effect, and switches that ask for what there is not."""
+    for name in ("enable-rdm-probe", "remote-access"):
+        if properties[name]:
+            problem = f"has no effect: {PROPERTIES[name].effect}"
+            line = properties.lines.get(name, 0)
+            yield Finding(properties.file, line, name, problem, "remove it", False)
     address = properties["auto-proxy"]
     if address and properties["proxy-type"] != "direct" and _is_script(address):
         problem = (

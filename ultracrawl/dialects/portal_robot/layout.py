@@ -7,6 +7,7 @@ what `robot.conf` was called there, starting points may stand in it, and all blo
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.dialects.portal_robot.lexer import ConfigText
 from ultracrawl.filters import Phase
@@ -23,6 +24,16 @@ ALL_WORDS = (*FILTER_WORDS, *RULE_WORDS)
 def main_file_beside(part: Path) -> Path | None:
     """Return the file with the `<Process>` block in the folder of another file of the robot, None if there is none."""
     return next((path for name in MAIN_FILES if (path := part.with_name(name)).is_file()), None)
+
+
+def split_url(text: str) -> SplitResult | None:
+    """Return the parts of a whole URL, None for a text that is none."""
+    try:
+        parts = urlsplit(text)
+        whole = bool(parts.scheme and parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if whole else None
 
 
 def is_whole_robot(read: ConfigText) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS
+from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_url
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Parameter, read_text
 
 FILE = "robot.conf"
@@ -26,6 +26,12 @@ def _flag(value: str) -> bool:
     if value.lower() in _YES | _NO:
         return value.lower() in _YES
     raise PropertyError("true or false")
+
+
+def _url(value: str) -> str:
+    if split_url(value) is None:
+        raise PropertyError("a whole URL, as http://www.example.com/")
+    return value
 
 
 def _number(least: int) -> Callable[[str], int]:
@@ -89,7 +95,7 @@ PROPERTIES: Mapping[str, Property] = {
     one.name: one
     for one in (
         Property("csid", _text, "", "source `csid`; names the source"),
-        Property("auto-proxy", _text, None, "the proxy; an auto-configuration file is not run"),
+        Property("auto-proxy", _url, None, "the proxy; an auto-configuration file is not run"),
         _idle("auto_serv", "kept; it has no known meaning"),
         Property("bindir", _text, None, "folder that goes ahead of PATH for programs that the robot runs"),
         Property(
@@ -104,7 +110,7 @@ PROPERTIES: Mapping[str, Property] = {
         Property("email", _text, "user@domain", "sent with the user agent, and as From"),
         Property("enable-ip", _flag, True, "source and field `IP`: the address of the host is looked up"),
         _idle("enable-rdm-probe", "no server is asked for descriptions of its own", _flag, False),
-        Property("enable-robots-txt", _flag, True, "robots.txt is obeyed"),
+        Property("enable-robots-txt", _flag, True, "robots.txt and META robots are obeyed"),
         _idle("engine-concurrent", "there are no threads to make in advance", _number(1), 10),
         Property("enumeration-filter", _text, "enumeration-default", "the filter that finds URLs"),
         Property("generation-filter", _text, "generation-default", "the filter that makes descriptions"),
@@ -157,7 +163,7 @@ PROPERTIES: Mapping[str, Property] = {
         Property(
             "username", _text, "anonymous", "user for HTTP authentication and FTP on the sites of the robot"
         ),
-        Property("start", _text, (), "a starting point, as older files have them", repeats=True),
+        Property("start", _url, (), "a starting point, as older files have them", repeats=True),
         Property("max-classifications", _number(1), 10, "categories of one description"),
     )
 }

@@ -194,7 +194,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "authentication": authentication(properties, files.rules.sites, files.starts),
         "ftp": ftp(properties, files.starts),
         "proxy": proxy(properties),
-        "robots": {"obey": properties["enable-robots-txt"]},
+        "robots": {"obey": properties["enable-robots-txt"], "meta": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
         "politeness": {
             "delay": properties["server-delay"],
@@ -216,8 +216,13 @@ def source_name(csid: str) -> str:
     return _UNFIT.sub("-", last).strip("-._") or "robot"
 
 
+def default_agent() -> str:
+    """Return the User-Agent of a robot that names none."""
+    return f"ultracrawl/{__version__}"
+
+
 def _user_agent(properties: RobotProperties) -> str:
-    name = properties["user-agent"] or f"ultracrawl/{__version__}"
+    name = properties["user-agent"] or default_agent()
     email = properties["email"]
     return f"{name} ({email})" if properties.is_set("email") else name
 

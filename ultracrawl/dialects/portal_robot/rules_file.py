@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from urllib.parse import urlsplit
 
-from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
+from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot, split_url
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 from ultracrawl.filters.classification import ClassificationRule
 from ultracrawl.filters.function import FilterError
@@ -233,7 +232,7 @@ def _host(one: Directive, reader: _Reader) -> SiteHost:
 
 def _start(one: Directive, reader: _Reader) -> StartingPoint:
     url = reader.needed(one, "url", "Start")
-    if url and not (urlsplit(url).scheme and urlsplit(url).netloc):
+    if url and split_url(url) is None:
         reader.wrong(
             one.line, "url", f"`{url}` is not a whole URL", "write for example http://www.example.com/"
         )

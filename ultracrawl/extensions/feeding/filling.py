@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ultracrawl.backends import open_index
+from ultracrawl.backends import open_index, open_outlets
 from ultracrawl.errors import UltracrawlError
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feed import IndexFeed
     from ultracrawl.extensions.session import CrawlSession
-    from ultracrawl.index.outlets import Outlets
 
 logger = logging.getLogger(__name__)
 
@@ -26,10 +25,11 @@ class Filling:
     the run begins, because such a run asks for everything.
     """
 
-    def __init__(self, session: CrawlSession, outlets: Outlets) -> None:
+    def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._outlets = outlets
-        self._new = outlets.unfilled()
+        self.outlets = open_outlets(session.project, session.source)
+        """The ways to all indexes of the source."""
+        self._new = self.outlets.unfilled()
         self._has_documents = bool(self._new) and session.state.counts().documents > 0
         if self._has_documents and not session.replay:
             names = ", ".join(f"`{one.index}`" for one in self._new)
@@ -46,13 +46,13 @@ class Filling:
             feed.remove_unknown(self._strangers(outlet.index))
         feed.sync()
         if not self._has_documents or not (resumed or self._session.replay):
-            self._outlets.filled()
-        self._outlets.leave_former()
+            self.outlets.filled()
+        self.outlets.leave_former()
 
     def end(self) -> None:
         """Take note that everything stored was made again."""
         if self._session.replay and self._new and not self._session.report.failed:
-            self._outlets.filled()
+            self.outlets.filled()
 
     def _strangers(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has, and the document table has not."""

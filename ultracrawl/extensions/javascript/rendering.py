@@ -60,7 +60,7 @@ class RenderingDesk:
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
         self._section = session.source.javascript
-        self.on = self._section.use and session.filtering is None
+        self.on = self._section.use
         rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
         self._pages = UriTable(rules, session.rules.url_policy.without_rewriting)
         self._places = asyncio.Semaphore(self._section.pages)
@@ -79,6 +79,11 @@ class RenderingDesk:
 
     async def page(self, visit: Visit, response: Response, page: Page) -> Page:
         """Return what scripts make of a page; the page as it came if that fails."""
+        rendered = await self.rendered(visit, response)
+        return page if rendered is None else self._made(visit, response, page, rendered)
+
+    async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
+        """Return what the browser has after the scripts of a page; None if that fails, or is too long."""
         assert self._browser is not None
         section, parts = self._section, _Parts(self, self._section.parts)
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
@@ -96,13 +101,11 @@ class RenderingDesk:
             )
             logger.warning("The scripts of %s were not run: %s", visit.url, why)
             self._session.report.turn_away("javascript failed")
-            return page
-        return self._made(visit, response, page, rendered)
+            return None
+        return rendered if len(rendered.html) <= self._session.source.limits.max_size else None
 
     def _made(self, visit: Visit, response: Response, page: Page, rendered: Rendered) -> Page:
         html = rendered.html.encode("utf-8", "replace")
-        if len(html) > self._session.source.limits.max_size:
-            return page
         head = AnswerHead("text/html; charset=utf-8")
         made = self._session.rules.reader.read(html, response.url, "text/html", head)
         if made is None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ultracrawl.extensions.feed import IndexFeed
 from ultracrawl.extensions.leaving.pending import approved, unpacked, without_document
+from ultracrawl.extensions.leaving.scope import is_outside
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.state import StateStore
@@ -43,14 +44,18 @@ class Deletions:
         self._state.flush()
         return list(self._state.leaving_records())
 
-    def apply(self, guard: DeletionGuard, *, by_definition: bool = False) -> str:
+    def apply(self, guard: DeletionGuard, *, by_definition: bool = False, complete: bool = True) -> str:
         """Let all go, or none if they are too many; returns what to tell about it, empty if they went.
 
         `by_definition`: pages that are not indexed any more are so because the definition changed, and do not
-        count for the guard.
+        count for the guard. What the definition excludes always goes; while the run is not `complete`, only if its
+        successor is there.
         """
         leaving = self.candidates()
         self._forget_idle()
+        excluded = [one for one in leaving if is_outside(one) and (complete or self._has_successor(one))]
+        self.carry_out(excluded)
+        leaving = [one for one in leaving if not is_outside(one)]
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
@@ -68,7 +73,7 @@ class Deletions:
 
     def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
         """Take documents out of the index; returns how many. One whose URL shows another document now is left."""
-        number = 0
+        number, outside = 0, []
         for record in leaving:
             key = url_key(record.url)
             if not self._replaced(record):
@@ -76,11 +81,16 @@ class Deletions:
                 number += 1
             self._state.amend(key, without_document(record))
             self._let_succeed(record)
+            if is_outside(record):
+                outside.append(key)
+        if outside:
+            self._feed.sync()
+            self._state.drop(outside)
         return number
 
     def discard(self, leaving: Iterable[UrlRecord]) -> int:
         """Let documents stay in the index until their next visit says the same again; returns how many."""
-        kept = list(leaving)
+        kept = [record for record in leaving if not is_outside(record)]
         for record in kept:
             self._state.amend(url_key(record.url), replace(record, leaving=""))
         self._forget_idle()

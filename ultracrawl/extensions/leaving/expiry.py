@@ -67,7 +67,7 @@ class ExpiryDesk:
             self._session.state.expiry.put(key, at)
 
     def sweep(self) -> int:
-        """Mark expired descriptions as leaving; returns how many. Called when nothing waits any more."""
+        """Mark expired descriptions as leaving, and have copies fetched; returns how many. For the end of a run."""
         session, swept = self._session, 0
         session.state.flush()
         for key, at in session.state.expiry.expired(session.clock()).items():
@@ -81,6 +81,7 @@ class ExpiryDesk:
                 # Without validators and checksum a later visit makes the description anew.
                 gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
                 session.state.amend(key, replace(gone, checksum=b""))
+                session.duplicates.left(record)
                 swept += 1
         if swept:
             logger.info("%s: %d descriptions have expired", session.source.name, swept)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 
 from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.extensions.feed import IndexFeed
@@ -14,6 +13,8 @@ from ultracrawl.state import RunMark, StateStore
 from ultracrawl.urls import url_key
 
 BATCH = 1000
+OUTSIDE = "SCOPE"
+"""How the cause begins for which documents leave that the definition excludes."""
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
 UNFOLLOWED = ".unfollowed"
@@ -127,18 +128,38 @@ def drop_outside(
 ) -> int:
     """Drop every known URL that the rules no longer admit from queue, table and index; returns how many.
 
-    Source: Ultra Search 9.3, change of rules. The removals reach the durable cache before the records go.
+    Source: Ultra Search 9.3, change of rules. The removals reach the durable cache before the records go. A document
+    with a copy that stays inside leaves at the end of the run, when that has taken its place.
     """
+    outside = list(ScopeCheck(state, rules, rewriter).outside())
+    keys = {url_key(record.url) for record, _ in outside}
     dropped: list[int] = []
-    counts: Counter[str] = Counter()
-    for record, rule in ScopeCheck(state, rules, rewriter).outside():
-        counts[rule] += 1
+    held: list[int] = []
+    for record, rule in outside:
+        report.rejected_by[rule] += 1
         key = url_key(record.url)
-        if record.indexed or record.handed:
+        if record.searchable and _has_copy(state, record, keys):
+            state.amend(key, replace(record, leaving=f"{OUTSIDE}: {rule}"))
+            held.append(key)
+            continue
+        if record.searchable:
             feed.delete(key, record.shown_url)
         dropped.append(key)
-    report.rejected_by.update(counts)
     feed.sync()
+    state.dequeue(held)
     for start in range(0, len(dropped), BATCH):
         state.drop(dropped[start : start + BATCH])
-    return len(dropped)
+    return len(outside)
+
+
+def _has_copy(state: StateStore, record: UrlRecord, outside: Container[int]) -> bool:
+    """Return whether a duplicate that stays inside can take the place of a document: it is fetched in this run."""
+    return any(
+        one.url != record.url and not one.removed and url_key(one.url) not in outside
+        for one in state.same_content(record.fingerprint)
+    )
+
+
+def is_outside(record: UrlRecord) -> bool:
+    """Return whether a document is to leave only because the definition excludes it now."""
+    return record.leaving.startswith(OUTSIDE)

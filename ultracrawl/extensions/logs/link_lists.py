@@ -6,14 +6,28 @@ import logging
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from ultracrawl.errors import WorkError
+
+if TYPE_CHECKING:
+    from ultracrawl.extensions.session import CrawlSession
 
 logger = logging.getLogger(__name__)
 
 BUFFERED = 64 << 10
 """Characters that are held in memory at most before they are written."""
+
+
+def open_link_lists(session: CrawlSession) -> LinkLists | None:
+    """Return the lists of a crawl, written with each of its flushes; None if there are to be none."""
+    folder = session.source.storage.link_lists
+    if folder is None:
+        return None
+    lists = LinkLists(session.project.base / folder, session.note)
+    session.before_flush.append(lists.flush)
+    return lists
 
 
 class LinkLists:

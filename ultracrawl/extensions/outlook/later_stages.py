@@ -8,6 +8,7 @@ from ipaddress import ip_address
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions.access.stages import access_stages
 from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.extensions.outlook.filter_stages import filter_stages
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.sources import CompiledSource, DataSource
@@ -28,8 +29,14 @@ def later_stages(
     *,
     dns: bool = False,
 ) -> Iterator[Decision]:
-    """Yield the decisions of address guard, access, robots.txt and the last answer; `dns` has the host looked up."""
-    yield from _addresses(source, rules, host_of(url), dns=dns)
+    """Yield the decisions of filters, address guard, access, robots.txt and the last answer.
+
+    `dns` has the host looked up. Raises `UserError` if the filters cannot be used.
+    """
+    host = host_of(url)
+    address = host.strip("[]") if _is_address(host) else next(iter(addresses_of(host)), "") if dns else ""
+    yield from filter_stages(source, url, record.depth if record is not None else 0, address)
+    yield from _addresses(source, rules, host, dns=dns)
     yield from access_stages(source, rules, url)
     yield _robots(source, record, site)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:

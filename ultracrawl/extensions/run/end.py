@@ -32,8 +32,8 @@ async def finish_indexing(session: CrawlSession) -> None:
             session.expiry.sweep()
         session.feeds.expire()
     _delete(session)
-    if session.anchors is not None and not session.report.interrupted and not session.replay:
-        session.anchors.settle()
+    if not session.report.interrupted:
+        await _tell_anew(session)
     session.flush()
     session.feed.drain()
     session.feed.retry()
@@ -43,6 +43,16 @@ async def finish_indexing(session: CrawlSession) -> None:
         await asyncio.sleep(0.02)
     session.feed.collect()
     session.flush()
+
+
+async def _tell_anew(session: CrawlSession) -> None:
+    """Have documents tell of the URLs, and have the anchor texts, that they have by now."""
+    session.flush()
+    for _ in session.relations.refresh():
+        session.feed.tick()
+        await asyncio.sleep(0)
+    if session.anchors is not None and not session.replay:
+        session.anchors.settle(session.relations.updated)
 
 
 def end_run(session: CrawlSession, started: float) -> None:
@@ -75,7 +85,8 @@ def _delete(session: CrawlSession) -> None:
     section = session.source.deletion
     guard = DeletionGuard(section.percent, section.always)
     deletions = Deletions(session.state, session.feed, session.duplicates.recount)
-    problem = deletions.apply(guard, by_definition=session.remade)
+    complete = not session.report.interrupted and not _unfinished(session)
+    problem = deletions.apply(guard, by_definition=session.remade, complete=complete)
     if problem:
         session.report.problems.append(problem)
         logger.warning(problem)

@@ -146,6 +146,7 @@ class FeedDesk:
             record = session.state.get(key)
             if record is not None and (record.indexed or record.handed) and not record.leaving:
                 session.state.amend(key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over"))
+                session.duplicates.left(record)
                 number += 1
         if number:
             logger.info("%d documents are to leave: their time in a feed is over", number)

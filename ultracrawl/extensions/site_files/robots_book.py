@@ -13,6 +13,8 @@ from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
 from ultracrawl.extensions.failures import failure_of
+from ultracrawl.extensions.headers import header_of
+from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.robots import RobotsRules, origin_of
 from ultracrawl.robots.policy import MAX_REDIRECTS
 from ultracrawl.urls import UrlPolicy, site_of
@@ -43,7 +45,8 @@ class RobotsBook:
     """Knows the rules of each origin; one task an origin fetches them, and whoever needs them awaits that task.
 
     Requests for robots.txt keep the delay of the site that they go to: `claim` takes the next turn of a site
-    and returns its time. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4).
+    and returns its time. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
+    that is busy and says until when (`Retry-After`) is left alone so long, by `hold`, and then asked again.
     """
 
     def __init__(self, session: CrawlSession) -> None:
@@ -54,6 +57,7 @@ class RobotsBook:
         self.asked_at: Callable[[str], str] = lambda url: url
         """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
         self.claim: Callable[[str, float], float] = lambda _, now: now
+        self.hold: Callable[[str, float], None] = lambda _site, _seconds: None
 
     @property
     def fetching(self) -> int:
@@ -85,10 +89,8 @@ class RobotsBook:
         return task
 
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
-        at_once = has_turn and not self._places.locked()
         try:
-            async with self._places:
-                rules = await self._fetch(f"{origin}/robots.txt", has_turn=at_once)
+            rules = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
         before = self._copies.get(origin)
@@ -97,7 +99,20 @@ class RobotsBook:
         self._copies[origin] = _Copy(rules, time.monotonic())
         return rules
 
-    async def _fetch(self, url: str, *, has_turn: bool) -> RobotsRules:
+    async def _ask(self, url: str, *, has_turn: bool) -> RobotsRules:
+        """Fetch the rules; again when the time is over for which the server wanted to be left alone."""
+        for left in reversed(range(self._session.source.limits.retries + 1)):
+            at_once = has_turn and not self._places.locked()
+            async with self._places:
+                rules, wish = await self._fetch(url, has_turn=at_once)
+            if not (left and wish):
+                break
+            await self._turn(url)  # outside: whoever waits for long holds up no other site
+            has_turn = True
+        return rules
+
+    async def _fetch(self, url: str, *, has_turn: bool) -> tuple[RobotsRules, float]:
+        """Return the rules of an answer, and for how many seconds the server wants to be left alone."""
         policy = self._session.rules.robots
         for _ in range(MAX_REDIRECTS + 1):
             if not has_turn:
@@ -107,20 +122,31 @@ class RobotsBook:
                 response = await self._download(url)
             except Exception as failure:  # whatever the download handler raises, the origin is judged by it
                 timed_out = isinstance(failure, DownloadTimeoutError)
-                return policy.judge_response(None, error=failure_of(failure).reason, timed_out=timed_out)
+                return policy.judge_response(None, error=failure_of(failure).reason, timed_out=timed_out), 0.0
             location = response.headers.get("Location")
             if response.status not in _REDIRECTS or not location:
-                return policy.judge_response(response.status, response.body)
+                return policy.judge_response(response.status, response.body), self._heed(url, response)
             target = _target(url, location)
             if not target:
                 break
             url = target
         # RFC 9309 2.3.1.2: after that many redirects robots.txt counts as missing.
-        return policy.judge_response(404)
+        return policy.judge_response(404), 0.0
+
+    def _heed(self, url: str, response: Response) -> float:
+        """Let a site alone for as long as it asks for; returns the seconds."""
+        if response.status not in RETRY_AFTER_STATUS:
+            return 0.0
+        session = self._session
+        longest = session.rules.pace.longest_retry_after
+        seconds = retry_after(header_of(response, "Retry-After"), session.clock(), longest)
+        if seconds:
+            self.hold(_site(url), seconds)
+        return seconds
 
     async def _turn(self, url: str) -> None:
         now = time.monotonic()
-        wait = self.claim(site_of(_FORM.canonical(url) or url), now) - now
+        wait = self.claim(_site(url), now) - now
         if wait > 0:
             await asyncio.sleep(wait)
 
@@ -129,6 +155,10 @@ class RobotsBook:
         meta = {"download_slot": "robots.txt", "download_timeout": session.rules.robots.timeout}
         request = Request(url, headers=dict(session.rules.headers), dont_filter=True, meta=meta)
         return await session.crawler.engine.download_async(request)
+
+
+def _site(url: str) -> str:
+    return site_of(_FORM.canonical(url) or url)
 
 
 def _target(url: str, location: bytes) -> str:

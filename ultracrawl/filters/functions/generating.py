@@ -65,7 +65,7 @@ def _html_text(block: ParameterBlock, _: Place, __: Robot) -> Step:
 
     def text_of(view: View) -> str:
         if skips and view.converted is None and view.resource.fetched:
-            return outline_of(view.resource.fetched.body, view.value("content-type")).text
+            return outline_of(*view.resource.source_text).text
         return view.page.text
 
     return _of_type(block, lambda view: _store(view, PARTIAL_TEXT, cut_bytes(text_of(view), most)))
@@ -78,7 +78,7 @@ def _html_contents(block: ParameterBlock, _: Place, __: Robot) -> Step:
         fetched = view.resource.fetched
         if fetched is None or view.converted is not None:
             return Answer.NOACTION
-        headings = outline_of(fetched.body, view.value("content-type")).headings
+        headings = outline_of(*view.resource.source_text).headings
         contents = "\n".join(text for depth, text in headings if depth <= level and text)
         return _store(view, CONTENTS, cut_bytes(contents, most))
 

@@ -10,6 +10,7 @@ from tantivy import Order, Query, Searcher
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.facets import as_written, most_frequent
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.likeness import query_node, suggestion
 from ultracrawl.index.parser import parse_facets, parse_sort
 from ultracrawl.index.query import AllOf, Equal, Node, any_of, sought
@@ -103,7 +104,7 @@ class Answering:
     def _hit(self, score: float, address: object, highlighter: Highlighter) -> Hit:
         found = stored_document(self._searcher.doc(address))  # type: ignore[arg-type]  # as the search gave it
         language = str(next(iter(found.attributes.get("Language", ())), ""))
-        snippet = "" if found.secret_text else highlighter.snippet(found.text, language)
+        snippet = "" if found.secret_text else highlighter.snippet(found.text[:STORED_TEXT_LIMIT], language)
         return Hit(found.url, found.title, score, found.source, snippet, found.attributes)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
 
@@ -49,6 +49,7 @@ class Generations:
             try:
                 name = (self.path / _CURRENT).read_text().strip()
             except FileNotFoundError:
+                self._refuse_lost()
                 return None
             if self._open is None or self._open.path.name != name:
                 self._open = _opened(self.path / name)
@@ -83,6 +84,14 @@ class Generations:
                 if folder.name.isdigit() and folder != generation.path:
                     shutil.rmtree(folder, ignore_errors=True)
 
+    def _refuse_lost(self) -> None:
+        """Raise `IndexDamagedError` if there are documents but no file that names the folder in force."""
+        for meta in self.path.glob("*/meta.json"):
+            if json.loads(meta.read_text())["segments"]:
+                raise IndexDamagedError(
+                    f"index {self.path} cannot be read, it may be damaged: the file {_CURRENT} is gone"
+                )
+
     def close(self) -> None:
         """Let go of the files."""
         self._open = None
@@ -94,10 +103,12 @@ class Generations:
             yield
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise IndexStoreError(f"index {self.path} cannot be {verb}: {reason}") from error
+            is_lost = verb == "read" and isinstance(error, FileNotFoundError)
+            kind = IndexDamagedError if is_lost else IndexStoreError
+            raise kind(f"index {self.path} cannot be {verb}: {reason}") from error
         except (ValueError, KeyError, TypeError) as error:
             reason = " ".join(str(error).split())[:200]
-            raise IndexStoreError(
+            raise IndexDamagedError(
                 f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
             ) from error
 

@@ -17,6 +17,8 @@ from ultracrawl.index.tantivy.fields import stored_document
 from ultracrawl.index.tantivy.generations import Generation
 
 _MAGIC = 1337
+_PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+"""The files of every segment, by their endings."""
 
 
 def kept_documents(generation: Generation) -> Iterator[IndexDocument]:
@@ -47,6 +49,7 @@ def index_facts(generation: Generation) -> IndexFacts:
 def wrong_in(generation: Generation) -> list[str]:
     """Compare every file with its checksum, read every document, and return what is wrong."""
     wrong = [what for path in _files(generation.path) if (what := _wrong_in_file(path))]
+    wrong += (f"{name} is gone" for name in _gone(generation.path))
     searcher = generation.index.searcher()
     documents = list(kept_documents(generation))
     if len(documents) < searcher.num_docs:
@@ -60,6 +63,13 @@ def _files(folder: Path) -> list[Path]:
     """Return the files of the segments in force; others are left from a commit that did not end."""
     segments = {one["segment_id"].replace("-", "") for one in _segments(folder)}
     return sorted(path for path in folder.iterdir() if path.name.partition(".")[0] in segments)
+
+
+def _gone(folder: Path) -> list[str]:
+    """Return the names of files that segments in force should have and have not."""
+    segments = (one["segment_id"].replace("-", "") for one in _segments(folder))
+    names = (f"{segment}.{part}" for segment in segments for part in _PARTS)
+    return [name for name in names if not (folder / name).exists()]
 
 
 def _segments(folder: Path) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,13 +22,15 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.keeping import document_id
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
+
+logger = logging.getLogger(__name__)
 
 LOCK_SECONDS = 60.0
 _HEAP = 64_000_000
@@ -149,6 +152,11 @@ class TantivyIndex:
             generation = self._generations.current()
             return 0 if generation is None else self._copy(generation).index.searcher().num_docs
 
+    def clear(self) -> None:
+        """See `IndexEngine.clear`."""
+        with write_lock(self._path, self._lock_seconds):
+            self._generations.adopt(self._generations.begin(self._attributes))
+
     def close(self) -> None:
         """See `IndexEngine.close`."""
         self._generations.close()
@@ -161,9 +169,10 @@ class TantivyIndex:
             self._generations.adopt(generation)
         known = generation.attributes
         missing = [name for name, one in self._attributes.items() if known.get(name) != one]
-        if missing or generation.analysis != ANALYSIS_VERSION or generation.layout != LAYOUT:
-            return self._copy(generation)
-        return generation
+        outdated = generation.analysis != ANALYSIS_VERSION or generation.layout != LAYOUT
+        if outdated:
+            logger.warning(BROUGHT_UP_TO_DATE, self._path)
+        return self._copy(generation) if missing or outdated else generation
 
     def _with_anchors(self, generation: Generation, key: str, change: NewAnchors) -> IndexDocument | None:
         """Return the document of a key with its new anchor texts; None if there is none, or it has them."""

@@ -14,7 +14,7 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 from whoosh.util.filelock import FileLock
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
@@ -57,7 +57,23 @@ class IndexDirectory:
         try:
             return FileIndex(self._storage, indexname=_NAME)
         except EmptyIndexError:
+            self._refuse_lost()
             return FileIndex.create(self._storage, schema, _NAME)
+
+    def clear(self, schema: Schema) -> None:
+        """Put an index without segments in the place of this one; the lock is held."""
+        with self.errors("written"):
+            generation = TOC._latest_generation(self._storage, _NAME) + 1
+            TOC(schema, [], generation).write(self._storage, _NAME)
+            clean_files(self._storage, _NAME, generation, [])
+
+    def _refuse_lost(self) -> None:
+        """Raise `IndexDamagedError` if there are segments without a table of contents, which is written before them."""
+        if number := len(list(self.path.glob(f"{_NAME}_*.seg"))):
+            raise IndexDamagedError(
+                f"index {self.path} cannot be read, it may be damaged: the table of contents of "
+                f"{number} segments is gone"
+            )
 
     def snapshot(self) -> Snapshot:
         """Return the newest committed state; segments that were open already are used again."""
@@ -119,10 +135,12 @@ class IndexDirectory:
             yield
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise IndexStoreError(f"index {self.path} cannot be {verb}: {reason}") from error
+            is_lost = verb == "read" and isinstance(error, FileNotFoundError)
+            kind = IndexDamagedError if is_lost else IndexStoreError
+            raise kind(f"index {self.path} cannot be {verb}: {reason}") from error
         except DAMAGE as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            raise IndexStoreError(
+            raise IndexDamagedError(
                 f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
             ) from error
 
@@ -131,6 +149,7 @@ class IndexDirectory:
             try:
                 toc = FileIndex(self._storage, indexname=_NAME)._read_toc()
             except EmptyIndexError:
+                self._refuse_lost()
                 return Schema(), []
         return toc.schema, toc.segments
 
@@ -138,6 +157,7 @@ class IndexDirectory:
         try:
             index = FileIndex(self._storage, indexname=_NAME)
         except EmptyIndexError:
+            self._refuse_lost()
             return Snapshot(-1, Schema(), ())
         generation = index.latest_generation()
         if self._snapshot is not None and self._snapshot.generation == generation:

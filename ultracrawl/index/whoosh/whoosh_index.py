@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,7 +24,7 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.keeping import document_id
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory
 from ultracrawl.index.whoosh.fast_writer import FastWriter
@@ -38,6 +39,8 @@ from ultracrawl.index.whoosh.kept import documents_of, kept_documents
 from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.merging import choose_merge
 from ultracrawl.index.whoosh.segments import Snapshot
+
+logger = logging.getLogger(__name__)
 
 MOST_SEGMENTS = 40
 """With more segments than this, `apply` merges first, for callers that never call `maintain`."""
@@ -122,10 +125,15 @@ class WhooshIndex:
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place.
 
-        The lock is held meanwhile. Raises `IndexStoreError` if nothing of the index can be read.
+        The lock is held meanwhile.
         """
         with self._directory.lock():
             return self._rebuild()
+
+    def clear(self) -> None:
+        """See `IndexEngine.clear`."""
+        with self._directory.lock():
+            self._directory.clear(new_schema(self._attributes))
 
     def close(self) -> None:
         """See `IndexEngine.close`."""
@@ -161,6 +169,7 @@ class WhooshIndex:
         """Give a writer while holding the lock; before its commit nothing can change the index."""
         with self._directory.lock(), self._directory.errors("written"), _no_garbage_collection():
             if self._outdated():
+                logger.warning(BROUGHT_UP_TO_DATE, self._directory.path)
                 self._rebuild()
             writer = FastWriter(self._directory.open_or_create(new_schema(self._attributes)))
             try:

@@ -9,7 +9,7 @@ from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.frontier import BackOff, Grouping, LevelRule, LevelRules, Pace, Rota, Span, Week
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.urls import UrlPolicy, registrable_domain
+from ultracrawl.urls import UrlPolicy, widest_own_domain
 
 
 def compile_pace(source: DataSource) -> Pace:
@@ -71,7 +71,7 @@ def compile_rota(source: DataSource) -> Rota:
 def compile_grouping(source: DataSource) -> Grouping:
     """Return which hosts of a source belong together."""
     sites = source.sites
-    return Grouping(sites.clusters, registrable_domain if sites.domain_clustering else None)
+    return Grouping(sites.clusters, widest_own_domain if sites.domain_clustering else None)
 
 
 def _host_rule(pattern: Pattern) -> DomainRule:

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import starmap
 
 from ultracrawl.attributes import attribute_schema
 from ultracrawl.attributes.mapping import AttributeMap
 from ultracrawl.boundary.addresses import AddressPolicy
 from ultracrawl.boundary.aliases import AliasPolicy
+from ultracrawl.boundary.areas import AreaRules
 from ultracrawl.boundary.boundary import Boundary
 from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
@@ -41,6 +43,7 @@ from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels
 from ultracrawl.sources.definition import DataSource, Project
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.access_options import AccessOptions
+from ultracrawl.sources.sections.boundary import AreaSection
 from ultracrawl.sources.sections.feeds import FeedsSection
 from ultracrawl.sources.sections.limits import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
@@ -196,7 +199,23 @@ def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) ->
         index_dynamic=section.index_dynamic,
         seeds_exempt=section.start_urls_exempt,
     )
-    return Boundary(rules, policy=compile_url_policy(source).without_rewriting, addresses=addresses)
+    return Boundary(
+        rules,
+        policy=compile_url_policy(source).without_rewriting,
+        addresses=addresses,
+        areas=starmap(_area, section.elsewhere.items()),
+    )
+
+
+def _area(owner: str, area: AreaSection) -> AreaRules:
+    hosts = () if any(pattern.every_host for pattern in area.hosts) else area.hosts
+    return AreaRules(
+        owner,
+        tuple(DomainRule(pattern.kind, pattern.text) for pattern in hosts),
+        tuple(UriRule(pattern.kind, pattern.text) for pattern in area.uris),
+        tuple(DomainRule(pattern.kind, pattern.text) for pattern in area.except_hosts),
+        tuple(UriRule(pattern.kind, pattern.text) for pattern in area.except_uris),
+    )
 
 
 def compile_robots(source: DataSource) -> RobotsPolicy:

@@ -139,6 +139,27 @@ class UrisSection(Section):
     )
 
 
+class AreaSection(Section):
+    """What belongs to another source: what is in `hosts` or `uris` (without both, everything), exceptions apart."""
+
+    hosts: HostPatterns = Field(
+        default=(), description="Hosts of the other source.", examples=[["news.example.com"]]
+    )
+    uris: UriPatterns = Field(
+        default=(),
+        description="URLs of the other source.",
+        examples=[[{"prefix": "https://a.example/news/"}]],
+    )
+    except_hosts: HostPatterns = Field(
+        default=(),
+        description="Hosts that are not its own all the same.",
+        examples=[["old.news.example.com"]],
+    )
+    except_uris: UriPatterns = Field(
+        default=(), description="URLs that are not its own all the same.", examples=[[{"suffix": "/print"}]]
+    )
+
+
 class OtherHostsSection(Section):
     """What happens where a page links, or redirects, to another host name."""
 
@@ -179,6 +200,11 @@ class BoundarySection(Section):
         default=UrisSection(),
         description="Rules about whole URLs.",
         examples=[{"exclude": [{"suffix": "/print.html"}]}],
+    )
+    elsewhere: Mapping[str, AreaSection] = Field(
+        default={},
+        description="What other sources crawl, by the name of each, and this one does not.",
+        examples=[{"news": {"uris": [{"prefix": "https://a.example/news/"}]}}],
     )
     schemes: Schemes = Field(
         default=("http", "https"),

@@ -22,6 +22,8 @@ _DEFAULT_PORT = re.compile(r":[0-9]+$")
 def _check_address(text: str) -> str:
     written = text.strip()
     address = written if "://" in written else f"http://{written}"
+    if address.lower().startswith(("socks", "ftp")):
+        raise mistake("only proxies for HTTP are spoken to", "name one as `http://proxy.example.com:3128`")
     if not _ADDRESS.fullmatch(address):
         raise mistake(
             "this is not the address of a proxy",

@@ -26,7 +26,7 @@ class StorageOptions(Section):
     )
     headers: bool = Field(
         default=True,
-        description="Keep all response headers; if not, Content-Type alone.",
+        description="Keep all response headers but cookies; if not, Content-Type alone.",
         examples=[False],
     )
     duplicates: bool = Field(

@@ -1,0 +1,92 @@
+"""What anchor texts cost a crawl: `python benchmarks/anchors.py DIRECTORY [PAGES]`.
+
+The HTML files of a directory are parsed and their links located before the measurement. Printed are the CPU
+microseconds a page of noting links, of the query for each document handed over, and of writing, for a first crawl and
+for a second one that finds the same.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from ultracrawl.content import parse_html
+from ultracrawl.extensions.anchors import AnchorDesk
+from ultracrawl.index import IndexDocument
+from ultracrawl.model import Page
+from ultracrawl.state import SqliteState
+from ultracrawl.urls import UrlPolicy, url_key
+
+SITE = "http://localhost/"
+PAGES_A_FLUSH = 150
+
+
+@dataclass(frozen=True)
+class Located:
+    """A page with the URLs of its links by link as written, and the keys of those inside."""
+
+    url: str
+    page: Page
+    links: dict[str, str]
+    inside: array[int]
+
+
+def read(directory: Path, limit: int) -> list[Located]:
+    """Return the pages of a directory as the crawl sees them when it has let their links in."""
+    policy, found = UrlPolicy(), []
+    for path in sorted(directory.resolve().rglob("*.html"))[:limit]:
+        url = SITE + str(path.relative_to(directory.resolve()))
+        page = parse_html(path.read_bytes(), url=url)
+        hrefs = dict.fromkeys(link.href for link in page.links)
+        links = {href: target for href in hrefs if (target := policy.canonical(href, url)) is not None}
+        inside = array("q", [url_key(target) for target in links.values() if target.startswith(SITE)])
+        found.append(Located(url, page, links, inside))
+    return found
+
+
+def crawl(desk: AnchorDesk, state: SqliteState, pages: list[Located], *, known: bool) -> list[float]:
+    """Return the CPU microseconds a page: noting, query and writing."""
+    seconds = [0.0, 0.0, 0.0]
+    for number, one in enumerate(pages, 1):
+        visit: Any = SimpleNamespace(
+            url=one.url, anchor_links=one.page.links, anchors=None, stored=False, status=200,
+            entry=SimpleNamespace(key=url_key(one.url), display_url=""),
+            record=SimpleNamespace(url=one.url, last_fetched=float(known)),
+            outcome=SimpleNamespace(transient=False, unchanged=False),
+        )  # fmt: skip
+        times = [time.process_time()]
+        desk.note(visit, one.links, one.inside)
+        times.append(time.process_time())
+        desk.given(visit, IndexDocument("s", one.url, "", ""))
+        desk.ended(visit)
+        times.append(time.process_time())
+        if number % PAGES_A_FLUSH == 0 or number == len(pages):
+            state.flush()
+        times.append(time.process_time())
+        seconds = [total + times[n + 1] - times[n] for n, total in enumerate(seconds)]
+    return [round(total / len(pages) * 1e6, 1) for total in seconds]
+
+
+def main(directory: Path, limit: int) -> None:
+    """Measure and print."""
+    pages = read(directory, limit)
+    texts = sum(bool(link.text) and "#" not in link.href for one in pages for link in one.page.links)
+    print(f"{len(pages)} pages, {texts / len(pages):.1f} links with a text a page")
+    with tempfile.TemporaryDirectory() as folder:
+        state = SqliteState(Path(folder, "s.sqlite"), "s")
+        session: Any = SimpleNamespace(state=state, clock=time.time, recorder=SimpleNamespace(on_finish=[]))
+        for name in ("first crawl", "second crawl"):
+            desk = AnchorDesk(session)
+            noting, query, writing = crawl(desk, state, pages, known=name != "first crawl")
+            print(f"{name}: noting {noting} µs, query {query} µs, writing {writing} µs a page")
+        state.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 2000)

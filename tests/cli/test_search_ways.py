@@ -1,0 +1,212 @@
+"""Each kind of query by `ultracrawl search` and by `Searcher`, on each engine on disk: the same answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from ultracrawl.backends import Searcher, open_index
+from ultracrawl.cli.main import cli
+from ultracrawl.dialects import read_definitions
+from ultracrawl.index import Deletion, Filter, IndexDocument, Operator, SearchResult, as_html
+from ultracrawl.sources import require
+
+
+def day(year: int) -> datetime:
+    return datetime(year, 5, 1, tzinfo=UTC)
+
+
+def bird(name: str, text: str, source: str = "birds", title: str = "", **more: Any) -> IndexDocument:
+    anchors = more.pop("anchors", ())
+    values = {"Language": ["en"], **more}
+    return IndexDocument(source, f"http://h/{name}", title or name.title(), text, values, anchors=anchors)
+
+
+DOCUMENTS = [
+    bird("heron", "The grey heron waits at the water. <b>Herons</b> & egrets.", Author=["Ann Lee"], Size=[90],
+         Country=["de"], LastModifiedDate=[day(2022)]),
+    bird("egret", "The egret waits; the grey water moves.", Author=["Bob Ray", "Ann Lee"], Size=[60], Country=["fr"],
+         LastModifiedDate=[day(2023)], anchors=("white heron",)),
+    bird("stork", "A stork stands on a roof.", "village", Author=["Bob Ray"], Size=[110], Country=["de"],
+         LastModifiedDate=[day(2024)]),
+    bird("pond", "Water for a heron.", "village", Language=["de"]),
+]  # fmt: skip
+
+
+@pytest.fixture(params=["whoosh", "tantivy"], scope="module")
+def definition(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(request.param)
+    file = folder / "ultracrawl.yaml"
+    source = {"start_urls": ["http://h/"]}
+    project = {
+        "index": {"path": str(folder / "index"), "engine": request.param, "boosts": {"http://h/pond": 20}},
+        "state": {"path": str(folder / "state")},
+        "attributes": {"Size": "number", "Country": "string"},
+        "lists": {"Country": {"de": {"en": "Germany", "de": "Deutschland"}}},
+        "sources": {"birds": {**source, "groups": "nature"}, "village": source},
+    }
+    file.write_text(yaml.safe_dump(project))
+    index = open_index(require(read_definitions(file)))
+    index.apply(DOCUMENTS)
+    index.close()
+    return file
+
+
+@dataclass(frozen=True)
+class Way:
+    """A question as words of the command line and as arguments of `Searcher.search`; names sorted unless ordered."""
+
+    words: list[str]
+    names: list[str]
+    text: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    ordered: bool = False
+
+
+ALL = ["egret", "heron", "pond", "stork"]
+WAYS = {
+    "word": Way(["stand"], ["stork"], "stand"),
+    "words": Way(["grey water"], ["egret", "heron"], "grey water"),
+    "phrase": Way(['"grey water"'], ["egret"], '"grey water"'),
+    "and": Way(["grey AND heron"], ["egret", "heron"], "grey AND heron"),
+    "or": Way(["stork OR egret"], ["egret", "heron", "stork"], "stork OR egret"),
+    "not": Way(["heron NOT pond"], ["egret", "heron"], "heron NOT pond"),
+    "plus and minus, ultra_search_130": Way(["+water -grey"], ["pond"], "+water -grey"),
+    "prefix, ultra_search_130": Way(["sto*"], ["stork"], "sto*"),
+    "anchor text": Way(['"white heron"'], ["egret"], '"white heron"'),
+    "field": Way(["Author:lee"], ["egret", "heron"], "Author:lee"),
+    "number, ultra_search_132": Way(["--where", "Size>=90"], ["heron", "stork"], options={"filters": ["Size>=90"]}),
+    "number range, ultra_search_132": Way(["Size:60..90"], ["egret", "heron"], "Size:60..90"),
+    "date range, ultra_search_132": Way(
+        ["--where", "LastModifiedDate=2022..2023"], ["egret", "heron"],
+        options={"filters": ["LastModifiedDate=2022..2023"]},
+    ),
+    "date before, ultra_search_132": Way(["LastModifiedDate:<2023"], ["heron"], "LastModifiedDate:<2023"),
+    "any of, ultra_search_134": Way(
+        ["--where", "Country=de", "--where", "Country=fr"], ["egret", "heron", "stork"],
+        options={"filters": ["Country=de", "Country=fr"]},
+    ),
+    "all of, ultra_search_134": Way(
+        ["--all", "Author=Ann Lee", "--all", "Author=Bob Ray"], ["egret"],
+        options={"filters": [Filter("Author", Operator.ALL_OF, ("Ann Lee", "Bob Ray"))]},
+    ),
+    "group, ultra_search_133": Way(["--group", "nature"], ["egret", "heron"], options={"groups": ["nature"]}),
+    "source": Way(["--source", "village"], ["pond", "stork"], options={"sources": ["village"]}),
+    "document language": Way(["--where", "Language=de"], ["pond"], options={"filters": ["Language=de"]}),
+    "sorted": Way(["--sort", "Size"], ["egret", "heron", "stork", "pond"], options={"sort": "Size"}, ordered=True),
+    "sorted by date": Way(
+        ["--sort", "-LastModifiedDate", "--limit", "2"], ["stork", "egret"],
+        options={"sort": "-LastModifiedDate", "limit": 2}, ordered=True,
+    ),
+    "page": Way(["--sort", "Size", "--limit", "2", "--offset", "1"], ["heron", "stork"],
+                options={"sort": "Size", "limit": 2, "offset": 1}, ordered=True),
+    "boosted URL first": Way(["heron"], ["pond", "heron", "egret"], "heron", ordered=True),
+    "alike": Way(["--like", "http://h/heron"], ["egret", "pond"], options={"like": "http://h/heron"}),
+    "everything": Way([], ALL),
+}  # fmt: skip
+
+
+def run(definition: Path, *words: str) -> Result:
+    return CliRunner().invoke(cli, ["search", "-c", str(definition), *words])
+
+
+def asked(definition: Path, *words: str) -> Any:
+    result = run(definition, "--json", *words)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def names(urls: list[str], *, ordered: bool) -> list[str]:
+    found = [url.removeprefix("http://h/") for url in urls]
+    return found if ordered else sorted(found)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_command_line_and_python_find_the_same(definition: Path, way: Way) -> None:
+    by_words = asked(definition, *way.words)
+    assert names([hit["url"] for hit in by_words["hits"]], ordered=way.ordered) == way.names
+    with Searcher.open(definition) as searcher:
+        result = searcher.search(way.text, **way.options)
+    assert names([hit.url for hit in result.hits], ordered=way.ordered) == way.names
+    assert result.total == by_words["total"] >= len(way.names)
+
+
+def test_facets_are_counted_and_named_in_the_users_language(definition: Path) -> None:
+    facets = asked(definition, "--facet", "Country", "--facet", "LastModifiedDate", "--language", "de-AT")[
+        "facets"
+    ]
+    assert facets["Country"][0] == {"value": "de", "count": 2, "display_name": "Deutschland"}
+    assert [(one["value"], one["count"]) for one in facets["LastModifiedDate"]] == [
+        ("2022", 1),
+        ("2023", 1),
+        ("2024", 1),
+    ]
+    assert "Country: Germany (2), fr (1)" in run(definition, "--facet", "Country", "--language", "en").output
+    with Searcher.open(definition) as searcher:
+        (first, _) = searcher.search(facets=["Country"]).facets["Country"]
+        assert (first.value, first.count) == ("de", 2)
+        assert searcher.display_name("Country", first.value, "en") == "Germany"
+        assert searcher.display_name("Country", "fr", "en") == "fr"
+        assert searcher.display_name("Size", 90.0) == "90"
+        assert [one.value for one in searcher.lists["Country"].values] == ["de"]
+
+
+def test_a_misspelt_word_is_put_right(definition: Path) -> None:
+    assert asked(definition, "strok")["suggestion"] == "stork"
+    assert "Did you mean 'stork'?" in run(definition, "strok").output
+    with Searcher.open(definition) as searcher:
+        assert searcher.search("strok").suggestion == "stork"
+
+
+def test_marked_terms_are_escaped(definition: Path) -> None:
+    (hit,) = asked(definition, "heron", "--where", "Size=90")["hits"]
+    assert "grey **heron** waits" in hit["snippet"]
+    assert "grey <mark>heron</mark> waits" in hit["snippet_html"]
+    assert "&lt;b&gt;<mark>Herons</mark>&lt;/b&gt; &amp; egrets" in hit["snippet_html"]
+    with Searcher.open(definition) as searcher:
+        (found,) = searcher.search("heron", filters=["Size=90"]).hits
+    assert as_html(found.snippet, "<b>", "</b>").startswith("The grey <b>heron</b>")
+
+
+def test_control_characters_of_a_page_do_not_reach_the_terminal(definition: Path) -> None:
+    index = open_index(require(read_definitions(definition)))
+    index.apply([bird("evil", "an escape \x1b[31mred", title="Red \x1b]0;title\x07 \x9b1m")])
+    try:
+        output = run(definition, "escape").output
+        assert "Red" in output
+        assert not {"\x1b", "\x07", "\x9b"} & set(output)
+    finally:
+        index.apply([Deletion("birds", "http://h/evil")])
+        index.close()
+
+
+def test_a_searcher_sees_each_commit_as_a_whole_and_its_results_stay(definition: Path) -> None:
+    index = open_index(require(read_definitions(definition)))
+    with Searcher.open(definition) as searcher:
+        before: SearchResult = searcher.search("")
+        added = [bird(f"new{number}", "another") for number in range(5)]
+        index.apply(added)
+        assert [hit.url for hit in before.hits if "new" in hit.url] == []
+        assert searcher.count("") == before.total + 5
+        index.apply([Deletion("birds", one.url) for one in added])
+        assert searcher.count("") == before.total
+    index.close()
+
+
+class Expanding(Searcher):
+    """Takes `bird` for any of the birds."""
+
+    def expanded(self, text: str) -> str:
+        return text.replace("bird", "(heron OR stork)")
+
+
+def test_ultra_search_16_the_expansion_of_user_text_can_be_replaced(definition: Path) -> None:
+    with Expanding.open(definition) as searcher:
+        assert searcher.count("bird Size:>0") == 3

@@ -1,0 +1,158 @@
+"""The error rules of FTP servers: replies by pattern, the network, time-outs, our own processing (FAST 5.13)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pyftpdlib.handlers import FTPHandler
+from support import files
+from support.ftp import FtpSite
+from support.project import Workspace
+
+Seen = tuple[str, bool]
+"""The outcome of a file, and whether its document is in the index."""
+KEPT, GONE = ("HTTP_ERROR", True), ("GONE", False)
+DOWN, OUT = ("NETWORK_ERROR", True), ("FAILED", True)
+
+
+@pytest.fixture
+def ftp(tmp_path: Path) -> FtpSite:
+    root = tmp_path / "served"
+    root.mkdir()
+    site = FtpSite(root)
+    site.put("pub/notes.pdf", files.pdf())
+    os.utime(root / "pub" / "notes.pdf", (1_700_000_000,) * 2)
+    return site
+
+
+class Moody(FTPHandler):  # type: ignore[misc]  # the library has no types
+    """A server that answers requests for files with `reply`; with none at all if that is empty."""
+
+    reply: str | None = None
+
+    def ftp_SIZE(self, path: str) -> None:
+        self._moody() or super().ftp_SIZE(path)
+
+    def ftp_MDTM(self, path: str) -> None:
+        self._moody() or super().ftp_MDTM(path)
+
+    def ftp_RETR(self, file: str) -> None:
+        self._moody() or super().ftp_RETR(file)
+
+    def _moody(self) -> bool:
+        if self.reply:
+            self.respond(self.reply)
+        return self.reply is not None
+
+
+def define(workspace: Workspace, start: str, rules: dict[str, str], **limits: float) -> None:
+    workspace.define(
+        start,
+        boundary={"schemes": ["ftp"]},
+        errors={"ftp": rules, "http": {"4xx": "DELETE", "5xx": "DELETE", "net": "DELETE", "ttl": "DELETE"}},
+        robots={"obey": False, "timeout": 1},
+        limits={"retries": 0, "timeout": 1, **limits},
+        politeness={"delay": 0, "backoff": {"longest": 0}},
+    )
+
+
+def crawl(workspace: Workspace) -> Seen:
+    workspace.crawl(code=None)
+    return workspace.urls()["/pub/notes.pdf"]["outcome"], workspace.indexed() != []
+
+
+REPLIES: dict[str, tuple[str, dict[str, str], list[Seen]]] = {
+    "fast_141_4xx": ("450 busy", {"4xx": "DELETE:2"}, [KEPT, GONE]),
+    "fast_141_421": ("421 too many", {"4xx": "DELETE:2"}, [KEPT, GONE]),
+    "fast_141_retry_counts": ("450 busy", {"4xx": "DELETE:2, RETRY:1"}, [GONE]),
+    "fast_142_550": ("550 no", {"550": "DELETE"}, [GONE]),
+    "fast_143_5xx": ("553 no", {"5xx": "DELETE:2"}, [KEPT, GONE]),
+    "fast_147_55x": ("551 no", {"55x": "DELETE"}, [GONE]),
+    "fast_147_the code before the pattern": (
+        "550 no",
+        {"5xx": "DELETE", "55x": "DELETE", "550": "KEEP"},
+        [KEPT] * 2,
+    ),
+    "fast_147_the longer pattern": ("551 no", {"5xx": "KEEP", "55x": "DELETE"}, [GONE]),
+    "fast_147_another pattern": ("450 busy", {"5xx": "DELETE", "550": "DELETE"}, [KEPT] * 2),
+}
+
+
+@pytest.mark.parametrize(("reply", "rules", "expected"), REPLIES.values(), ids=REPLIES)
+def test_replies(
+    ftp: FtpSite,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    reply: str,
+    rules: dict[str, str],
+    expected: list[Seen],
+) -> None:
+    with ftp.serve(handler=Moody) as address:
+        define(workspace, f"{address}/pub/notes.pdf", rules)
+        assert crawl(workspace) == ("NEW", True)
+        monkeypatch.setattr(Moody, "reply", reply)
+        assert [crawl(workspace) for _ in expected] == expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [({"net": "DELETE:2"}, [DOWN, GONE]), ({"ttl": "DELETE", "5xx": "DELETE"}, [DOWN] * 2)],
+    ids=["fast_145_net", "fast_145_net is no other error"],
+)
+def test_a_server_that_is_down(
+    ftp: FtpSite, workspace: Workspace, rules: dict[str, str], expected: list[Seen]
+) -> None:
+    with ftp.serve() as address:
+        define(workspace, f"{address}/pub/notes.pdf", rules)
+        assert crawl(workspace) == ("NEW", True)
+    assert [crawl(workspace) for _ in expected] == expected
+    assert "refused" in workspace.urls()["/pub/notes.pdf"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [({"ttl": "DELETE:2"}, [DOWN, GONE]), ({"net": "DELETE", "int": "DELETE"}, [DOWN])],
+    ids=["fast_146_ttl", "fast_146_ttl is no other error"],
+)
+def test_a_server_that_says_nothing(
+    ftp: FtpSite,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    rules: dict[str, str],
+    expected: list[Seen],
+) -> None:
+    with ftp.serve(handler=Moody) as address:
+        define(workspace, f"{address}/pub/notes.pdf", rules)
+        assert crawl(workspace) == ("NEW", True)
+        monkeypatch.setattr(Moody, "reply", "")
+        assert [crawl(workspace) for _ in expected] == expected
+        assert "timeout" in workspace.urls()["/pub/notes.pdf"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [({"int": "DELETE:2"}, [OUT, GONE]), ({}, [OUT] * 2), ({"net": "DELETE", "5xx": "DELETE"}, [OUT])],
+    ids=["fast_144_int", "fast_144_int is kept by default", "fast_144_int is no other error"],
+)
+def test_a_file_that_cannot_be_read(
+    ftp: FtpSite, workspace: Workspace, rules: dict[str, str], expected: list[Seen]
+) -> None:
+    with ftp.serve() as address:
+        define(workspace, f"{address}/pub/notes.pdf", rules, timeout=30)
+        assert crawl(workspace) == ("NEW", True)
+        ftp.put("pub/notes.pdf", b"%PDF-1.4 broken")
+        assert [crawl(workspace) for _ in expected] == expected
+
+
+def test_fast_145_a_good_answer_begins_the_count_anew(
+    ftp: FtpSite, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ftp.serve(handler=Moody) as address:
+        define(workspace, f"{address}/pub/notes.pdf", {"4xx": "DELETE:2"})
+        outcomes = []
+        for reply in (None, "450 busy", None, "450 busy", "450 busy"):
+            monkeypatch.setattr(Moody, "reply", reply)
+            outcomes.append(crawl(workspace)[0])
+    assert outcomes == ["NEW", "HTTP_ERROR", "NOT_MODIFIED", "HTTP_ERROR", "GONE"]

@@ -1,0 +1,107 @@
+"""The destinations of FAST collections (5.10): which index each is, which is primary, what is forgiven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fast import fast_xml
+
+from ultracrawl.dialects import read_definitions
+from ultracrawl.sources import DataSource, Loaded, Project
+from ultracrawl.sources.sections.feeding import Destination
+
+START = {"start_uris": ("http://a.example/",)}
+
+
+def load(folder: Path, options: dict[str, Any], inside: str = "") -> Loaded:
+    (folder / "collection.xml").write_text(fast_xml({**START, **options}, inside=inside))
+    return read_definitions(folder / "collection.xml")
+
+
+def project(loaded: Loaded) -> Project:
+    assert loaded.project, [str(finding) for finding in loaded.findings]
+    return loaded.project
+
+
+def source(loaded: Loaded) -> DataSource:
+    return project(loaded).sources["handbook"]
+
+
+TWO = {"feeding/site/collection": "web pages", "feeding/copy/collection": "archive"}
+FIRST = Destination("site", "web-pages", False)
+SECOND = Destination("copy", "archive", False)
+ONLY = Destination("site", "archive", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "told"),
+    [
+        ({}, (), ""),
+        ({"feeding/site/collection": "web pages"}, (FIRST,), ""),
+        ({"feeding/site/collection": "handbook"}, (Destination("site", "default", False),), ""),
+        ({**TWO, "feeding/site/primary": True}, (FIRST, SECOND), ""),
+        ({**TWO, "feeding/copy/primary": True}, (SECOND, FIRST), ""),
+        (TWO, (FIRST, SECOND), "N-CONFLICT: no destination is primary; `site` is"),
+        (
+            {**TWO, "feeding/site/primary": True, "feeding/copy/primary": True},
+            (FIRST, SECOND),
+            "N-CONFLICT: several destinations are primary; `site` is",
+        ),
+        (
+            {**TWO, "feeding/site/primary": True, "feeding/copy/paused": True},
+            (FIRST, Destination("copy", "archive", True)),
+            "",
+        ),
+        ({"feeding/site/collection": "archive", "feeding/site/destination": "default"}, (ONLY,), ""),
+        ({"feeding/site/collection": "archive", "feeding/site/destination": "other"}, (ONLY,), "N-RANGE"),
+        (
+            {
+                "feeding/site/collection": "archive",
+                "feeding/site/primary": True,
+                "feeding/copy/collection": "archive",
+            },
+            (ONLY,),
+            "N-CONFLICT: `copy` has the collection of another destination",
+        ),
+    ],
+    ids=[
+        "fast_121-none",
+        "fast_121-another",
+        "fast_121-own name",
+        "fast_124-first",
+        "fast_124-second",
+        "fast_124-none",
+        "fast_124-both",
+        "fast_123-paused",
+        "fast_122-default",
+        "fast_122-other",
+        "fast_121-twice",
+    ],
+)
+def test_destinations(
+    tmp_path: Path, options: dict[str, Any], expected: tuple[Destination, ...], told: str
+) -> None:
+    loaded = load(tmp_path, options)
+    assert source(loaded).feeding.in_order == expected
+    problems = [one.problem for one in loaded.findings]
+    assert bool(problems) is bool(told)
+    assert told in "".join(problems)
+    named = {one.index for one in expected} - {"default"}
+    assert {name: one.path for name, one in project(loaded).indexes.items()} == {
+        name: tmp_path / "var/indexes" / name for name in named
+    }
+
+
+def test_fast_121_a_destination_without_a_collection_is_an_error(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {"feeding/site/paused": True})
+    assert [one.problem for one in loaded.fatal] == ["E-VALUE: the destination `site` has no collection"]
+
+
+def test_fast_121_sub_collections_feed_what_the_collection_feeds(tmp_path: Path) -> None:
+    sub = '<SubDomain name="news"><section name="include_uris"><attrib name="prefix" type="list-string">'
+    sub += "<member> http://a.example/news/ </member></attrib></section></SubDomain>"
+    sources = project(load(tmp_path, {"feeding/site/collection": "handbook"}, sub)).sources
+    assert {one.feeding.in_order for one in sources.values()} == {(Destination("site", "default", False),)}
+    assert len(sources) == 2

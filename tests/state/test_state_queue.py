@@ -1,0 +1,183 @@
+"""The queue names rows by their place, and is read ahead: neither may ever show another URL than the one that waits."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.state.queue_table import MOST_PLACES
+from ultracrawl.state.read_ahead import LEAST, MOST, REST, SMALL, ReadAhead
+from ultracrawl.urls import url_key
+
+BY_PLACE = next(number for number, step in enumerate(MIGRATIONS) if "queue_by_key" in step)
+"""The step from which on the queue names rows by their place."""
+
+
+def entry(site: str, number: int, seq: int) -> QueueEntry:
+    url = f"http://{site}/{number}"
+    return QueueEntry(url_key(url), url, site, 1, seq)
+
+
+def record(one: QueueEntry, reason: str = "") -> UrlRecord:
+    return UrlRecord(one.url, "s", outcome=UrlOutcome.NEW, reason=reason, last_fetched=1.0)
+
+
+def filled(sites: int, urls: int) -> SqliteState:
+    state = SqliteState(":memory:", "s")
+    state.begin_run(1.0, "")
+    for number in range(urls):
+        for site in range(sites):
+            state.discover(entry(f"s{site:04}", number, state.next_seq()), 1.0)
+    state.flush()
+    return state
+
+
+def test_an_older_queue_is_taken_over_and_what_leads_nowhere_is_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "s.sqlite"
+    db = sqlite3.connect(file)
+    for step in MIGRATIONS[:BY_PLACE]:
+        db.executescript(step)
+    for key, url in ((7, "http://h/a"), (-9, "http://h/b")):
+        db.execute("INSERT INTO url (key, url, site, depth) VALUES (?, ?, 'h', 1)", (key, url))
+    rows = [("h", 2, -1, 1, 4, -9, 3), ("h", 1, 0, 1, 5, 7, 0), ("h", 1, 0, 1, 6, 1234, 0)]
+    db.executemany(
+        "INSERT INTO queue (site, level, rank, depth, seq, key, hops) VALUES (?,?,?,?,?,?,?)", rows
+    )
+    db.execute("INSERT INTO run (number, started, scope, cycle) VALUES (4, 1.0, '', 4)")
+    db.execute(f"PRAGMA user_version={BY_PLACE}")
+    db.commit()
+    db.close()
+    state = SqliteState(file, "s")
+    assert state.queued("h", 9) == [
+        QueueEntry(7, "http://h/a", "h", 1, 5),
+        QueueEntry(-9, "http://h/b", "h", 1, 4, 3, rank=-1, level=2),
+    ]
+    assert state.next_seq() == 6
+    state.close()
+
+
+@pytest.mark.parametrize("read", [True, False], ids=["read_from_the_queue", "found_just_now"])
+def test_a_dropped_url_whose_place_is_given_away_harms_nobody(read: bool) -> None:
+    state = filled(1, 2)
+    first, last = (entry("s0000", number, number + 1) for number in (0, 1))
+    if read:
+        assert [one.key for one in state.queued("s0000", 9)] == [first.key, last.key]
+    state.drop([last.key])
+    successor = entry("s0000", 7, state.next_seq())
+    state.discover(successor, 2.0)
+    state.flush()
+    state.finish(last, record(last, "came back"))  # it was on its way when it was dropped
+    state.flush()
+    rows = {one.url: one.reason for one in state.records()}
+    assert rows == {first.url: "", successor.url: "", last.url: "came back"}
+    assert [one.key for one in state.queued("s0000", 9)] == [first.key, successor.key]
+
+
+def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row() -> None:
+    state = filled(1, 1)
+    run, _ = state.begin_run(2.0, "")
+    gone = entry("s0000", 0, 1)
+    state.finish(gone, UrlRecord(gone.url, "s", outcome=UrlOutcome.GONE, failures=9, last_fetched=1.0))
+    state.requeue(gone)
+    state.flush()
+    state.begin_run(3.0, "another scope")
+    assert state.get(gone.key) is None
+    found = entry("s0000", 1, state.next_seq())
+    state.discover(found, 3.0)
+    assert state.queued("s0000", 9) == [found]
+    assert run.number == 1
+
+
+def test_a_url_that_is_found_twice_keeps_its_row() -> None:
+    state = filled(1, 1)
+    known, new = entry("s0000", 0, 5), entry("s0000", 1, 6)
+    state.finish(entry("s0000", 0, 1), record(known, "kept"))
+    state.flush()
+    for one in (new, known):
+        state.discover(one, 2.0)
+    assert [one.key for one in state.queued("s0000", 9)] == [known.key, new.key]
+    assert {one.url: one.reason for one in state.records()} == {known.url: "kept", new.url: ""}
+
+
+def test_more_places_than_are_remembered() -> None:
+    state = filled(1, 3)
+    waiting = state.queued("s0000", 9)
+    state._queue._remember((number, 1) for number in range(MOST_PLACES + 1))
+    state.queued("s0000", 1)  # forgets the places of the others
+    for one in waiting:
+        state.finish(one, record(one, one.url))
+    state.flush()
+    assert all(one.reason == one.url for one in state.records())
+    assert state.counts().queued == 0
+
+
+@pytest.mark.parametrize("order", ["by name", "shuffled", "backwards"])
+@pytest.mark.parametrize(("sites", "urls"), [(700, 1), (150, 7), (40, SMALL + 1)])
+def test_every_entry_is_read_once_whatever_happens_meanwhile(order: str, sites: int, urls: int) -> None:
+    """While sites are emptied one by one, others get new entries, and lose old ones."""
+    state, chance = filled(sites, urls), random.Random(7)
+    names = [f"s{site:04}" for site in range(sites)]
+    if order != "by name":
+        chance.shuffle(names)
+        names = sorted(names, reverse=True) if order == "backwards" else names
+    expected: dict[str, set[int]] = defaultdict(set)
+    for name in names:
+        expected[name] = {url_key(f"http://{name}/{number}") for number in range(urls)}
+    for turn, name in enumerate(names):
+        taken = {one.key for one in state.queued(name, 1000)}
+        assert taken == expected.pop(name)
+        other = names[(turn + 1 + turn % 3) % sites]
+        if other in expected and turn % 5 == 0:
+            new = entry(other, 1000 + turn, state.next_seq())
+            state.discover(new, 1.0)
+            expected[other].add(new.key)
+        elif other in expected and turn % 5 == 1:
+            dropped = min(expected[other])
+            state.drop([dropped])
+            expected[other].remove(dropped)
+
+
+def test_small_sites_in_order_cost_few_queries() -> None:
+    state = filled(2000, 1)
+    asked: list[str] = []
+    state._db.set_trace_callback(asked.append)
+    for site in range(2000):
+        assert len(state.queued(f"s{site:04}", 16, range(1, 2))) == 1
+    assert len(asked) < 30
+
+
+def test_levels_and_limits_hold_for_what_was_read_ahead() -> None:
+    state = SqliteState(":memory:", "s")
+    state.begin_run(1.0, "")
+    for site in ("a", "b"):
+        for number in range(6):
+            state.discover(entry(site, number, number + 1)._replace(level=1 + number % 2), 1.0)
+    state.flush()
+    state.queued("a", 2)
+    assert [one.seq for one in state.queued("b", 2, range(2, 3))] == [2, 4]
+    assert [one.seq for one in state.queued("b", 9)] == [1, 3, 5, 2, 4, 6]
+
+
+def test_after_reading_in_vain_it_rests() -> None:
+    ahead = ReadAhead()
+    rows = [(0, 0, "", f"s{number}") for number in range(LEAST)]
+    assert ahead.wanted(SMALL + 1) == 0, "a large site has a query of its own"
+    assert ahead.wanted(1) == LEAST
+    ahead.fill(rows, more=True, without=set())
+    assert [ahead.take(name) for name in ("other", f"s{LEAST - 1}")] == [None, None], "the last may be cut"
+    assert [ahead.wanted(1) for _ in range(REST + 1)] == [*[0] * REST, LEAST]
+    ahead.fill(rows, more=False, without={"s0"})
+    assert (ahead.take("s0"), ahead.take("s1")) == (None, [rows[1]])
+    sizes = []
+    for _ in range(5):
+        sizes.append(ahead.wanted(1))
+        ahead.fill(rows, more=False, without=set())
+        ahead.take("s1")
+    assert sizes[-1] == MOST

@@ -1,0 +1,86 @@
+"""Makes an index sound again, without losing a document that a store or a server still has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ultracrawl.backends import open_index, open_state, state_exists, stored_documents_exist
+from ultracrawl.errors import IndexDamagedError
+from ultracrawl.jobs.reindex import reindex_sources
+from ultracrawl.model import UrlRecord
+from ultracrawl.sources import Project
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.state import SqliteState
+from ultracrawl.urls import url_key
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What became of the documents of an index that was rebuilt."""
+
+    unreadable: int = 0
+    """Documents that should have been in the index, and that it could not be made anew with."""
+    remade: int = 0
+    """So many of them were made again from stored answers."""
+
+    @property
+    def fetched_again(self) -> int:
+        """So many of them are fetched by the next crawl."""
+        return self.unreadable - self.remade
+
+
+def rebuild(project: Project, name: str) -> Repair:
+    """Index every document of an index anew; where nothing can be read, begin with an empty one.
+
+    What the document tables have and the index has not is made again from stored answers, or forgotten by the table,
+    so that the next crawl fetches it. Raises `IndexStoreError` if the index is locked or cannot be written, `UserError`
+    if a source with missing documents is being crawled.
+    """
+    index = open_index(project, name)
+    try:
+        try:
+            index.rebuild()
+        except IndexDamagedError:
+            index.clear()
+    finally:
+        index.close()
+    missing = _missing(project, name)
+    stored = [source for source in missing if stored_documents_exist(project, project.sources[source])]
+    left = missing
+    if stored:
+        sources = [project.sources[source] for source in stored]
+        reindex_sources(project, sources, settings={"LOG_LEVEL": "ERROR"})
+        left = _missing(project, name)
+    for source in left:
+        _forget(project, name, source)
+    unreadable, fetched = sum(missing.values()), sum(left.values())
+    return Repair(unreadable, unreadable - fetched)
+
+
+def _missing(project: Project, name: str) -> dict[str, int]:
+    """Return how many documents of each source that feeds the index are missing there; no source without any."""
+    numbers = {}
+    for source, definition in project.sources.items():
+        fed = {place.index for place in definition.feeding.in_order} or {PROJECT_INDEX}
+        if name in fed and state_exists(project, source):
+            state = open_state(project, source, read_only=True)
+            numbers[source] = sum(1 for _ in _lost(project, name, state))
+            state.close()
+    return {source: number for source, number in numbers.items() if number}
+
+
+def _lost(project: Project, name: str, state: SqliteState) -> Iterator[UrlRecord]:
+    index = open_index(project, name)
+    held = {url for _, url in index.urls(state.source)}
+    index.close()
+    return (record for record in state.records() if record.indexed and record.shown_url not in held)
+
+
+def _forget(project: Project, name: str, source: str) -> None:
+    """Have the table of a source know that documents are not in the index, so that they are fetched in full."""
+    state = open_state(project, source)
+    for record in list(_lost(project, name, state)):
+        unread = replace(record, indexed=False, etag="", last_modified="", checksum=b"")
+        state.amend(url_key(record.url), unread)
+    state.close()

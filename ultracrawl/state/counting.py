@@ -1,0 +1,22 @@
+"""How much of what a store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ultracrawl.model import UrlOutcome
+from ultracrawl.state.store import StateCounts
+
+_DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0) FROM url"
+_OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
+
+
+def count_all(read: Callable[..., list[tuple[Any, ...]]]) -> StateCounts:
+    """Return how many URLs are known, waiting and indexed; `read` runs a query and returns its rows."""
+    ((known, indexed, documents),) = read(_DOCUMENTS)
+    ((queued,),) = read("SELECT count(*) FROM queue")
+    ((pending,),) = read("SELECT count(*) FROM pending")
+    ((leaving,),) = read("SELECT count(*) FROM url WHERE leaving<>''")
+    outcomes = {UrlOutcome(outcome): number for outcome, number in read(_OUTCOMES)}
+    return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
