@@ -50,7 +50,8 @@ contracts: venv ## Check which module may import which
 	$(BIN)/lint-imports
 
 unit: venv samples ## Run the tests; ARGS="-k name" picks some
-	@# Tests start hundreds of processes: modules that stay compiled spare each a third of its start.
+	@# Tests start thousands of commands. A host that has everything imported forks them (tests/support/hosted.py);
+	@# with ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 test: servers lint types contracts unit ## Everything that must hold before a change is merged

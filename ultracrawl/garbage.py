@@ -9,7 +9,7 @@ _THRESHOLDS = (50_000, 20, 20)
 
 
 def collect_seldom() -> None:
-    """Look for garbage less often than Python does: what we load and keep is looked at in vain, for 6 % of a crawl."""
+    """Look for garbage less often than Python does: it looks in vain at what is loaded and kept, for 6 % of a crawl."""
     gc.set_threshold(*_THRESHOLDS)
 
 

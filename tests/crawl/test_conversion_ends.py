@@ -53,7 +53,7 @@ def test_a_crawl_that_ends_in_a_conversion_goes_on_later(
             time.sleep(0.5)
             os.kill(process.pid, how)
         process.wait(20)
-        _, alive = psutil.wait_procs(workers, timeout=10)
+        _, alive = psutil.wait_procs(workers, timeout=40)
     finally:
         kill_group(process)
     assert not alive

@@ -10,29 +10,14 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
+from support.pace import gaps, kept
 from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
 
-EARLY = 0.06
-"""Seconds that a request may be on its way to the server longer than a later one."""
 
-
-def gaps(site: Site) -> list[float]:
-    times = [request.time for request in site.requests]
-    return [later - earlier for earlier, later in pairwise(times)]
-
-
-def kept(site: Site, delay: float) -> bool:
-    """Whether no two requests were sent closer than this.
-
-    A busy machine may hold up a request on its way, and so bring two together at the server. All are in time if the
-    last came no earlier than so many delays after one of the first, the least held up of them.
-    """
-    times = [request.time for request in site.requests]
-    return any(
-        times[-1] - early >= (len(times) - 1 - index) * delay - EARLY for index, early in enumerate(times[:3])
-    )
+def times(site: Site) -> list[float]:
+    return [request.time for request in site.requests]
 
 
 def tree(site: Site, pages: int) -> None:
@@ -68,7 +53,7 @@ def test_fast_12_portal_robot_130_the_delay_holds_at_the_server(
     workspace.crawl()
     assert {"/robots.txt", "/", "/a", "/b", "/c", "/moved", "/busy"} <= set(site.paths())
     assert site.count("/busy") == 2
-    assert kept(site, 0.2)
+    assert kept(times(site), 0.2)
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -81,8 +66,8 @@ def test_fast_13_portal_robot_129_requests_at_once(
     site.page("/", links=[f"/p{number}" for number in range(2 * concurrency)])
     workspace.define(f"{url}/", politeness={"delay": 0, "concurrency": concurrency})
     workspace.crawl()
-    times = [request.time for request in site.requests if request.path.startswith("/p")]
-    at_once = max(sum(start <= one < start + seconds - 0.01 for one in times) for start in times)
+    asked = [request.time for request in site.requests if request.path.startswith("/p")]
+    at_once = max(sum(start <= one < start + seconds - 0.01 for one in asked) for start in asked)
     assert at_once == concurrency
 
 
@@ -99,7 +84,7 @@ def test_fast_14_two_names_of_one_address(
     )
     run = workspace.crawl().run
     assert (run["fetched"], run["outcomes"]) == (6, {"NEW": 3, "DUPLICATE": 3})
-    assert kept(site, 0.3) is per_address
+    assert kept(times(site), 0.3) is per_address
 
 
 def at_local(hour: int, minute: int, second: float) -> dict[str, str]:
@@ -136,7 +121,7 @@ def test_fast_180_a_span_has_its_own_delay(
     spans = every_day("11.20-12", 0.3)
     workspace.define(f"{url}/", politeness={"delay": 0, "variable_delay": spans})
     workspace.crawl(**at_local(11, minute, 0))
-    assert kept(site, 0.3) is slow
+    assert kept(times(site), 0.3) is slow
 
 
 @pytest.mark.parametrize(
@@ -213,7 +198,7 @@ def test_fast_17_18_a_network_error_slows_the_site_down(
     )
     workspace.crawl()
     assert site.paths()[-2:] == ["/broken", "/a"]
-    assert (gaps(site)[-1] >= 1.5) is slow
+    assert (gaps(times(site))[-1] >= 1.5) is slow
 
 
 def test_fast_17_a_site_with_too_many_errors_is_given_up_and_its_queue_is_kept(
@@ -377,7 +362,7 @@ def test_a_delay_survives_a_kill(site: Site, url: str, workspace: Workspace) -> 
         time.sleep(0.01)
         assert process.poll() is None
     kill_group(process)
-    assert gaps(site)[0] >= 3.5
+    assert gaps(times(site))[0] >= 3.5
 
 
 def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:

@@ -165,8 +165,9 @@ def test_portal_robot_133_a_running_robot_is_paused_and_goes_on(life: Life) -> N
     assert pausing.communicate(timeout=40)[0] == "robot: Paused\n"
     assert life.site.count("/a") == 0
     assert life.status()["state"] == "Paused"
-    life.site.slow("/a", 4.0)
+    answer = life.site.hold("/a")
     assert life.tell("resume").out == "robot: Running\n"
+    answer.set()
     assert life.ended().code == 0
     assert life.site.count("/a") == 1
 

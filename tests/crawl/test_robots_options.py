@@ -5,22 +5,18 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from itertools import pairwise
 from typing import Any
 
 import pytest
+from support.pace import gaps, kept
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-TOLERANCE = 0.03
-"""Seconds that a request may be early: the site measures when it has read it, which varies."""
 
-
-def gaps(site: Site) -> list[float]:
-    times = [request.time for request in site.requests]
-    return [later - earlier for earlier, later in pairwise(times)]
+def times(site: Site) -> list[float]:
+    return [request.time for request in site.requests]
 
 
 # ---- politeness around robots.txt
@@ -51,7 +47,7 @@ def test_two_requests_are_never_closer_than_the_delay(
     workspace.define(start_urls=starts, politeness={"delay": 0.3, "concurrency": concurrency})
     workspace.crawl(code=None)
     assert len(site.requests) >= 5
-    assert min(gaps(site)) > 0.3 - TOLERANCE, [round(gap, 3) for gap in gaps(site)]
+    assert kept(times(site), 0.3), gaps(times(site))
 
 
 def test_a_slow_robots_txt_holds_up_its_own_site_only(site: Site, url: str, workspace: Workspace) -> None:
@@ -131,8 +127,8 @@ def test_obey_delay(
         f"{url}/", politeness={"delay": 0.1, "concurrency": 8}, robots={"obey_delay": obey} if obey else {}
     )
     workspace.crawl()
-    assert min(gaps(site)) > least - TOLERANCE
-    assert sorted(gaps(site))[1] < most
+    assert kept(times(site), least), gaps(times(site))
+    assert sorted(gaps(times(site)))[1] < most
 
 
 def test_a_shorter_crawl_delay_replaces_a_longer_one_of_ours(
@@ -142,7 +138,7 @@ def test_a_shorter_crawl_delay_replaces_a_longer_one_of_ours(
     site.robots("User-agent: *\nCrawl-delay: 0.2\n")
     workspace.define(f"{url}/", politeness={"delay": 5, "concurrency": 8}, robots={"obey_delay": True})
     assert workspace.crawl().run["seconds"] < 5
-    assert min(gaps(site)) > 0.2 - TOLERANCE
+    assert kept(times(site), 0.2), gaps(times(site))
 
 
 # ---- which robots.txt counts
@@ -154,7 +150,7 @@ def test_fast_32_rules_older_than_ttl_are_fetched_again(site: Site, url: str, wo
     workspace.define(f"{url}/", politeness={"delay": 0.1}, robots={"ttl": 0.3})
     assert workspace.crawl(code=None).code == 0
     assert 3 <= site.count("/robots.txt") <= 6
-    assert min(gaps(site)) > 0.1 - TOLERANCE
+    assert kept(times(site), 0.1), gaps(times(site))
 
 
 def test_fast_32_new_rules_hold_from_then_on(site: Site, url: str, workspace: Workspace) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from charset_normalizer import from_bytes
+
 from ultracrawl.content.encodings import FALLBACK, codec_of
 from ultracrawl.content.prescan import charset_parameter, declared_in_html, declared_in_xml
 
@@ -117,8 +119,6 @@ def _detect(body: bytes) -> str:
     sample = body[start : start + SAMPLE_BYTES]
     if len(_HIGH.findall(sample)) < _MIN_EVIDENCE:
         return ""
-    from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages need it: they say what they are
-
     best = from_bytes(
         sample, steps=4, chunk_size=512, cp_isolation=_GUESSES, preemptive_behaviour=False
     ).best()

@@ -1,0 +1,63 @@
+"""What a command does not need is not loaded, and the collector of garbage has little to do."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from support.project import ROOT
+
+from ultracrawl import garbage
+
+UNUSED = {
+    "ultracrawl.cli.crawl": [
+        "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
+        "ultracrawl.converters.pdf", "ultracrawl.dialects.fast_xml", "ultracrawl.extensions.filtering.desk",
+        "ultracrawl.filters.function", "ultracrawl.index.memory", "twisted.internet.reactor",
+    ],
+    "ultracrawl.index.worker": ["scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", UNUSED)
+def test_a_start_loads_nothing_that_few_need(module: str) -> None:
+    program = f"import sys, {module}; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert set(loaded) & set(UNUSED[module]) == set()
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("collector")
+def test_garbage_of_an_earlier_crawl_goes_before_the_next_is_spared() -> None:
+    class Knot:
+        gone = 0
+
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            Knot.gone += 1
+
+    garbage.spare_what_is_there()
+    Knot()
+    garbage.spare_what_is_there()
+    assert Knot.gone == 1
+    assert gc.get_freeze_count() > 0
+
+
+@pytest.mark.usefixtures("collector")
+def test_the_collector_is_seldom_called() -> None:
+    before = gc.get_threshold()[0]
+    garbage.collect_seldom()
+    assert gc.get_threshold()[0] > 10 * before

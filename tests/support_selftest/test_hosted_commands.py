@@ -1,0 +1,94 @@
+"""A hosted command cannot be told from one that was started."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.hosted import HostedCommand
+from support.project import ROOT, kill_group
+from support.site import Site
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+
+
+def started(directory: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ultracrawl", *words],
+        cwd=directory,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def hosted(directory: Path, *words: str) -> subprocess.Popen[str]:
+    return HostedCommand(words, directory, ENVIRONMENT)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--version",),
+        ("--help",),
+        ("crawl", "--help"),
+        ("lint",),
+        ("crawl",),
+        ("no-such-verb",),
+        ("urls", "x", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_output_and_exit_code(tmp_path: Path, words: tuple[str, ...]) -> None:
+    one, other = (begin(tmp_path, *words) for begin in (started, hosted))
+    assert one.communicate(timeout=60) == other.communicate(timeout=60)
+    assert one.returncode == other.returncode
+
+
+def crawl(directory: Path, url: str) -> HostedCommand:
+    (directory / "own.py").write_text(
+        "from ultracrawl.spiders import SourceSpider\nclass Own(SourceSpider): pass\n"
+    )
+    source = {"start_urls": [url], "class": "own.Own", "boundary": {"networks": ["127.0.0.0/8"]}}
+    (directory / "ultracrawl.yaml").write_text(json.dumps({"sources": {"site": source}}))
+    return HostedCommand(("crawl", "--json"), directory, ENVIRONMENT)
+
+
+def test_it_finds_classes_in_its_directory_and_leads_a_session(tmp_path: Path) -> None:
+    site = Site()
+    site.page("/", text="words")
+    with site.serve() as url:
+        process = crawl(tmp_path, url)
+        assert os.getsid(process.pid) == process.pid
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert json.loads(out)["runs"][0]["outcomes"] == {"NEW": 1}
+
+
+@pytest.mark.parametrize("how", ["interrupt", "kill"])
+def test_signals(tmp_path: Path, how: str) -> None:
+    site = Site()
+    site.page("/", text="words")
+    answer = site.hold("/")
+    with site.serve() as url:
+        process = crawl(tmp_path, url)
+        while "/" not in site.paths():
+            assert process.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.communicate(timeout=0.1)
+        if how == "kill":
+            kill_group(process)
+            assert process.returncode == -signal.SIGKILL
+        else:
+            process.send_signal(signal.SIGINT)
+            answer.set()
+            out, _ = process.communicate(timeout=60)
+            assert json.loads(out)["runs"][0]["interrupted"] is True
