@@ -89,14 +89,13 @@ def test_an_ill_site_holds_up_nobody_and_is_not_asked_faster_than_its_delay(
         workspace.crawl(code=None)
     assert site.count("/p5") == 1
     closest = 0.4 * 0.7  # what waits for its connection on a busy machine comes closer to the next
-    assert min(gaps(site)) > closest
-    times = [request.time for request in other.requests]
-    assert all(later - earlier > closest for earlier, later in pairwise(times)), times
+    assert min(gaps(times(site))) > closest
+    asked = times(other)
+    assert all(gap > closest for gap in gaps(asked)), asked
     # Eight requests, 0.4 s apart: had they waited for a time-out of the ill site each (2 s), it would be far more.
-    spent = [request.time for request in site.requests]
-    assert spent[-1] - spent[0] < 8
+    assert times(site)[-1] - times(site)[0] < 8
     if ill == "pages hang":
-        assert len(times) >= 5, "robots.txt and every page, some of them twice"
+        assert len(asked) >= 5, "robots.txt and every page, some of them twice"
 
 
 def test_urls_that_robots_txt_forbids_cost_no_time(site: Site, url: str, workspace: Workspace) -> None:
