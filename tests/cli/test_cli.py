@@ -65,7 +65,15 @@ def test_shape_of_search_json(crawled: Workspace) -> None:
     found = crawled.command("search", "--json", "words").json
     assert list(found) == ["query", "total", "took_ms", "hits", "facets", "suggestion"]
     assert (found["query"], found["total"]) == ("words", 2)
-    assert list(found["hits"][0]) == ["url", "title", "score", "source", "snippet", "attributes"]
+    assert list(found["hits"][0]) == [
+        "url",
+        "title",
+        "score",
+        "source",
+        "snippet",
+        "snippet_html",
+        "attributes",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,8 @@ def keep(command: dict[str, Any], descriptors: list[int]) -> None:
     *streams, told = descriptors
     child = os.fork()
     if child == 0:
-        become(command, streams)
+        become(command, streams, told)
         return
-    os.write(told, pid_or_status.pack(child))
     for stream in streams:
         os.close(stream)
     _, status = os.waitpid(child, 0)
@@ -86,9 +85,10 @@ def keep(command: dict[str, Any], descriptors: list[int]) -> None:
     os._exit(0)
 
 
-def become(command: dict[str, Any], streams: list[int]) -> None:
+def become(command: dict[str, Any], streams: list[int], told: int) -> None:
     """Make this process what `python -m ultracrawl` in that directory would be."""
     os.setsid()
+    os.write(told, pid_or_status.pack(os.getpid()))
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.closerange(3, 1024)
