@@ -13,7 +13,7 @@ from ultracrawl.extensions.logs.run_log import LINKS, RunLog, run_logs
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import Project
-from ultracrawl.sources.definition import DefinitionHead, make_project
+from ultracrawl.sources.project import DefinitionHead, make_project
 from ultracrawl.state import QueueEntry
 
 LAUNCH = 1_783_454_400.0  # 2026-07-07 20:00 UTC

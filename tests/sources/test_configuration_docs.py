@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from ultracrawl.sources import load_project
-from ultracrawl.sources.definition import DefinitionFile
+from ultracrawl.sources.project import DefinitionFile
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -37,7 +37,7 @@ CASES = {
         4,
         "zzz",
         "unknown option `zzz`",
-        "the options here are `authentication`",
+        "the options here are `boundary`",
     ),
     "unknown option in a group": (
         "robots:\n  nme: x",

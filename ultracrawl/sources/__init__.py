@@ -13,9 +13,10 @@ from ultracrawl.sources.catalog import Catalog, adhoc
 from ultracrawl.sources.checks import NO_START
 from ultracrawl.sources.compilation.pace import compile_rota
 from ultracrawl.sources.compilation.source import CompiledSource, compile_source
-from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.loaded import Loaded, render_findings, require
 from ultracrawl.sources.locations import PROJECT_FILE
+from ultracrawl.sources.project import Project
 from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections.boundary import BoundarySection
 from ultracrawl.sources.sections.limits import LimitsSection

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ultracrawl.errors import UserError
-from ultracrawl.sources.definition import DataSource, DefinitionHead, Project, make_project
+from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.project import DefinitionHead, Project, make_project
 from ultracrawl.urls import DEFAULT_POLICY, host_of
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")

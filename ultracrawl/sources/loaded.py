@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.sources.definition import Project
+from ultracrawl.sources.project import Project
 
 
 @dataclass(frozen=True, slots=True)

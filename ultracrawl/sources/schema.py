@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema
 
-from ultracrawl.sources.definition import DefinitionFile, SourceEntry
+from ultracrawl.sources.definition import SourceEntry
+from ultracrawl.sources.project import DefinitionFile
 
 Schema = dict[str, JsonValue]
 

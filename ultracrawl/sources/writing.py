@@ -14,9 +14,10 @@ from pydantic.fields import FieldInfo
 
 from ultracrawl.boundary.aliases import parse_alias_lines
 from ultracrawl.boundary.rewrite_rules import RewriteRule
-from ultracrawl.sources.definition import DataSource, DefinitionHead, Project
+from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.durations import parse_interval
 from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.project import DefinitionHead, Project
 from ultracrawl.sources.tree import Data
 
 _SEPARATORS = "@#|~!%;,"

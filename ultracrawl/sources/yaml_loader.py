@@ -19,15 +19,7 @@ from ultracrawl.sources.checks import (
     check_source,
     check_start_urls,
 )
-from ultracrawl.sources.definition import (
-    NAME_PATTERN,
-    DataSource,
-    DefinitionFile,
-    DefinitionHead,
-    Project,
-    SourceOptions,
-    make_project,
-)
+from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.findings import FindingCollector
 from ultracrawl.sources.list_checks import check_value_lists
@@ -35,6 +27,7 @@ from ultracrawl.sources.loaded import Loaded
 from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, read_location
 from ultracrawl.sources.merging import merged
 from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.project import DefinitionFile, DefinitionHead, Project, make_project
 from ultracrawl.sources.rule_files import RuleFiles
 from ultracrawl.sources.sections.lists import value_lists
 from ultracrawl.sources.tree import Data, Fault, Path, Tree

@@ -26,7 +26,7 @@ from ultracrawl.filters import FilterKind, Robot, Rules
 from ultracrawl.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.model import Finding
 from ultracrawl.sources import DataSource, Loaded
-from ultracrawl.sources.definition import DefinitionHead, make_project
+from ultracrawl.sources.project import DefinitionHead, make_project
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 DATA = "robot"

@@ -40,8 +40,9 @@ from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources import extraction
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
-from ultracrawl.sources.definition import DataSource, Project
+from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.access_options import AccessOptions
 from ultracrawl.sources.sections.boundary import AreaSection
 from ultracrawl.sources.sections.feeds import FeedsSection

@@ -1,0 +1,155 @@
+"""The sources of a definition file together, with the index, state and cache that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
+from ultracrawl.sources.mistakes import mistake
+from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.lists import ListedValues
+from ultracrawl.sources.sections.project import (
+    CacheSection,
+    DocumentsSection,
+    FurtherIndex,
+    IndexSection,
+    LogsSection,
+    StateSection,
+)
+from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES
+from ultracrawl.sources.sections.section import Section
+
+AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
+
+
+def _lower_text(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _check_indexes(value: Mapping[str, FurtherIndex]) -> Mapping[str, FurtherIndex]:
+    if PROJECT_INDEX in value:
+        raise mistake(f"`{PROJECT_INDEX}` is the index of the project", "choose another name")
+    return value
+
+
+class DefinitionHead(Section):
+    """The part of a definition file that concerns the whole project."""
+
+    index: IndexSection = Field(
+        default=IndexSection(), description="The full-text index, or its path alone.", examples=["var/index"]
+    )
+    indexes: Annotated[Mapping[SourceName, FurtherIndex], AfterValidator(_check_indexes)] = Field(
+        default={},
+        description="Further indexes by name, each with its path, that `feeding` of sources may name.",
+        examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}],
+    )
+    state: StateSection = Field(
+        default=StateSection(),
+        description="The document tables and queues, or their path alone.",
+        examples=["var/state"],
+    )
+    cache: CacheSection = Field(
+        default=CacheSection(),
+        description="The durable document cache, or its path alone.",
+        examples=["var/cache"],
+    )
+    documents: DocumentsSection = Field(
+        default=DocumentsSection(),
+        description="The documents that sources keep, or their path alone.",
+        examples=["var/documents"],
+    )
+    logs: LogsSection = Field(
+        default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
+    )
+    key_file: Path | None = Field(
+        default=None,
+        description="The key of encrypted passwords; `ultracrawl secret new-key` makes one.",
+        examples=["config/password.key"],
+    )
+    attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
+        default={},
+        description="Search attributes beside the eight that always exist: name and type.",
+        examples=[{"Product": "string", "Price": "number", "Published": "date"}],
+    )
+    lists: Mapping[AttributeName, ListedValues] = Field(
+        default={},
+        description="Lists of values: for a search attribute its values, with display names by language.",
+        examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}],
+    )
+
+
+class DefinitionFile(DefinitionHead):
+    """A whole definition file, for its JSON schema."""
+
+    defaults: SourceOptions = Field(
+        default=SourceOptions(),
+        description="Options for all sources; what a source says itself wins, option by option.",
+        examples=[{"depth": 5}],
+    )
+    sources: Mapping[SourceName, SourceEntry] = Field(
+        default={},
+        description="The data sources by name.",
+        examples=[{"handbook": {"start_urls": ["https://handbook.example.com/"]}}],
+    )
+
+
+class Project(DefinitionHead):
+    """Sources with the index, state and cache that they share; all paths are absolute."""
+
+    base: Path = Field(description="The folder that relative paths are taken from.")
+    sources: Mapping[str, DataSource] = Field(default={}, description="The data sources by name.")
+
+    def __str__(self) -> str:
+        return f"project in {self.base} ({len(self.sources)} sources)"
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The data groups by name, each with its sources (Ultra Search 2.5)."""
+        found: dict[str, tuple[str, ...]] = {}
+        for source in self.sources.values():
+            for group in dict.fromkeys(source.groups):
+                found[group] = (*found.get(group, ()), source.name)
+        return found
+
+    @property
+    def schema_attributes(self) -> dict[str, SearchAttribute]:
+        """All search attributes by name, the eight defaults first, those that `relations` fill last."""
+        own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
+        told = {
+            RELATION_ATTRIBUTES[one] for source in self.sources.values() for one in source.relations.names
+        }
+        return attribute_schema((*own, *map(SearchAttribute, sorted(told))))
+
+
+def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: Path) -> Project:
+    """Return the project of a validated head and its sources; paths of the head are taken from `base`."""
+    base = base.absolute()
+    return Project.model_construct(
+        index=head.index.model_copy(update=head.index.below(base)),
+        indexes={name: one.model_copy(update=one.below(base)) for name, one in head.indexes.items()},
+        state=head.state.model_copy(update=head.state.below(base)),
+        cache=head.cache.model_copy(update=head.cache.below(base)),
+        documents=head.documents.model_copy(update=head.documents.below(base)),
+        logs=head.logs.model_copy(update=head.logs.below(base)),
+        key_file=base / head.key_file if head.key_file else None,
+        attributes=head.attributes,
+        lists=head.lists,
+        base=base,
+        sources={name: _placed(source, base) for name, source in sources.items()},
+    )
+
+
+def _placed(source: DataSource, base: Path) -> DataSource:
+    """Return a source whose filters and programs are taken from a folder, wherever the command is given."""
+    update: dict[str, object] = {}
+    if source.filters.file is not None:
+        update["filters"] = source.filters.below(base)
+    if source.completion.programs is not None:
+        programs = base / source.completion.programs
+        update["completion"] = source.completion.model_copy(update={"programs": programs})
+    return source.model_copy(update=update) if update else source
