@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from ultracrawl.backends import Indexer
-from ultracrawl.extensions.feed import EAGER_SIZE, IndexFeed
+from ultracrawl.extensions.feeding.feed import EAGER_SIZE, IndexFeed
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.batches import Committed, Report
 from ultracrawl.index.cache import DocumentCache

@@ -6,7 +6,7 @@ from the cache to the index). What belongs together has a room of its own: `acce
 `javascript`, `leaving`, `logs`, `outlook`, `relations`, `run` and `site_files`.
 """
 
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.session import CrawlSession
 from ultracrawl.extensions.visit import LinkQueue, Visit, visit_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state import StateStore

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ultracrawl.extensions.display_urls import DisplayUrls
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.leaving.orphans import is_orphan
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord

@@ -25,7 +25,7 @@ from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.feeding.filling import Filling
 from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.filtering.opening import filtering_of
@@ -181,27 +181,8 @@ class CrawlSession:
         self.report = RunReport(
             self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
         )
-        self.feed = open_feed(
-            self.project, self.source, self.state, self.report, crawling=True, outlets=self.filling.outlets
-        )
-        self.feed.log = self.logs.events.feed
-        self.pending = PendingDocuments(self.state, self.feed)
-        self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
-        if not self.replay:
-            observer = VisitObserver(self.state, self.rules)
-            self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
-        self.names = self.recorder.names = DisplayUrls(
-            self.state,
-            self.feed,
-            self._again,
-            lent_by_redirects=not self.rewriter,
-        )
-        self.duplicates.open()
-        self.recorder.on_finish.append(self.duplicates.ended)
-        self.relations = RelationsDesk(self)
-        if self.project.index.anchors:
-            self.anchors = AnchorDesk(self)
-        self.keeper.open()
+        self._open_feed()
+        self._open_documents()
         lost = self.state.lost(self.feed.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
@@ -226,6 +207,33 @@ class CrawlSession:
         self._ticking.start(TICK, now=False)
         self.opened = True
         spare_what_is_there()
+
+    def _open_feed(self) -> None:
+        """Open the way of documents to the indexes, and what gives visits their outcome."""
+        self.feed = open_feed(
+            self.project, self.source, self.state, self.report, crawling=True, outlets=self.filling.outlets
+        )
+        self.feed.log = self.logs.events.feed
+        self.pending = PendingDocuments(self.state, self.feed)
+        self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
+        if not self.replay:
+            observer = VisitObserver(self.state, self.rules)
+            self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
+
+    def _open_documents(self) -> None:
+        """Open what knows which URLs are one document, and what documents tell of others."""
+        self.names = self.recorder.names = DisplayUrls(
+            self.state,
+            self.feed,
+            self._again,
+            lent_by_redirects=not self.rewriter,
+        )
+        self.duplicates.open()
+        self.recorder.on_finish.append(self.duplicates.ended)
+        self.relations = RelationsDesk(self)
+        if self.project.index.anchors:
+            self.anchors = AnchorDesk(self)
+        self.keeper.open()
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`

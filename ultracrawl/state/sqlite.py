@@ -8,25 +8,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.state.allowance_table import AllowanceTable
-from ultracrawl.state.anchor_table import AnchorTable
 from ultracrawl.state.counting import count_all
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import MEMORY, connect, lock_file, transaction, translated
-from ultracrawl.state.detour_table import DetourTable
-from ultracrawl.state.expiry_table import ExpiryTable
-from ultracrawl.state.failure_table import FailureTable
-from ultracrawl.state.feed_table import FeedTable
-from ultracrawl.state.near_table import NearTable
-from ultracrawl.state.outlook import SqliteOutlook
-from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.queue_table import QueueTable
 from ultracrawl.state.record_row import READ, REPLACE, UPSERT, record_of, row_of
-from ultracrawl.state.revisit_table import RevisitTable
 from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
-from ultracrawl.state.site_table import SiteTable
-from ultracrawl.state.sitemap_table import SitemapTable
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
+from ultracrawl.state.tables import StateTables
 from ultracrawl.urls import site_of
 
 _DISCOVER = """
@@ -36,7 +25,7 @@ _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))
 _MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
 
 
-class SqliteState:
+class SqliteState(StateTables):
     """The state of one source in one SQLite file, or in memory (`path=":memory:"`).
 
     The writer holds a lock for as long as it is open, so that two crawls of one source cannot mix; readers
@@ -71,37 +60,7 @@ class SqliteState:
         self._prints: dict[bytes, set[int]] = {}
         """Keys by fingerprint, of what is not flushed."""
         self._queue = QueueTable(self._db, self._all, self.flush)
-        self.sitemaps = SitemapTable(self._db, self._all)
-        self.pending = PendingTable(self._db, self._all)
-        self.detours = DetourTable(self._db, self._all)
-        self.failures = FailureTable(self._db, self._all)
-        self.revisits = RevisitTable(self._db, self._all)
-        self.sites = SiteTable(self._db, self._all, self.flush)
-        self.expiry = ExpiryTable(self._db, self._all)
-        self.allowances = AllowanceTable(self._db, self._all)
-        self.feeds = FeedTable(self._db, self._all)
-        self.outlook = SqliteOutlook(self._all)
-        self.near = NearTable(self._db, self._all)
-        self.successors = PendingTable(self._db, self._all, "successor")
-        self.told = PendingTable(self._db, self._all, "told")
-        self.told_lists = PendingTable(self._db, self._all, "told_lists")
-        self.anchors = AnchorTable(self._db, self._all)
-        self._parts = (
-            self.told,
-            self.told_lists,
-            self.sitemaps,
-            self.pending,
-            self.successors,
-            self.detours,
-            self.failures,
-            self.revisits,
-            self.sites,
-            self.expiry,
-            self.near,
-            self.allowances,
-            self.feeds,
-            self.anchors,
-        )
+        super().__init__(self._db, self._all, self.flush)
 
     # ---- runs
 
@@ -141,8 +100,7 @@ class SqliteState:
 
     def _forget_orphans(self) -> None:
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in self.orphans()])
-        for part in (self.pending, self.successors, self.told, self.told_lists, self.detours, self.failures):
-            part.forget_dropped()
+        self._forget_dropped()
 
     def orphans(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
@@ -256,17 +214,7 @@ class SqliteState:
         with translated(), transaction(self._db):
             self._queue.remove_keys(dropped)
             self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in dropped])
-            for part in (
-                self.sitemaps,
-                self.pending,
-                self.successors,
-                self.told,
-                self.told_lists,
-                self.detours,
-                self.failures,
-                self.feeds,
-            ):
-                part.forget_dropped()
+            self._forget_dropped()
 
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed out of the queue."""

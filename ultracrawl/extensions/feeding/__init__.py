@@ -1,1 +1,1 @@
-"""Where documents of a source go: opening the ways to its indexes, pauses, and indexes that are new to it."""
+"""Where documents of a source go: the feed, its ways to the indexes, pauses, and indexes that are new to it."""

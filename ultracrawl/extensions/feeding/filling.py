@@ -11,7 +11,7 @@ from ultracrawl.backends import open_index, open_outlets
 from ultracrawl.errors import UltracrawlError
 
 if TYPE_CHECKING:
-    from ultracrawl.extensions.feed import IndexFeed
+    from ultracrawl.extensions.feeding.feed import IndexFeed
     from ultracrawl.extensions.session import CrawlSession
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ultracrawl.backends import feeding_switch, open_cache, open_outlets
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.feeding.pauses import Pauses
 from ultracrawl.index.outlets import Outlets
 from ultracrawl.model import RunReport

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.leaving.pending import approved, unpacked, without_document
 from ultracrawl.extensions.leaving.scope import is_outside
 from ultracrawl.model import UrlOutcome, UrlRecord

@@ -14,7 +14,7 @@ from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
-    from ultracrawl.extensions.feed import IndexFeed
+    from ultracrawl.extensions.feeding.feed import IndexFeed
     from ultracrawl.state import StateStore
 
 BATCH = 500

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
 from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
-from ultracrawl.extensions.feed import IndexFeed
+from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import RunMark, StateStore

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import starmap
 
-from ultracrawl.attributes import attribute_schema
+from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.attributes.mapping import AttributeMap
 from ultracrawl.boundary.addresses import AddressPolicy
 from ultracrawl.boundary.aliases import AliasPolicy
@@ -124,22 +124,9 @@ def compile_source(
         redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
         addresses=compile_addresses(source, seeds),
         robots=compile_robots(source),
-        attributes=AttributeMap(
-            extraction.mapping(source.attributes, source.extract, schema),
-            schema,
-            source.description_fallback,
-            source.default_language,
-            extraction.made_values(source.extract),
-        ),
+        attributes=_attribute_map(source, schema),
         acceptance=compile_acceptance(source),
-        reader=PageReader(
-            link_kinds=source.links.kinds,
-            link_types=source.links.types,
-            robots_name=source.robots.name,
-            default_charset=source.default_charset,
-            jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
-            picks=extraction.page_picks(source.extract),
-        ),
+        reader=_page_reader(source),
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
         failures=FailurePolicy(rules_of(source.errors.http)),
@@ -157,6 +144,27 @@ def compile_source(
         follows_links=source.crawling_mode != "index-only",
         scope=_scope(source),
         recipe=_recipe(source),
+    )
+
+
+def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) -> AttributeMap:
+    return AttributeMap(
+        extraction.mapping(source.attributes, source.extract, schema),
+        schema,
+        source.description_fallback,
+        source.default_language,
+        extraction.made_values(source.extract),
+    )
+
+
+def _page_reader(source: DataSource) -> PageReader:
+    return PageReader(
+        link_kinds=source.links.kinds,
+        link_types=source.links.types,
+        robots_name=source.robots.name,
+        default_charset=source.default_charset,
+        jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
+        picks=extraction.page_picks(source.extract),
     )
 
 
