@@ -67,6 +67,13 @@ def test_fast_25_a_proxy_of_another_kind_keeps_the_crawl_from_starting(tmp_path:
     assert "proxies of `socks5` are not spoken to" in loaded.findings[0].problem
 
 
+def test_fast_25_a_list_without_a_proxy_that_can_be_used_lets_nothing_out(tmp_path: Path) -> None:
+    loaded = load(tmp_path, {"proxy": ("a@b@c",)})
+    found = {(one.fatal, one.problem.partition(":")[0]) for one in loaded.findings}
+    assert found == {(False, "N-MEMBER"), (True, "E-VALUE")}
+    assert load(tmp_path, {"proxy": ("a@b@c", "b.example")}).project, "one that can be used is enough"
+
+
 def test_an_encrypted_password_is_no_open_secret(tmp_path: Path) -> None:
     value = "u:{aes}AAAA"
     loaded = load(tmp_path, {"passwd/http://a.example/": value})

@@ -61,6 +61,9 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         if found["user"]:
             server |= {"user": unquote(found["user"]), "password": found["password"]}
         draft.put((*path, f"proxy {number}"), server, setting, line)
+    if setting.value and not draft.below(path) and not notices.fatal:
+        problem = "no proxy of the list can be used, and requests would go out without one"
+        notices.tell(Code.VALUE, setting.line, setting.path, problem, "mend the list, or take it out")
 
 
 def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
