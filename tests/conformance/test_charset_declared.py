@@ -12,7 +12,6 @@ from ultracrawl.content.encodings import codec_of
 CASES = Path(__file__).parents[2] / "../shared/suites/charset_declared.jsonl"
 DIFFERENCES = {
     "jsdom-126": "invalid UTF-8 without any declaration is read as windows-1252, not refused",
-    "jsdom-127": "the XML declaration counts: it says KOI8-R",
 }
 
 

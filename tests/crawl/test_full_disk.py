@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import subprocess
 from collections.abc import Iterator
@@ -46,10 +47,14 @@ def disk(path: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(path)], check=True)
 
 
+TOLD = re.compile(r"the state store failed|document cache .* cannot be written")
+"""What is said, by what came to its end first."""
+
+
 def is_clear(ended: Ended) -> None:
     assert ended.code == 1, ended.err
     assert "Traceback" not in ended.err
-    told = [line for line in ended.err.splitlines() if "the state store failed" in line]
+    told = [line for line in ended.err.splitlines() if TOLD.search(line)]
     assert len(told) == 1, ended.err
 
 

@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+from scrapy import Spider
 
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import IndexStoreError, WorkError
+from ultracrawl.extensions.logs.logformat import QuietLogFormatter
 from ultracrawl.extensions.logs.run_log import LINKS, RunLog, run_logs
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
@@ -187,3 +189,11 @@ def test_links_that_were_turned_away_have_lines_up_to_a_number(tmp_path: Path) -
     text = log.path.read_text()
     assert text.count("30027 URL outside the boundary: http://other/") == LINKS
     assert "5 further links were turned away" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "level"), [(IndexStoreError("no room"), logging.DEBUG), (ValueError("a fault"), logging.ERROR)]
+)
+def test_what_ends_the_crawl_is_said_by_the_session_alone(error: Exception, level: int) -> None:
+    said = QuietLogFormatter().item_error({}, error, None, Spider("site"))
+    assert said["level"] == level

@@ -130,6 +130,12 @@ def test_the_gain_is_the_derivative_of_freshness() -> None:
     assert gain(interval, 1e9) == interval
 
 
+@pytest.mark.parametrize("waited", [0.1, 0.4, 3600.0])
+def test_a_short_wait_counts_also_for_a_page_that_hardly_ever_changes(waited: float) -> None:
+    years = 9e7
+    assert gain(years, waited) == pytest.approx(waited**2 / (2 * years), rel=1e-4)
+
+
 @pytest.mark.parametrize("aim", Aim)
 def test_fast_190_what_changed_by_its_sitemap_goes_ahead_of_what_may_have(aim: Aim) -> None:
     told = known(2, waited=DAY / 24)._replace(told=NOW - 1.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heappush, heappushpop
-from math import ceil, exp, inf
+from math import ceil, exp, expm1, inf
 from typing import NamedTuple
 
 from ultracrawl.recrawl.scores import KnownPage, Scorer
@@ -68,7 +68,8 @@ def gain(interval: float, waited: float) -> float:
     a page waits, up to `interval`: pages that change faster than they can be visited are worth little.
     """
     passed = waited / interval
-    return interval * (1.0 - exp(-passed) * (1.0 + passed)) if passed < 700 else interval
+    # 1 - exp(-p)(1 + p), so written that the first terms do not swallow what is left of a short wait.
+    return interval * (-expm1(-passed) - passed * exp(-passed)) if passed < 700 else interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.permissions import head_refusal, page_permissions
-from ultracrawl.filters import Scripted
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ def filtered_documents(
     resource = views.resource
     resource.robots_name = session.source.robots.name
     if rendered is not None:
+        from ultracrawl.filters import Scripted  # noqa: PLC0415 - loads all of the filters, which few sources have
+
         html, keep = rendered.html.encode("utf-8", "replace"), session.source.javascript.keep_html
         resource.scripted = Scripted(html, rendered.targets, keep)
     result = filtering.use(views, headers_of(response), response.body, converted)

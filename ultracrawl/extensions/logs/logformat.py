@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy.logformatter import LogFormatter, LogFormatterResult
+
+from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -23,6 +26,15 @@ class QuietLogFormatter(LogFormatter):
     ) -> LogFormatterResult:
         """Say nothing about unchanged documents."""
         return None  # type: ignore[return-value]  # documented: None means no line
+
+    def item_error(
+        self, item: Any, exception: BaseException, response: Any, spider: Spider
+    ) -> LogFormatterResult:
+        """Keep what ends the crawl for debugging: the session says it, once and in one line."""
+        result = super().item_error(item, exception, response, spider)
+        if isinstance(exception, WorkError):
+            result["level"] = logging.DEBUG
+        return result
 
     def scraped(self, item: Any, response: Any, spider: Spider) -> LogFormatterResult:
         """Say nothing about documents."""
