@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import logging
+import select
 import signal
 import sys
 import time
+from io import BufferedReader
 from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
@@ -19,6 +21,9 @@ from ultracrawl.garbage import collect_seldom, spare_what_is_there
 from ultracrawl.index.batches import apply_segment
 from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.open import IndexConfig, open_index
+
+END_COMES = 0.3
+"""Seconds after a commit in which the crawler usually says that it was the last."""
 
 
 def main(config: str) -> None:
@@ -37,6 +42,8 @@ def main(config: str) -> None:
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
         except BrokenPipeError:
+            break
+        if _ended():
             break
         _maintain(engine)
     engine.close()
@@ -57,6 +64,14 @@ class _Remarks(logging.Handler):
         """Return the lines since the last call."""
         lines, self._lines = self._lines, []
         return lines
+
+
+def _ended() -> bool:
+    """Return whether standard input ends within `END_COMES`: nobody should wait for a merge at the end of a crawl."""
+    lines = sys.stdin.buffer
+    assert isinstance(lines, BufferedReader)
+    waiting, _, _ = select.select([lines], [], [], END_COMES)
+    return bool(waiting) and not lines.peek(1)
 
 
 def _apply(engine: IndexEngine, path: Path) -> dict[str, str | int | float | list[str]]:
