@@ -95,7 +95,8 @@ def in_words(row: DestinationStatus) -> str:
     parts = ["primary"] if row.primary and row.destination else []
     parts.append("paused" if row.paused else "fed")
     if row.segments:
-        parts.append(f"{row.segments} batches wait ({row.bytes / 1e6:,.1f} MB)")
+        waiting = "1 batch waits" if row.segments == 1 else f"{row.segments} batches wait"
+        parts.append(f"{waiting} ({row.bytes / 1e6:,.1f} MB)")
     if row.problem:
         parts.append(f"the last try failed: {row.problem}")
     return f"  {name}: {', '.join(parts)}"
