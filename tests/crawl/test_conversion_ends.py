@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -24,8 +25,13 @@ SLOW = (
 
 
 def workers_of(pid: int) -> list[psutil.Process]:
-    children = psutil.Process(pid).children(recursive=True)
-    return [child for child in children if "ultracrawl.conversion.worker" in child.cmdline()]
+    """Return the conversion processes below a process; some of the others may end meanwhile."""
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "ultracrawl.conversion.worker" in child.cmdline():
+                found.append(child)
+    return found
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped twice"])
