@@ -71,6 +71,25 @@ def test_segments_are_applied_in_order_and_reported_once(config: IndexConfig, tm
     assert len(open_index(config).urls()) == 40
 
 
+def test_nobody_waits_for_a_merge_at_the_end(config: IndexConfig, tmp_path: Path) -> None:
+    """A segment with mostly deleted documents is rewritten, unless the crawl is over."""
+    cache = DocumentCache(tmp_path / "cache")
+    for _ in range(2):
+        process = IndexProcess(config)
+        process.submit(segment(cache, 0, 20))
+        process.submit(segment(cache, 0, 15))
+        process.close()
+    assert open_index(config).facts().deleted > 0
+    process = IndexProcess(config)
+    process.submit(segment(cache, 0, 1))
+    collect(process, 1)
+    deadline = time.monotonic() + 30
+    while open_index(config).facts().deleted > 5:
+        assert time.monotonic() < deadline, "an idle process merges"
+        time.sleep(0.05)
+    process.close()
+
+
 def test_close_finishes_what_was_submitted(config: IndexConfig, tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path / "cache")
     process = IndexProcess(config)

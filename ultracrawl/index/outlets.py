@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -136,9 +136,6 @@ class Outlets:
             for index, folder in queue_folders(self._cache).items():
                 if index not in named:
                     (folder / _FILLED).unlink(missing_ok=True)
-
-    def __iter__(self) -> Iterator[Outlet]:
-        return iter(self.all)
 
 
 def _link(path: Path, target: Path) -> None:

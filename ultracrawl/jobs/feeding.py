@@ -115,4 +115,6 @@ def _deliver(project: Project, source: DataSource) -> str:
     if numbers.problems:
         raise WorkError("; ".join(numbers.problems))
     left = sum(one.segments for one in feeding_status(project, source) if one.fed)
-    return f"{left} batches still wait" if left else "everything is in the index"
+    if not left:
+        return "everything is in the index"
+    return "1 batch still waits" if left == 1 else f"{left} batches still wait"

@@ -11,17 +11,13 @@ from ultracrawl.sources.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.sections.access_options import AccessOptions
 from ultracrawl.sources.sections.crawl_options import CrawlOptions
 from ultracrawl.sources.sections.document_options import DocumentOptions
-from ultracrawl.sources.values import GroupNames, UrlList
+from ultracrawl.sources.values import GroupNames, UrlList, as_list
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""
 
 SourceName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=100)]
 SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
@@ -51,12 +47,12 @@ class SourceEntry(SourceOptions):
         description="Where crawling begins: a list, or one text with blanks or commas between URLs.",
         examples=[["https://www.example.com/"]],
     )
-    start_url_files: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+    start_url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
         default=(),
         description="Text files with further start URLs, one a line; they are read again for every run.",
         examples=[["seeds/handbook.txt"]],
     )
-    send_links_to: Annotated[tuple[SourceName, ...], BeforeValidator(_listed)] = Field(
+    send_links_to: Annotated[tuple[SourceName, ...], BeforeValidator(as_list)] = Field(
         default=(),
         description="Sources that get every link found in this one as a candidate; they have `takes_links`.",
         examples=[["outside"]],

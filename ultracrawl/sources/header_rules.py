@@ -11,12 +11,9 @@ from pydantic import AfterValidator, BeforeValidator
 from ultracrawl.boundary.rules import PatternError
 from ultracrawl.boundary.tables import compiled
 from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.values import as_list
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 def _check_name(value: str) -> str:
@@ -41,6 +38,6 @@ HeaderName = Annotated[str, AfterValidator(_check_name)]
 Expression = Annotated[str, AfterValidator(_check_expression)]
 HeaderExpressions = Mapping[
     HeaderName,
-    Annotated[tuple[Expression, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])],
+    Annotated[tuple[Expression, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])],
 ]
 """For each header, in any case, the expressions (RE2) of which one has to cover a whole value."""

@@ -34,6 +34,11 @@ _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 
 
+def as_list(value: object) -> object:
+    """Return a text alone as a list of one, for options that may be written either way."""
+    return [value] if isinstance(value, str) else value
+
+
 def parse_size(value: object) -> int:
     """Return a number of bytes: a whole number, or a text such as `20 MB` (1 KB is 1024 bytes)."""
     if isinstance(value, int) and not isinstance(value, bool):

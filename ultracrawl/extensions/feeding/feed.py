@@ -106,6 +106,7 @@ class IndexFeed:
     def remove_unknown(self, urls: Iterable[str]) -> None:
         """Take the removal of documents that the document table does not have."""
         for url in urls:
+            self._begin()
             self._cache.append(0, Deletion(self._source, url))
 
     def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:

@@ -26,24 +26,29 @@ class SessionVerdict:
         self._session = session
         self.answer: Answer | None = None
         """REQ_EXIT or REQ_RESTART, once one was followed."""
-        self.restarts = False
-        """Whether the cycle begins anew after this session."""
-        self.ends = False
-        """Whether nothing comes after this session."""
         self._followed: int = getattr(session.crawler.spidercls, "restarts", 0)
         if session.filtering is not None:
             session.filtering.on_verdict = self.hear
+
+    @property
+    def restarts(self) -> bool:
+        """Whether the cycle begins anew after this session."""
+        return self.answer is not None and _is_restart(self.answer)
+
+    @property
+    def ends(self) -> bool:
+        """Whether nothing comes after this session."""
+        return self.answer is not None and not self.restarts
 
     def hear(self, answer: Answer, why: str) -> None:
         """Follow an answer; `why` names the function."""
         if self.answer is not None or self._session.replay:
             return
         most = self._session.source.filters.restarts
-        restarts = answer is type(answer).RESTART
-        if restarts and self._followed >= most:
+        if _is_restart(answer) and self._followed >= most:
             self._tell(f"{why}; not followed, because the cycle began anew {most} times in a row")
             return
-        self.answer, self.restarts, self.ends = answer, restarts, not restarts
+        self.answer = answer
         self._session.limits.end(why)
         self._tell(why)
 
@@ -51,3 +56,7 @@ class SessionVerdict:
         logger.info("%s: %s", self._session.source.name, text)
         if self._session.logs.robot is not None:
             self._session.logs.robot.say(LogLevel.ERRORS, text)
+
+
+def _is_restart(answer: Answer) -> bool:
+    return answer.name == "RESTART"  # the enumeration is not loaded for sources without filters

@@ -10,11 +10,7 @@ from ultracrawl.recrawl.feed_links import FeedRule
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.rule_files import with_urls_of_files
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import UrlList
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+from ultracrawl.sources.values import UrlList, as_list
 
 
 class FeedsSection(Section):
@@ -25,7 +21,7 @@ class FeedsSection(Section):
         description="Feeds that are read, beside the start URLs.",
         examples=[["https://news.example.com/feed.xml"]],
     )
-    url_files: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+    url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
         default=(),
         description="Text files with further feeds, one a line; they are read again for every run.",
         examples=[["seeds/feeds.txt"]],

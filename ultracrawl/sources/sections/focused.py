@@ -11,6 +11,7 @@ from ultracrawl.content.languages import CODES, languages_meant
 from ultracrawl.sources.mistakes import closest, mistake, shown
 from ultracrawl.sources.sections.boundary import HostPatterns
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
 
 
 def _check_language(value: object) -> object:
@@ -25,13 +26,9 @@ def _check_language(value: object) -> object:
     )
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 FocusLanguage = Annotated[str, BeforeValidator(_check_language)]
 FocusLanguages = Annotated[
-    tuple[FocusLanguage, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
+    tuple[FocusLanguage, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
 ]
 
 

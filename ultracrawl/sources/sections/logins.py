@@ -12,7 +12,7 @@ from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds
+from ultracrawl.sources.values import Seconds, as_list
 from ultracrawl.urls import UrlPolicy, host_of
 
 _FORM = UrlPolicy()
@@ -35,14 +35,10 @@ def _check_host(text: str) -> str:
     return host_of(url)
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 FormUrl = Annotated[str, AfterValidator(_check_url)]
 Hosts = Annotated[
     tuple[Annotated[str, AfterValidator(_check_host)], ...],
-    BeforeValidator(_listed, json_schema_input_type=str | list[str]),
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
 
 Kind = Literal["duplicates", "redirects", "mirrors", "metadata"]
 
@@ -21,14 +22,10 @@ RELATION_ATTRIBUTES = {
 """The search attributes, all strings with several values, by what they hold."""
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 class RelationsSection(Section):
     """Search attributes that hold URLs around a document; they are kept true when these change later."""
 
-    tell: Annotated[tuple[Kind, ...], BeforeValidator(_listed, json_schema_input_type=str | list[Kind])] = (
+    tell: Annotated[tuple[Kind, ...], BeforeValidator(as_list, json_schema_input_type=str | list[Kind])] = (
         Field(
             default=(),
             description="What is told: URLs of the same content (`Duplicates`), that redirect here (`Redirects`), on "

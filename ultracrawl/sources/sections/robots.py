@@ -8,15 +8,10 @@ from pydantic import BeforeValidator, Field
 
 from ultracrawl.robots import Reservation
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import HeaderText, Seconds
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
+from ultracrawl.sources.values import HeaderText, Seconds, as_list
 
 Reservations = Annotated[
-    tuple[Reservation, ...], BeforeValidator(_listed, json_schema_input_type=Reservation | list[Reservation])
+    tuple[Reservation, ...], BeforeValidator(as_list, json_schema_input_type=Reservation | list[Reservation])
 ]
 
 

@@ -12,12 +12,9 @@ from ultracrawl.boundary.aliases import parse_alias_lines
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
 
 _HOST = re.compile(r"[^\s/*:,#]+|\[[0-9a-f:.]+\]")
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 def _check_host(value: str) -> str:
@@ -54,11 +51,11 @@ HostName = Annotated[str, AfterValidator(_check_host)]
 HostNames = Annotated[
     tuple[HostName, ...],
     Field(min_length=1),
-    BeforeValidator(_listed, json_schema_input_type=str | list[str]),
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
 ]
 AliasFile = Annotated[str, Field(min_length=1)]
 AliasFiles = Annotated[
-    tuple[AliasFile, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
+    tuple[AliasFile, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
 ]
 
 

@@ -11,16 +11,13 @@ from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.boundary.rules import PatternError, RuleError
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
 from ultracrawl.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS
 
 PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
 """Words in `remove_params` that stand for a whole list of names."""
 
 _PARAMETER = re.compile(r"[^\s&=;?#*]+\*?")
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 def _check_parameter(value: str) -> str:
@@ -56,7 +53,7 @@ def _parse_rewrite_rule(value: object) -> RewriteRule:
 
 Parameter = Annotated[str, AfterValidator(_check_parameter)]
 Parameters = Annotated[
-    tuple[Parameter, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
+    tuple[Parameter, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
 ]
 RewriteRuleText = Annotated[
     RewriteRule,
@@ -66,7 +63,7 @@ RewriteRuleText = Annotated[
 ]
 RewriteRuleTexts = Annotated[
     tuple[RewriteRuleText, ...],
-    BeforeValidator(_listed, json_schema_input_type=RewriteRuleText | list[RewriteRuleText]),
+    BeforeValidator(as_list, json_schema_input_type=RewriteRuleText | list[RewriteRuleText]),
 ]
 
 
