@@ -116,7 +116,7 @@ def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(t
     os.link(path, queue_folder(tmp_path, "one") / path.name)  # killed here
     outlets, indexers = shared(tmp_path)
     outlets.recover(DocumentCache(tmp_path))
-    for outlet in outlets:
+    for outlet in outlets.all:
         settle(outlet)
     assert [one.applied for one in indexers] == [["0000000001"]] * 2
     assert cache.sealed() == []
@@ -131,7 +131,7 @@ def test_a_file_system_without_links_gets_copies(tmp_path: Path, monkeypatch: py
     cache = DocumentCache(tmp_path)
     outlets.recover(cache)
     outlets.deliver(fill(cache, 1))
-    for outlet in outlets:
+    for outlet in outlets.all:
         settle(outlet)
     assert [one.applied for one in indexers] == [["0000000001"]] * 2
 
