@@ -122,6 +122,11 @@ QUERIES = {
 }
 
 
+def test_postings_are_bytes_and_no_text_that_a_call_makes_bytes_of(pair: tuple) -> None:
+    files = [b"".join(path.read_bytes() for path in Path(one.storage.folder).iterdir()) for one in pair]
+    assert [b"_codecs" in file for file in files] == [True, False], "Whoosh's own writer has such texts"
+
+
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
 def test_stock_whoosh_finds_the_same_with_the_same_scores(pair: tuple, query: object) -> None:
     answers = []
