@@ -123,8 +123,8 @@ QUERIES = {
 
 
 def test_postings_are_bytes_and_no_text_that_a_call_makes_bytes_of(pair: tuple) -> None:
-    files = [b"".join(path.read_bytes() for path in Path(one.storage.folder).iterdir()) for one in pair]
-    assert [b"_codecs" in file for file in files] == [True, False], "Whoosh's own writer has such texts"
+    folder = Path(pair[1].storage.folder)
+    assert not any(b"_codecs" in path.read_bytes() for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
