@@ -28,7 +28,7 @@ from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.feeding.filling import Filling
 from ultracrawl.extensions.feeding.opening import open_feed
-from ultracrawl.extensions.filtering.opening import filtering_of
+from ultracrawl.extensions.filtering.opening import filtering_of, with_filters
 from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
@@ -107,7 +107,7 @@ class CrawlSession:
         """The source's own rewriter, open from `open()` to `close()`."""
         self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
-        self.rules = _rules_of(source, project, self.hosts)
+        self.rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
         self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)

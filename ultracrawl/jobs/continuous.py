@@ -67,7 +67,7 @@ def first_due(project: Project, source: DataSource, now: float) -> float:
     state.close()
     if latest is None or not latest.finished:
         return now
-    return refresh.rule.next_due(latest.place) or now
+    return refresh.rule.next_due(latest.place, now) or now
 
 
 class _Continuous:
@@ -146,7 +146,8 @@ class _Continuous:
         if source.refresh.when_idle:
             rest = REST_AFTER_FAILURE if session.report.failed else REST
             return time.time() + max(rest, source.politeness.delay)
-        return source.refresh.rule.next_due(_place(session)) or time.time()
+        now = time.time()
+        return source.refresh.rule.next_due(_place(session), now) or now
 
 
 def _place(session: CrawlSession) -> CyclePlace:
