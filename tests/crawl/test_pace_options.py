@@ -379,6 +379,10 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     row = workspace.command("status", name, "--json").json["sites"][0]
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
+    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
+    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
+    state.close()
+    assert f"{name} (site): nothing of it waits\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
     assert "no source knows the site" in unknown.err
@@ -399,8 +403,8 @@ def test_no_site_waits_longer_than_there_is_a_reason_for(
     site.reset()
     state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
     name = url.removeprefix("http://")
-    began = time.time()
-    state.sites.put(StoredSite(name, next_at=began + 3000, why=why), at_once=True)
+    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why=why), at_once=True)
+    began = time.monotonic()
     state.close()
     workspace.crawl()
     assert least <= times(site)[0] - began < most

@@ -15,7 +15,7 @@ from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
+from ultracrawl.jobs.run import WATCH_EVERY, Watcher, refusal_of, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.recrawl import CyclePlace
 from ultracrawl.sources import DataSource, Project
@@ -121,6 +121,8 @@ class _Continuous:
             await self._process.crawl(crawler)
         finally:
             watch.cancel()
+        if error := refusal_of(crawler):
+            raise error
         session = CrawlSession.of(crawler)
         if self._watcher:
             self._watcher(session)
