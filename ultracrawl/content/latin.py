@@ -1,4 +1,4 @@
-"""Which encoding of one byte a letter a text in Latin script has: told by which language's letters its bytes would be."""
+"""Which encoding of one byte a letter a text in Latin script has: that in which it has the letters of one language."""
 
 from __future__ import annotations
 
