@@ -90,7 +90,7 @@ def own_function(name: str, call: OwnFunction) -> Function:
             try:
                 with robot.limit():
                     answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
-            except Exception as error:  # the edge to code of others: one resource is lost, the robot goes on
+            except (Exception, SystemExit) as error:  # the edge to code of others: one resource is lost
                 robot.log(f"{name}: {view.resource.url}: {type(error).__name__}: {error}")
                 answer = Answer.ABORTED
             if answer in _DENYING and not view.reason:
