@@ -87,6 +87,10 @@ def test_directives_over_several_lines_are_one() -> None:
     text = edited("remove_lines", "filterrule", "zip", "Match", string=".zip")
     assert "ends-with" not in text
     assert "# Match" in text
+    text = edited("write_line", "site", "two", "Start", "depth", "7", url="http://two/")
+    assert text == FOUND.replace("depth=1", "depth=7")
+    text = edited("write_line", "site", "two", "Start", "enable", "off", url="http://two/")
+    assert text == FOUND.replace("url=http://two/", "url=http://two/ enable=off")
     text = edited("put_line", "site", "two", "Start url=http://two/ depth=3", url="http://two/")
     assert text == FOUND.replace(
         "   Start url=http://two/ \\\n         depth=1", "   Start url=http://two/ depth=3"

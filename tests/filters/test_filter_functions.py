@@ -462,13 +462,36 @@ def _notes(pb: dict[str, str], csf: FilterHandle, csr: ResourceHandle) -> None:
 OWN = {
     "proceeds": (_notes, {"a": ["1", "f", "www.siroe.com"], "url": ["http://www.siroe.com/a.html"]}, ""),
     "portal_robot_153-aborted denies": (lambda pb, csf, csr: -1, {}, "own answered REQ_ABORTED"),
-    "raises": (lambda pb, csf, csr: 1 / 0, {}, "own answered REQ_ABORTED"),
-    "leaves the program": (lambda pb, csf, csr: sys.exit(3), {}, "own answered REQ_ABORTED"),
-    "answers nonsense": (lambda pb, csf, csr: 17, {}, "own answered REQ_ABORTED"),
+    "raises": (
+        lambda pb, csf, csr: 1 / 0,
+        {},
+        "own answered REQ_ABORTED: ZeroDivisionError: division by zero",
+    ),
+    "leaves the program": (lambda pb, csf, csr: sys.exit(3), {}, "own answered REQ_ABORTED: SystemExit: 3"),
+    "answers nonsense": (
+        lambda pb, csf, csr: 17,
+        {},
+        "own answered REQ_ABORTED: ValueError: 17 is not a valid Answer",
+    ),
+    "finds what is no URL": (
+        lambda pb, csf, csr: csr.spawn(None),
+        {},
+        "own answered REQ_ABORTED: TypeError: URL: [None] is no list of texts",
+    ),
+    "assigns what is no text": (
+        lambda pb, csf, csr: csr.assign("type", 5),
+        {},
+        "own answered REQ_ABORTED: TypeError: source type: (5,) is no list of texts",
+    ),
+    "describes by what is no list": (
+        lambda pb, csf, csr: csr.rd.update(department="Sales"),
+        {"department": "Sales"},
+        "own answered REQ_ABORTED: TypeError: field department: 'Sales' is no list of texts",
+    ),
     "portal_robot_154-cannot change its parameters": (
         lambda pb, csf, csr: pb.__setitem__("x", 2),
         {},
-        "own answered REQ_ABORTED",
+        "own answered REQ_ABORTED: AttributeError: 'ParameterBlock' object has no attribute '__setitem__'",
     ),
 }
 

@@ -59,13 +59,20 @@ def edit_site(
             bare, _, port = host.partition(":")
             editor.add_line("site", name, f'Host  name="{quoted(bare)}"' + (f" port={port}" if port else ""))
         for url in starts:
-            limit = "" if depth is None else f" depth={depth}"
-            editor.put_line("site", name, f'Start url="{quoted(url)}"{limit}', url=url)
+            _start(editor, name, url, depth)
         for rule in uses:
             editor.put_line("site", name, f'Use   rule="{quoted(rule)}"', rule=rule)
 
     change_rules(config, change)
     click.echo(f"changed: {name}")
+
+
+def _start(editor: RulesEditor, site: str, url: str, depth: int | None) -> None:
+    """Add a starting point, or set the depth of one that is there, whose switch stays as it is."""
+    if depth is None:
+        editor.put_line("site", site, f'Start url="{quoted(url)}"', url=url)
+    elif not editor.write_line("site", site, "Start", "depth", str(depth), url=url):
+        editor.add_line("site", site, f'Start url="{quoted(url)}" depth={depth}')
 
 
 def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
-from ultracrawl.dialects.portal_robot.lexer import Block, Directive, read_text
+from ultracrawl.dialects.portal_robot.lexer import Block, Directive, Parameter, read_text
 from ultracrawl.errors import UserError
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -54,9 +54,19 @@ class RulesEditor:
 
     def write(self, kind: str, name: str, key: str, text: str) -> None:
         """Write `key=text` into the header of a block, in the place of what it says now; `text` as it is to stand."""
-        block = self._require(kind, name)
-        old = next((pair for pair in block.parameters if pair.name == key), None)
-        place = old or next(pair for pair in block.parameters if pair.name == "name")
+        self._write(self._require(kind, name).parameters, "name", key, text)
+
+    def write_line(self, kind: str, name: str, word: str, key: str, text: str, **values: str) -> bool:
+        """Do the same in the directive of a block that has these values; return whether there is one."""
+        for one in _directives(self._require(kind, name), word, values):
+            self._write(one.parameters, next(iter(values)), key, text)
+            return True
+        return False
+
+    def _write(self, pairs: Sequence[Parameter], behind: str, key: str, text: str) -> None:
+        """Write a pair in the place of the one of its name, else behind another one."""
+        old = next((pair for pair in pairs if pair.name == key), None)
+        place = old or next(pair for pair in pairs if pair.name == behind)
         line = self._lines[place.line - 1]
         found = next(one for one in _PAIR.finditer(line) if one["name"] == place.name)
         begin = found.start() if old else found.end()
