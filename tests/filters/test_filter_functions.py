@@ -511,6 +511,25 @@ def test_soif_gives_back_what_was_written() -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "read"),
+    [
+        ("http://h/?q={a}", "http://h/?q={a}"),
+        ("http://h/{a}b", "http://h/{a}b"),
+        ("http://h/a b\tc", "http://h/a%20b%09c"),
+        ("http://h/", "http://h/"),
+    ],
+)
+def test_soif_takes_any_url(url: str, read: str) -> None:
+    data = write_soif(url, {"title": ["x"]}) + write_soif(url, {})
+    assert list(read_soif(data)) == [(read, {"title": ["x"]}), (read, {})]
+
+
+@pytest.mark.parametrize("data", [b"@D { http://h/ }\n", b"@D { http://h/}", b"@D {http://h/\n}"])
+def test_soif_without_attributes(data: bytes) -> None:
+    assert list(read_soif(data)) == [("http://h/", {})]
+
+
+@pytest.mark.parametrize(
     "data", [b"@D { u\na{9}:\tx\n}\n", b"@D { u\nno attribute\n}\n"], ids=["short", "no attribute"]
 )
 def test_broken_soif_is_said(data: bytes) -> None:
