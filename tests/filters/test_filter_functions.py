@@ -535,3 +535,12 @@ def test_soif_without_attributes(data: bytes) -> None:
 def test_broken_soif_is_said(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"ends before its size|neither an attribute"):
         list(read_soif(data))
+
+
+SIROE = "src=host value=Siroe dst=classification"
+
+
+@pytest.mark.parametrize("match", [r"\\*.siroe.com", r'"\\*.siroe.com"', r'"\\\\*.siroe.com"', "*.siroe.com"])
+def test_portal_robot_53_78_anything_is_written_in_many_ways(match: str) -> None:
+    (view,) = Filters().run(f"Generate fn=generate-by-regex match={match} {SIROE}", page())
+    assert view.rd == {"classification": ["Siroe"]}

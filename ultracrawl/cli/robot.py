@@ -12,6 +12,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.dialects import locate_definitions
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.dialects.portal_robot.export.writing import between_quotes
 from ultracrawl.dialects.portal_robot.file_text import FileText, read_file
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
 from ultracrawl.dialects.portal_robot.lexer import read_text
@@ -120,7 +121,7 @@ def create_site(
     lines = [
         f'<Site name="{name}" kind={"domain" if domain else "server"} enable=on>',
         _host_line(name),
-        *(f'   Start url="{quoted(url)}"{limit}' for url in starts or (f"http://{name}/",)),
+        *(f'   Start url="{between_quotes(url)}"{limit}' for url in starts or (f"http://{name}/",)),
         *(f'   Use   rule="{rule}"' for rule in rules),
         "</Site>",
     ]
@@ -221,8 +222,9 @@ def create_rule(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     behavior = "include" if include else "exclude"
     default = "off" if no_default else "on"
-    head = f'name="{quoted(name)}" title="{quoted(title)}" enable=on default={default} behavior={behavior}'
-    match = f'Match source={source} by={by} string="{quoted(string)}"'
+    switches = f"enable=on default={default} behavior={behavior}"
+    head = f'name="{between_quotes(name)}" title="{between_quotes(title)}" {switches}'
+    match = f'Match source={source} by={by} string="{between_quotes(string)}"'
     block = f"<FilterRule {head}>\n   {match}\n</FilterRule>\n"
     change_rules(config, lambda editor: editor.add("filterrule", name, block))
     click.echo(f"created: {name}")
@@ -304,11 +306,6 @@ def change_rules(config: str | None, change: Change) -> None:
         ) from error
     except OSError as error:
         raise WorkError(f"{file.path} cannot be written: {error.strerror}") from error
-
-
-def quoted(text: str) -> str:
-    """Return a text as it stands between quotes."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _site_json(site: SiteDefinition) -> dict[str, object]:

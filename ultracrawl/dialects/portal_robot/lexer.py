@@ -20,7 +20,8 @@ LONGEST_LINE = 100_000
 
 _PAIR = re.compile(r"[^\s=\"<>#]+=")
 _TOKEN = re.compile(r'(?P<name>[^\s="]+)(?P<equals>=?)|(?P<junk>[="])')
-_QUOTE = re.compile(r'(?<!\\)"')
+_QUOTE = re.compile(r'\\[\\"]|"')
+_BEFORE_STAR = re.compile(r"\\+(?=\*)")
 _BARE = re.compile(r"[^\s]*")
 _OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
 _CLOSING = re.compile(r"</\s*(?P<kind>[A-Za-z][\w-]*)\s*>?\s*\Z")
@@ -249,7 +250,7 @@ def _with_whole_values(line: _Line) -> Iterator[tuple[int, str]]:
         if not open_parts:
             number, quotes = piece.number, 0
         open_parts.append(piece.text.lstrip() if open_parts else piece.text)
-        quotes += len(_QUOTE.findall(piece.text))
+        quotes += _QUOTE.findall(piece.text).count('"')
         if not (piece.goes_on and quotes % 2):
             yield number, "".join(open_parts)
             open_parts = []
@@ -292,17 +293,22 @@ def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parame
 
 
 def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_header: bool) -> tuple[str, int]:
-    """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash."""
+    """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash.
+
+    Backslashes ahead of a star are a way to write "anything" (R5), with quotes and without.
+    """
     parts: list[str] = []
     while at < len(text):
         char = text[at]
         if char == '"':
             return "".join(parts), at + 1
-        if char == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
+        if anything := _BEFORE_STAR.match(text, at):
+            char = anything[0]
+        elif char == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
             char = text[at + 1]
             at += 1
         parts.append(char)
-        at += 1
+        at += len(char)
     instead = 'add a quote (") behind the value'
     result.blame(line, name, "the quote is not closed", instead, fatal=not in_header)
     return "".join(parts).rstrip(), at
