@@ -79,7 +79,7 @@ class SitemapDesk:
         self._session = session
         self._section = session.source.sitemaps
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
-        self._starts = frozenset(map(site_of, session.rules.seeds))
+        self._starts = frozenset(map(site_of, session.rules.own))
         self._form = session.rules.url_policy.without_rewriting
         self._met: set[str] = set()
         self._tasks: dict[int, SitemapTask] = {}
