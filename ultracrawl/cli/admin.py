@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from ultracrawl.cli import crawl, explain, pause, reindex, resume, secret, status
 from ultracrawl.cli import lint as lint_verb
-from ultracrawl.cli.options import json_option, print_json, show_findings
-from ultracrawl.dialects import locate_definitions, read_definitions
+from ultracrawl.cli.options import found_definitions, json_option, print_json, show_findings
+from ultracrawl.dialects import read_definitions
 from ultracrawl.dialects.fast_xml.collection import Scope, layered
-from ultracrawl.dialects.fast_xml.notices import Notices
-from ultracrawl.dialects.fast_xml.reader import KEY_FILE, read_scopes
+from ultracrawl.dialects.fast_xml.masks import unmasked
+from ultracrawl.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.dialects.fast_xml.reader import KEY_FILE, load_collections, read_scopes, sources_of
 from ultracrawl.dialects.fast_xml.writing import collections_xml
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
+from ultracrawl.settings.places import placed
+from ultracrawl.sources import require
 
 _CONFIG = click.option(
     "-c", "--config", metavar="FILE", help="The XML file of the collections. Default: $ULTRACRAWL_CONFIG."
@@ -45,7 +49,8 @@ def add(file: str, config: str | None) -> None:
     """Add the collections of FILE, or update those that exist: options that FILE does not name keep their values.
 
     Login and SubDomain elements add or replace one; a section `logins` or `subdomains` stands for all, so that others
-    are removed.
+    are removed. Passwords that are masked, as `export` prints them, stay what they were. If what comes out could not be
+    used, nothing is changed.
 
     \b
     Example:
@@ -53,11 +58,15 @@ def add(file: str, config: str | None) -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
     target = _file(config)
     known = {one.name: one for one in (_scopes(target) if target.exists() else [])}
+    did = {}
     for new in _scopes(Path(file)):
         old = known.get(new.name)
-        known[new.name] = new if old is None else layered([old, new])
-        click.echo(f"{new.name}: {'added' if old is None else 'updated'}")
+        known[new.name] = new if old is None else layered([old, unmasked(new, old)])
+        did[new.name] = "added" if old is None else "updated"
+    _check(target, list(known.values()), file)
     _write(target, list(known.values()))
+    for name, what in did.items():
+        click.echo(f"{name}: {what}")
 
 
 @command.command("list")
@@ -217,7 +226,7 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
     Example:
       ultracrawl admin statistics -c collections.xml --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(status.command, config=config, as_json=as_json)
+    context.invoke(status.command, config=str(_file(config)), as_json=as_json)
 
 
 @command.command("encrypt")
@@ -253,17 +262,18 @@ def show(context: click.Context, place: str, config: str | None, as_json: bool) 
       ultracrawl admin show www.example.com -c collections.xml
       ultracrawl admin show https://www.example.com/a --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    file = str(_file(config))
     if "://" in place:
-        context.invoke(explain.command, url=place, config=config, as_json=as_json)
+        context.invoke(explain.command, url=place, config=file, as_json=as_json)
     else:
-        context.invoke(status.command, site=place, config=config, as_json=as_json)
+        context.invoke(status.command, site=place, config=file, as_json=as_json)
 
 
 # ---- the file
 
 
 def _file(config: str | None) -> Path:
-    location = locate_definitions(config)
+    location, _ = found_definitions(config)
     if location is None or Path(location).suffix.lower() != ".xml":
         raise UserError("there is no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
     return Path(location)
@@ -282,31 +292,54 @@ def _scopes(path: Path) -> list[Scope]:
 def _collection(name: str, config: str | None) -> Scope:
     found = {one.name: one for one in _scopes(_file(config))}
     if name not in found:
-        raise UserError(f"there is no collection `{name}`; there are {', '.join(sorted(found)) or 'none'}")
+        raise _unknown(name, found)
     return found[name]
 
 
 def _with_parts(name: str, config: str | None) -> tuple[str, ...]:
     """Return the source of a collection, and those of its sub-collections."""
-    project = read_definitions(_file(config)).project
-    found = [one for one in project.sources if one == name or one.startswith(f"{name}.")] if project else []
-    return tuple(found) or (name,)
+    found = sources_of(_file(config))
+    if name not in found:
+        raise _unknown(name, found)
+    return found[name]
 
 
 def _running(name: str, config: str | None) -> tuple[str, ...]:
     """Return the sources of a collection that are being crawled; its own, if none is, so that this is said."""
-    project = read_definitions(_file(config)).project
     parts = _with_parts(name, config)
-    return tuple(one for one in parts if project and running_crawl(project, one)) or (name,)
+    project = placed(require(read_definitions(_file(config))), found_definitions(config)[1])
+    return tuple(one for one in parts if running_crawl(project, one)) or parts[:1]
+
+
+def _unknown(name: str, known: Iterable[str]) -> UserError:
+    return UserError(f"there is no collection `{name}`; there are {', '.join(sorted(known)) or 'none'}")
+
+
+def _check(target: Path, collections: list[Scope], added: str) -> None:
+    """Refuse collections that could not be used together in a file; tell what is odd in those that are added."""
+    loaded = load_collections(target, collections, Notices(str(target)))
+    if loaded.project is None and not all(one.problem.startswith(Code.NO_START) for one in loaded.fatal):
+        raise DefinitionError(loaded.fatal)
+    show_findings(one for one in loaded.findings if one.file == added)
 
 
 def _write(path: Path, collections: list[Scope]) -> None:
     """Replace the file as a whole, so that nobody reads half of it; it is readable by its owner only."""
+    path = path.resolve()
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-            stream.write(collections_xml(collections))
-        if path.exists():
-            Path(stream.name).chmod(path.stat().st_mode)
-        os.replace(stream.name, path)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f"{path.name}.", delete=False, encoding="utf-8"
+        ) as stream:
+            new = Path(stream.name)
+            try:
+                stream.write(collections_xml(collections))
+                stream.flush()
+                os.fsync(stream.fileno())
+                if path.exists():
+                    new.chmod(path.stat().st_mode)
+                new.replace(path)
+            except BaseException:
+                new.unlink()
+                raise
     except OSError as error:
         raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
