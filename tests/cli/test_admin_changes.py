@@ -118,3 +118,36 @@ def test_a_file_that_is_a_link_stays_one(handbook: Workspace) -> None:
     admin(handbook, "add", "new.xml")
     assert (handbook.directory / "all.xml").is_symlink()
     assert "> 7.0 <" in (handbook.directory / "real.xml").read_text()
+
+
+def test_a_part_that_was_not_crawled_yet_holds_nobody_up(site: Site, url: str, workspace: Workspace) -> None:
+    """A sub-collection is added, and the collection processed again before the next crawl."""
+    site.page("/", title="Home", text="needle")
+    options = {"start_uris": (f"{url}/",), "delay": 0.0}
+    write(workspace, "all.xml", fast_xml(options))
+    admin(workspace, "refresh", "handbook")
+    part = f'<SubDomain name="news">{fast_options({"include_uris/prefix": (f"{url}/n/",)})}</SubDomain>'
+    write(workspace, "new.xml", fast_xml(inside=part))
+    admin(workspace, "add", "new.xml")
+    ended = admin(workspace, "reprocess", "handbook", "--json")
+    assert [run["source"] for run in ended.json["runs"]] == ["handbook"]
+
+
+def test_a_site_that_one_part_alone_has_is_no_mistake(site: Site, url: str, workspace: Workspace) -> None:
+    with site.serve(host="127.0.0.2") as elsewhere:
+        site.page("/", title="Home", text="needle")
+        rules = fast_options({"include_domains/exact": ("127.0.0.2",)})
+        options = {"start_uris": (f"{url}/", f"{elsewhere}/"), "delay": 0.0, "diffcheck": False}
+        write(workspace, "all.xml", fast_xml(options, inside=f'<SubDomain name="other">{rules}</SubDomain>'))
+        admin(workspace, "refresh", "handbook")
+    host = elsewhere.partition("://")[2]
+    ended = admin(workspace, "reprocess", "handbook", "--site", host, "--json")
+    assert [run["source"] for run in ended.json["runs"]] == ["handbook.other"]
+
+
+@pytest.mark.parametrize("verb", ["refresh", "reprocess", "suspend", "resume"])
+def test_a_collection_without_a_start_uri_is_said_to_have_none(handbook: Workspace, verb: str) -> None:
+    write(handbook, "later.xml", fast_xml({"delay": 1.0}, name="later"))
+    admin(handbook, "add", "later.xml")
+    told = admin(handbook, verb, "later", code=2).err
+    assert "the collection `later` has no start URI, so there is nothing to crawl" in told
