@@ -99,6 +99,14 @@ def test_by_freshness_what_waited_long_comes_before_what_changes_faster_than_it_
     assert chosen(replace(rule, aim=Aim.SCORE), pages) == [1]
 
 
+@pytest.mark.parametrize(("every", "counts"), [(60.0, DAY / 4), (DAY / 4, DAY / 4), (DAY, DAY)])
+def test_by_freshness_no_page_changes_faster_than_minor_cycles_come(every: float, counts: float) -> None:
+    """Of pages that change all the time one is worth as much as the other, and none is given up."""
+    page = known(1, every=every, waited=DAY / 2)
+    worth = RULE.scorer.weights.change_history + RULE.scorer.parts(page).worth
+    assert RULE.ranked(page, NOW).rank == pytest.approx(worth * gain(counts, DAY / 2))
+
+
 def test_by_freshness_the_weights_still_count() -> None:
     rule = replace(SCORE, aim=Aim.FRESHNESS, coverage_min=1)
     landing = known(1, waited=0.98 * DAY)._replace(url="http://a/folder/")

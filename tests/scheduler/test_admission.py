@@ -89,6 +89,18 @@ def test_a_shorter_route_to_a_known_url_is_told(state: CountingState) -> None:
     assert admit.shorter == [(url_key("http://a.example/x"), 2)]
 
 
+@pytest.mark.parametrize(("depth", "shorter"), [(2, [2]), (5, []), (6, [])])
+def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
+    state: CountingState, depth: int, shorter: list[int]
+) -> None:
+    admit_with(state)[0].admit(["/x"], PAGE, 5)
+    state.flush()
+    later, _ = admit_with(state)
+    for _ in range(2):
+        later.admit(["/x"], PAGE, depth)
+    assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "and once"
+
+
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "GENERATION", 10)
     seen = SeenUrls()
