@@ -86,6 +86,22 @@ def test_fast_16_a_turn_that_is_given_back_does_not_count() -> None:
     assert names(drain(frontier)) == "a1a2b0a3"
 
 
+def test_fast_15_an_entry_that_comes_first_waits_for_a_place_like_others() -> None:
+    frontier = filled(Frontier(max_sites=1), a=2)
+    frontier.add_first(Entry("b", 0))
+    assert frontier.waiting == 1
+    assert names(drain(frontier)) == "a0a1b0"
+
+
+def test_fast_15_a_place_that_was_given_back_is_one_place() -> None:
+    frontier: Frontier[Entry] = Frontier(max_sites=1)
+    for first, second in ("ab", "cd", "ef"):
+        filled(frontier, **{first: 1, second: 1})
+        assert (frontier.waiting, frontier._places.taken) == (1, 1)
+        assert names(drain(frontier)) == f"{first}0{second}0"
+        assert (frontier.waiting, frontier._places.taken) == (0, 0)
+
+
 def test_fast_16_with_nobody_waiting_a_site_goes_on() -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=2, max_inter_docs=2), a=9)
     assert len(drain(frontier)) == 9
@@ -285,6 +301,13 @@ def test_what_was_known_before_a_restart_counts() -> None:
     assert frontier.pop(29.0) is None
     assert frontier.pop(30.0) == Entry("a", 0)
     assert frontier.delay_of("a") == 8.0
+
+
+def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
+    frontier: Frontier[Entry] = Frontier(Pace(1.0))
+    frontier.recall("a", 30.0)
+    assert (frontier.pop(29.0), frontier.remembered) == (None, 1)
+    assert (frontier.pop(30.0), frontier.remembered) == (None, 0)
 
 
 # ---- everything together

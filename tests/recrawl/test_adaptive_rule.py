@@ -151,3 +151,19 @@ def test_fast_190_what_changed_by_its_sitemap_goes_ahead_of_what_may_have(aim: A
     assert chosen(rule, [known(1, waited=DAY / 2), told]) == [2]
     silent = replace(rule.scorer, uses_sitemaps=False)
     assert chosen(replace(rule, aim=Aim.FRESHNESS, scorer=silent), [known(1, waited=DAY / 2), told]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("size", "begun", "allowed"),
+    [
+        (SiteSize(600, 400), (90, 10), 0),
+        (SiteSize(600, 400), (90, 0), 10),
+        (SiteSize(600, 400), (50, 0), 50),
+        (SiteSize(10, 5), (10, 5), 10),
+    ],
+)
+def test_fast_182_183_what_turns_up_gets_what_is_left(
+    size: SiteSize, begun: tuple[int, int], allowed: int
+) -> None:
+    """New URLs have their share, and whatever known ones leave; a small site may come to the minimum."""
+    assert RULE.allowance(size, *begun) == allowed

@@ -100,11 +100,16 @@ class Desk:
 
     def ultracrawl(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
         """Run `ultracrawl WORDS`; really started if variables may count before the first import."""
-        if env or not HOSTED:
-            return self.python("-m", "ultracrawl", *words, cwd=cwd, **env)
-        return _ended(
-            HostedCommand(words, cwd or self.directory, environment(self.directory / ".home")), 60.0
+        return (
+            self.python("-m", "ultracrawl", *words, cwd=cwd, **env) if env else self._hosted(*words, cwd=cwd)
         )
+
+    def _hosted(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
+        """Run `ultracrawl WORDS` where its own start is not the subject."""
+        if not HOSTED:
+            return self.python("-m", "ultracrawl", *words, cwd=cwd, **env)
+        variables = environment(self.directory / ".home", **env)
+        return _ended(HostedCommand(words, cwd or self.directory, variables), 60.0)
 
     def crawled(self, name: str, *words: str, cwd: Path | None = None, **env: str) -> Ended:
         """Run `scrapy crawl NAME`, which must end well and log no error."""
@@ -115,13 +120,13 @@ class Desk:
 
     def outcomes(self, *words: str, **env: str) -> dict[str, str]:
         """Return the outcome of every known URL by path, as `ultracrawl urls` tells it."""
-        ended = self.ultracrawl("urls", "--json", *words, **env)
+        ended = self._hosted("urls", "--json", *words, **env)
         assert ended.code == 0, ended.err
         return {"/" + row["access_url"].split("/", 3)[3]: row["outcome"] for row in ended.lines}
 
     def found(self, query: str, *words: str, **env: str) -> list[str]:
         """Return the paths that `ultracrawl search` finds."""
-        ended = self.ultracrawl("search", "--json", query, *words, **env)
+        ended = self._hosted("search", "--json", query, *words, **env)
         assert ended.code == 0, ended.err
         return ["/" + hit["url"].split("/", 3)[3] for hit in ended.json["hits"]]
 
