@@ -23,7 +23,7 @@ TEXTS = {
     "Polish": ("cp1250", "Dzień dobry, proszę się nie śmiać: już są książki, które będą potrzebne. Źle?"),
     "Slovak": ("cp1250", "Dobrý deň, môžete mi povedať, kde je najbližšia ľudová reštaurácia? Ďakujem, ešte žiadna."),
     "Turkish": ("cp1254", "Pijamalı hasta yağız şoföre çabucak güvendi; bugün dışarı çıkmayacağız, öğle arası yok."),
-    "Lithuanian": ("cp1257", "Šiandien graži diena, ir žmonės eina į ežerą; kąsnį duonos ėmė ir dėjo į krepšį, jų daug."),
+    "Lithuanian": ("cp1257", "Šiandien graži diena, ir žmonės eina į ežerą; kąsnį duonos ėmė ir dėjo į krepšį, daug."),
 }  # fmt: skip
 
 

@@ -157,6 +157,8 @@ def test_pages_that_a_wrong_clock_dated_do_not_wait_until_then() -> None:
     ahead = known(1)._replace(last_fetched=NOW + 400 * DAY)
     assert RULE.ranked(ahead, NOW).overdue
     assert chosen(replace(RULE, coverage_min=1, coverage_max_pct=0), [known(2), ahead, known(3)]) == [1]
+
+
 @pytest.mark.parametrize(
     ("size", "begun", "allowed"),
     [
