@@ -48,6 +48,18 @@ def test_nothing_is_started_before_the_first_document(pool: ConversionPool) -> N
     assert len(psutil.Process().children()) == len(children) + 1
 
 
+def test_a_process_does_not_know_what_secrets_the_environment_holds(
+    pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAFF_PASSWORD", "tulip")
+    monkeypatch.setenv("LC_TIME", "C")
+    pool.submit(PDF).result(20)
+    (pid,) = pool.pids
+    known = psutil.Process(pid).environ()
+    assert "STAFF_PASSWORD" not in known
+    assert (known["LC_TIME"], known["PATH"]) == ("C", os.environ["PATH"])
+
+
 def test_a_process_is_used_again(pool: ConversionPool) -> None:
     pool.submit(PDF).result(20)
     (pid,) = pool.pids

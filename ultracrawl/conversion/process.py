@@ -20,7 +20,13 @@ _READ = 1 << 16
 _LAST_WORDS = 2000
 _OVERHEAD = 64 << 20
 """Bytes of answers beside the text itself that are taken from a process; one that sends more has gone mad."""
+_VARIABLES = ("PATH", "HOME", "LANG", "TZ", "LC_", "LD_", "PYTHON", "VIRTUAL_ENV")
+"""Beginnings of the names of environment variables that a process gets; secrets of definitions have others."""
 _MEMORY_WORDS = (b"memory allocation", b"out of memory", b"MemoryError", b"bad_alloc")
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
 
 
 class ConversionProcess:
@@ -36,7 +42,12 @@ class ConversionProcess:
             str(limits.seconds),
         ]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=_environment(),
         )
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
