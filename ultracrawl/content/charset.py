@@ -24,6 +24,8 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 _ONE_BYTE = ("cp125", "iso8859", "koi8", "cp866", "cp874", "mac-")
 _WHOLE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
+_NEVER_INSIDE = (b" ", b"\n", b"<", b",", b'"')
+"""Bytes that are no part of a longer character in any encoding."""
 _GUESSES = [
     "cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp932", "euc_jp",
     "gb18030", "big5", "cp949",
@@ -117,10 +119,18 @@ def is_utf8(body: bytes) -> bool:
     return True
 
 
+def _sample(body: bytes, start: int) -> bytes:
+    """Return a part of `body` that does not end inside a character, if it can be told: the detector refuses such."""
+    sample = body[start : start + SAMPLE_BYTES]
+    if start + SAMPLE_BYTES >= len(body):
+        return sample
+    end = max(map(sample.rfind, _NEVER_INSIDE))
+    return sample[:end] if end > SAMPLE_BYTES // 2 else sample
+
+
 def _detect(body: bytes) -> str:
     first = _HIGH.search(body)
-    start = max(0, first.start() - SAMPLE_BYTES // 4) if first else 0
-    sample = body[start : start + SAMPLE_BYTES]
+    sample = _sample(body, max(0, first.start() - SAMPLE_BYTES // 4) if first else 0)
     if len(_HIGH.findall(sample)) < _MIN_EVIDENCE:
         return ""
     if latin := latin_codec(sample):
