@@ -15,7 +15,7 @@ TEXTS = {
     "German": ("cp1252", "Grüße aus Köln: die größere Straße, schöne Mädchen, übermäßig heiß, für alle."),
     "Icelandic": ("cp1252", "Það er gott að vera úti þegar veðrið er svona, og við förum á fjöll í ágúst."),
     "Italian": ("cp1252", "Perché la città è così? Più o meno già lo sapeva; però la verità è un'altra, e così sarà."),
-    "Portuguese": ("cp1252", "Ação, coração, não, você está, português, às três; informações são úteis e lições também."),
+    "Portuguese": ("cp1252", "Ação, coração, não, você está, português, às três; informações são úteis."),
     "Spanish": ("cp1252", "El niño español comió mañana, ¿cómo estás? ¡Sí! Los años también son más difíciles aquí."),
     "Swedish": ("cp1252", "Räksmörgås på ön, älgar över sjön, för många år sedan; små båtar går också där när det är."),
     "Croatian": ("cp1250", "Što će biti kad čovjek dođe kući? Želim naučiti više riječi, vrlo često."),
@@ -24,7 +24,7 @@ TEXTS = {
     "Polish": ("cp1250", "Dzień dobry, proszę się nie śmiać: już są książki, które będą potrzebne. Źle?"),
     "Slovak": ("cp1250", "Dobrý deň, môžete mi povedať, kde je najbližšia ľudová reštaurácia? Ďakujem, ešte žiadna."),
     "Turkish": ("cp1254", "Pijamalı hasta yağız şoföre çabucak güvendi; bugün dışarı çıkmayacağız, öğle arası yok."),
-    "Lithuanian": ("cp1257", "Šiandien graži diena, ir žmonės eina į ežerą; kąsnį duonos ėmė ir dėjo į krepšį, jų daug."),
+    "Lithuanian": ("cp1257", "Šiandien graži diena, ir žmonės eina į ežerą; kąsnį duonos ėmė ir dėjo į krepšį."),
 }  # fmt: skip
 
 
