@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ultracrawl.content.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.charset import decode_as, find_charset, is_utf8
 from ultracrawl.content.harvest import Harvest
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
@@ -45,7 +46,8 @@ def parse_html(
     if charset != "utf-8" or not is_utf8(body):
         decoded, charset = decode_as(charset, body, default_charset)
         body = decoded.encode("utf-8", "replace")
-    body, cut = limit_nesting(body.removeprefix(codecs.BOM_UTF8))
+    body, crowded = limit_attributes(body.removeprefix(codecs.BOM_UTF8))
+    body, cut = limit_nesting(body)
     if xml:
         body = with_end_tags(body)
     low = body.lower()
@@ -71,8 +73,16 @@ def parse_html(
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
         picked=picks.values(url, tree, body) if picks is not None else {},
-        truncated=f"elements nest deeper than {MAX_DEPTH} levels" if cut else "",
+        truncated=_truncated(cut, crowded),
     )
+
+
+def _truncated(deep: bool, crowded: bool) -> str:
+    reasons = (
+        f"elements nest deeper than {MAX_DEPTH} levels" if deep else "",
+        f"a tag has more than {MOST} attributes" if crowded else "",
+    )
+    return "; ".join(filter(None, reasons))
 
 
 def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:

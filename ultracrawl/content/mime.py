@@ -82,7 +82,8 @@ _WORDLIKE = (b"BM", b"BZh", b"ID3", b"fLaC", b"wOFF", b"wOF2")
 """Signatures that a text may begin with (`BMW ...`); they count only before bytes that no text has."""
 _BY_FORM_TYPE = {b"WEBP": "image/webp", b"WAVE": "audio/wave", b"AVI ": "video/avi"}
 _MARKUP = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*"
+    # A comment ends at its first end and nowhere else (`?>`): else the ways to cut many of them are tried, all 2^n.
+    rb"\s*(?:<!--(?>.*?-->)\s*)*"
     rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
