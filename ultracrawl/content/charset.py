@@ -138,10 +138,10 @@ def _detect(body: bytes) -> str:
     sample = _sample(body, max(0, first.start() - SAMPLE_BYTES // 4) if first else 0)
     if len(_HIGH.findall(sample)) < _MIN_EVIDENCE:
         return ""
-    if latin := latin_codec(sample):
-        return latin
     runs = _RUN.findall(sample)
     paired = len(runs) >= _RUNS_OF_PAIRS and not any(len(run) % 2 for run in runs)
+    if not paired and (latin := latin_codec(sample)):
+        return latin
     guesses = _GUESSES_OF_PAIRS if paired else _GUESSES
     best = from_bytes(
         sample, steps=4, chunk_size=512, cp_isolation=guesses, preemptive_behaviour=False
