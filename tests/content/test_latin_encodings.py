@@ -72,6 +72,28 @@ def test_signs_alone_mean_western_text(text: str) -> None:
     assert latin_codec(text.encode("cp1252")) == "cp1252"
 
 
+RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        (RUSSIAN, "cp866"),
+        (RUSSIAN, "iso8859-5"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8-r"),
+        ("สวัสดีครับ นี่คือเอกสารภาษาไทย ขอบคุณมาก ยินดีต้อนรับสู่เว็บไซต์ของเรา " * 3, "cp874"),
+    ],
+)
+def test_other_scripts_that_declare_nothing(text: str, codec: str) -> None:
+    assert find_charset(text.encode(codec)) == codec
+
+
+def test_bytes_in_pairs_everywhere_are_east_asian_however_short_the_words() -> None:
+    text = "ア イ ウ エ オ カ キ ク ケ コ サ シ ス"
+    assert decode(text.encode("euc_jp")) == (text, "euc_jp")
+
+
 JAPANESE, CHINESE = "日本語の文章です。", "联合国大会第一届会议通过的决议"
 
 

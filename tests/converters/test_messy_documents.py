@@ -179,6 +179,20 @@ def test_names_in_utf_8_that_are_not_marked_as_such(converted: Convert) -> None:
     assert converted(latin).metadata["files"] == ["ü.text"]
 
 
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "application/vnd.ms-excel.template.macroenabled.12",
+        "application/vnd.ms-powerpoint.template.macroenabled.12",
+        "application/vnd.oasis.opendocument.graphics-template",
+    ],
+)
+def test_templates(converted: Convert, media_type: str) -> None:
+    made = {"excel": files.xlsx, "powerpoint": files.pptx}
+    make = next((make for name, make in made.items() if name in media_type), files.odt)
+    assert "needle" in converted(make(), media_type).text
+
+
 # ---- encodings of XML
 
 

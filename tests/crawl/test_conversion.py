@@ -436,3 +436,19 @@ def test_mistakes_are_shown(workspace: Workspace, options: dict[str, Any], words
     ended = workspace.command("lint")
     assert ended.code == 2
     assert [word for word in words if word not in ended.err + ended.out] == []
+
+
+def test_a_part_takes_the_place_of_a_part(site: Site, url: str, workspace: Workspace) -> None:
+    site.file("/feed.xml", b"<rss><p>first</p><p>cut", "application/rss+xml")
+    workspace.define(f"{url}/feed.xml", types=["data"])
+    workspace.crawl()
+    assert workspace.search("first") == ["/feed.xml"]
+    site.file("/feed.xml", b"<rss><p>second</p><p>cut", "application/rss+xml")
+    workspace.crawl()
+    assert workspace.search("second") == ["/feed.xml"]
+    assert workspace.search("first") == []
+    site.file("/feed.xml", b"<rss><p>third</p></rss>", "application/rss+xml")
+    workspace.crawl()
+    site.file("/feed.xml", b"<rss><p>fourth</p><p>cut", "application/rss+xml")
+    workspace.crawl()
+    assert workspace.search("third") == ["/feed.xml"], "a whole version stays"

@@ -260,3 +260,21 @@ def test_a_damaged_answer_costs_one_document_nothing(small: Site, url: str, work
     run = workspace.command("reindex", "--json").run
     assert run["outcomes"] == {"FAILED": 1, "MODIFIED": 2}
     assert workspace.indexed() == ["/", "/a", "/b"], "it stays in the index as it is"
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["index kept", "index lost"])
+def test_documents_that_were_read_in_part_are_made_again_in_part(
+    site: Site, url: str, workspace: Workspace, lost: bool
+) -> None:
+    site.page("/", links=["/feed.xml"])
+    site.file("/feed.xml", b"<rss><title>T</title><p>needle</p><p>cut", "application/rss+xml")
+    define(workspace, url, {}, types=["text/html", "data"])
+    workspace.crawl()
+    assert workspace.indexed() == ["/", "/feed.xml"]
+    if lost:
+        shutil.rmtree(workspace.directory / "var" / "index")
+    workspace.command("reindex")
+    assert workspace.indexed() == ["/", "/feed.xml"]
+    assert workspace.search("needle") == ["/feed.xml"]
+    reason = workspace.urls()["/feed.xml"]["reason"]
+    assert reason == "broken XML: no element found"

@@ -24,11 +24,18 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 _ONE_BYTE = ("cp125", "iso8859", "koi8", "cp866", "cp874", "mac-")
 _WHOLE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _HIGH = re.compile(rb"[\x80-\xff]")
+_RUN = re.compile(rb"[\x80-\xff]+")
+_NEVER_INSIDE = (b" ", b"\n", b"<", b",", b'"')
+"""Bytes that are no part of a longer character in any encoding."""
 _GUESSES = [
     "cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp932", "euc_jp",
-    "gb18030", "big5", "cp949",
+    "gb18030", "big5", "cp949", "tis_620", "iso8859_5", "cp866",
 ]  # fmt: skip
 """What the detector chooses from, where the script is not Latin or that is doubtful."""
+_GUESSES_OF_PAIRS = ["euc_jp", "gb18030", "cp949"]
+"""What it chooses from where bytes above 127 come in pairs everywhere: words of other scripts have any length."""
+_RUNS_OF_PAIRS = 6
+"""Runs of such bytes that show it."""
 
 
 def decode(body: bytes, content_type: str = "", default: str = "") -> tuple[str, str]:
@@ -117,15 +124,26 @@ def is_utf8(body: bytes) -> bool:
     return True
 
 
+def _sample(body: bytes, start: int) -> bytes:
+    """Return a part of `body` that does not end inside a character, if it can be told: the detector refuses such."""
+    sample = body[start : start + SAMPLE_BYTES]
+    if start + SAMPLE_BYTES >= len(body):
+        return sample
+    end = max(map(sample.rfind, _NEVER_INSIDE))
+    return sample[:end] if end > SAMPLE_BYTES // 2 else sample
+
+
 def _detect(body: bytes) -> str:
     first = _HIGH.search(body)
-    start = max(0, first.start() - SAMPLE_BYTES // 4) if first else 0
-    sample = body[start : start + SAMPLE_BYTES]
+    sample = _sample(body, max(0, first.start() - SAMPLE_BYTES // 4) if first else 0)
     if len(_HIGH.findall(sample)) < _MIN_EVIDENCE:
         return ""
-    if latin := latin_codec(sample):
+    runs = _RUN.findall(sample)
+    paired = len(runs) >= _RUNS_OF_PAIRS and not any(len(run) % 2 for run in runs)
+    if not paired and (latin := latin_codec(sample)):
         return latin
+    guesses = _GUESSES_OF_PAIRS if paired else _GUESSES
     best = from_bytes(
-        sample, steps=4, chunk_size=512, cp_isolation=_GUESSES, preemptive_behaviour=False
+        sample, steps=4, chunk_size=512, cp_isolation=guesses, preemptive_behaviour=False
     ).best()
     return codec_of(best.encoding.replace("_", "-")) if best else ""

@@ -35,11 +35,13 @@ SLIDES = (
     f"{_OOXML}.presentationml.template",
     f"application/vnd.ms-powerpoint.presentation.{_MACRO}",
     f"application/vnd.ms-powerpoint.slideshow.{_MACRO}",
+    f"application/vnd.ms-powerpoint.template.{_MACRO}",
 )
 SHEETS = (
     f"{_OOXML}.spreadsheetml.sheet",
     f"{_OOXML}.spreadsheetml.template",
     f"application/vnd.ms-excel.sheet.{_MACRO}",
+    f"application/vnd.ms-excel.template.{_MACRO}",
     f"application/vnd.ms-excel.sheet.binary.{_MACRO}",
 )
 OPEN_DOCUMENT = (
@@ -50,6 +52,7 @@ OPEN_DOCUMENT = (
     f"{_ODF}.presentation",
     f"{_ODF}.presentation-template",
     f"{_ODF}.graphics",
+    f"{_ODF}.graphics-template",
     f"{_ODF}.text-flat-xml",
     f"{_ODF}.spreadsheet-flat-xml",
     f"{_ODF}.presentation-flat-xml",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.conversion import Converted, Job, ProcessLimits
 from ultracrawl.conversion.pool import ConversionPool
 from ultracrawl.extensions.failures import Failure
+from ultracrawl.extensions.recorder import HANDED
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -74,11 +75,10 @@ class ConversionDesk:
         if isinstance(answer, Converted):
             _mark(visit, answer.conversion.truncated)
             return replace(answer.conversion, truncated="")
-        # A part never takes the place of what is in the index already.
-        if answer.partial is not None and self._keep_partial and not visit.record.indexed:
+        if answer.partial is not None and self._keep_partial and not _holds_whole(visit):
             _mark(visit, answer.reason)
             return replace(answer.partial, truncated="")
-        reason = "; ".join(filter(None, (answer.reason, visit.truncated)))
+        reason = _joined(answer.reason, visit.truncated)
         logger.info("%s was not converted: %s", visit.url, reason)
         self._session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
         return None
@@ -89,4 +89,19 @@ class ConversionDesk:
 
 
 def _mark(visit: Visit, truncated: str) -> None:
-    visit.truncated = "; ".join(filter(None, (visit.truncated, truncated)))
+    visit.truncated = _joined(visit.truncated, truncated)
+
+
+def _joined(*reasons: str) -> str:
+    """Return reasons as one; a stored answer comes with that of its first conversion."""
+    return "; ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def _holds_whole(visit: Visit) -> bool:
+    """Return whether a whole version is in the index, whose place no part may take.
+
+    What is made again from the store is what the index has, or had. A document with a reason is a part.
+    """
+    record = visit.record
+    is_part = record.outcome in HANDED and bool(record.reason)
+    return record.indexed and not visit.stored and not is_part
