@@ -65,6 +65,17 @@ def test_check_of_a_damaged_index_fails_and_rebuild_repairs_it(filled: Workspace
     assert filled.command("index", "check").out == "Sound.\n"
 
 
+def test_a_dump_says_that_it_lacks_documents(filled: Workspace) -> None:
+    for path in (filled.directory / "index").rglob("*.*"):
+        if path.suffix in (".seg", ".store"):
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    ended = filled.command("index", "dump")
+    assert ended.code == 1
+    assert len(ended.out.splitlines()) < 35
+    assert ended.err.count("\n") == 1
+    assert "cannot be read" in ended.err
+
+
 def test_an_index_that_was_never_written(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     workspace.write({"index": "index", "sources": {"a": {"start_urls": ["http://h/"]}}})

@@ -312,3 +312,33 @@ def test_many_boosts_cost_little_and_overlapping_ones_multiply(engine: IndexEngi
     assert {url: scores[url] for url in expected} == pytest.approx(
         {url: factor * plain for url, factor in expected.items()}, rel=0.01
     )
+
+
+def test_the_snippet_shows_the_phrase_that_was_sought(engine: IndexEngine) -> None:
+    apart = "water is grey today, and grey was water. " * 100
+    engine.apply(
+        [
+            document(
+                "/a", f"{apart}Then the grey, W\u00e4ter rose. {apart}A heron stood in grey water. {apart}"
+            )
+        ]
+    )
+    shown = [
+        engine.search(SearchQuery(text)).hits[0].snippet
+        for text in ('"grey water"', 'heron "grey water"', '"water is grey today"', '"grey today" -"no such"')
+    ]
+    assert "the \x02grey\x03, \x02W\u00e4ter\x03 rose" in shown[0]
+    assert "\x02heron\x03 stood in \x02grey\x03 \x02water\x03." in shown[1]
+    assert "\x02water\x03 \x02is\x03 \x02grey\x03 \x02today\x03" in shown[2]
+    assert "\x02grey\x03 \x02today\x03" in shown[3]
+
+
+def test_the_snippet_of_a_phrase_in_the_title_shows_its_words(engine: IndexEngine) -> None:
+    engine.apply([document("/a", "here is water, and there is something grey", "Grey water")])
+    assert (
+        "\x02water\x03, and there is something \x02grey\x03"
+        in engine.search(SearchQuery('"grey water"')).hits[0].snippet
+    )
+    engine.apply([document("/b", "\u6771\u4eac\u30bf\u30ef\u30fc \u306f grey water")])
+    (hit,) = engine.search(SearchQuery('"\u6771\u4eac\u30bf\u30ef" "grey water"')).hits
+    assert hit.snippet == "\x02\u6771\u4eac\u30bf\u30ef\x03\u30fc \u306f \x02grey\x03 \x02water\x03"

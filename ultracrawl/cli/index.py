@@ -134,15 +134,17 @@ def rebuild(name: str, config: str | None, as_json: bool) -> None:
 @index_option
 @config_option
 def dump(name: str, config: str | None) -> None:
-    """Print every document of the index as one line of JSON.
+    """Print every document of the index as one line of JSON; exit code 1 if some cannot be read.
 
     \b
     Example:
       ultracrawl index dump > documents.jsonl
     """  # noqa: D301 - as above
     index = open_index(open_project(config), name)
+    number = 0
     try:
-        for document in index.documents():
+        before = _count_if_readable(index)
+        for number, document in enumerate(index.documents(), 1):  # noqa: B007 - how many is asked below
             print_json(
                 {
                     "source": document.source,
@@ -153,8 +155,20 @@ def dump(name: str, config: str | None) -> None:
                     "attributes": attributes_to_json(document.attributes),
                 }
             )
+        lost = min(before, index.count()) - number  # others may write meanwhile
     finally:
         index.close()
+    if lost > 0:
+        raise IndexStoreError(
+            f"{lost:,} documents cannot be read; `ultracrawl index rebuild` repairs the index"
+        )
+
+
+def _count_if_readable(index: IndexEngine) -> int:
+    try:
+        return index.count()
+    except IndexStoreError:
+        return 0  # what can be read is printed first, then the same is said
 
 
 def _facts(project: Project, name: str) -> IndexFacts:

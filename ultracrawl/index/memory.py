@@ -36,6 +36,7 @@ from ultracrawl.index.query import (
     Phrase,
     Prefix,
     Word,
+    phrases,
     sought,
 )
 from ultracrawl.index.scoring import (
@@ -126,7 +127,7 @@ class MemoryIndex:
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        highlighter = Highlighter(sought(node))
+        highlighter = Highlighter(sought(node), phrases(node))
         return SearchResult(
             len(rows),
             tuple(_hit(entry, points, highlighter) for points, entry in page),

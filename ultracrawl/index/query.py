@@ -118,3 +118,13 @@ def sought(node: Node) -> Iterator[Word | Prefix]:
         case AllOf(nodes) | AnyOf(nodes):
             for child in nodes:
                 yield from sought(child)
+
+
+def phrases(node: Node) -> Iterator[tuple[str, ...]]:
+    """Yield the words of phrases sought in title and text; for snippets."""
+    match node:
+        case Phrase(found, "") if len(found) > 1:
+            yield found
+        case AllOf(nodes) | AnyOf(nodes):
+            for child in nodes:
+                yield from phrases(child)

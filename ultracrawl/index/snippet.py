@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import islice
+from itertools import islice, takewhile
 from os.path import commonprefix
 
 from ultracrawl.index.analysis import WORD_CHARACTERS, fold, is_pair
@@ -21,6 +22,7 @@ START_MARK, END_MARK = "\x02", "\x03"
 _MAX_MATCHES = 500
 _ENOUGH_MATCHES = 60
 """After so many, no more are looked for if all words sought have been seen."""
+_MAX_PHRASES = 10
 _CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 
 Span = tuple[int, int, str]
@@ -29,11 +31,13 @@ Span = tuple[int, int, str]
 class Highlighter:
     """Makes snippets for one query; it is made once and used for all hits of a page of results.
 
-    Marked are the words sought, with accents or without, and their other forms in the document's language.
+    Marked are the words sought, with accents or without, and their other forms in the document's language. Where a
+    phrase was sought, the piece is one that holds it, if the text does.
     """
 
-    def __init__(self, sought: Iterable[Word | Prefix]) -> None:
+    def __init__(self, sought: Iterable[Word | Prefix], phrases: Iterable[tuple[str, ...]] = ()) -> None:
         leaves = list(sought)
+        self._phrases = _in_a_row(phrases)
         self._pairs = _pairs([text for leaf in leaves if is_pair(text := _text(leaf))])
         leaves = [leaf for leaf in leaves if not is_pair(_text(leaf))]
         self._exact = {leaf.word for leaf in leaves if isinstance(leaf, Word)}
@@ -51,6 +55,9 @@ class Highlighter:
         single spaces. Without a match it is
         the beginning of the text.
         """
+        near = self._near_phrase(text, language_of(language))
+        if near is not None:
+            return _marked(text, *near)
         spans = self._spans(text, language_of(language))
         if not spans:
             beginning = _fold(text[: MAX_SNIPPET * 2])
@@ -58,22 +65,36 @@ class Highlighter:
         start, end = _window(text, spans)
         return _marked(text, start, end, [span for span in spans if start <= span[0] and span[1] <= end])
 
-    def _spans(self, text: str, language: str) -> list[Span]:
+    def _near_phrase(self, text: str, language: str) -> tuple[int, int, list[Span]] | None:
+        """Return the window with most different words among those around the first places of a phrase."""
+        best, most = None, 0
+        for found in islice(self._phrases.finditer(text), _MAX_PHRASES) if self._phrases else ():
+            start, end = _window_before(text, found.start())
+            spans = [span for span in self._spans(text, language, start, end) if span[1] <= end]
+            different = len({fold(word) for _, _, word in spans})
+            if different > most:
+                best, most = (start, end, spans), different
+        return best
+
+    def _spans(self, text: str, language: str, start: int = 0, end: int = sys.maxsize) -> list[Span]:
         spans: list[Span] = []
         seen: set[str] = set()
-        for span in islice(self._matches(text, language), _MAX_MATCHES):
+        for span in islice(self._matches(text, language, start), _MAX_MATCHES):
+            if span[0] >= end:
+                break
             spans.append(span)
             seen.add(span[2])
             if len(spans) >= _ENOUGH_MATCHES and len(seen) >= self._wanted:
                 break
         if self._pairs is not None:
-            spans = sorted([*spans, *islice(_merged(self._pairs, text), _MAX_MATCHES)])
+            runs = takewhile(lambda span: span[0] < end, _merged(self._pairs, text, start))
+            spans = sorted([*spans, *islice(runs, _MAX_MATCHES)])
         return spans
 
-    def _matches(self, text: str, language: str) -> Iterator[Span]:
+    def _matches(self, text: str, language: str, start: int) -> Iterator[Span]:
         if self._candidates is None:
             return
-        for found in self._candidates.finditer(text):
+        for found in self._candidates.finditer(text, start):
             word = found.group().lower()
             if self._is_sought(word, language):
                 yield found.start(), found.end(), word
@@ -109,6 +130,15 @@ def _candidates(leaves: list[Word | Prefix]) -> re.Pattern[str] | None:
     if not leaves:
         return None
     forms = sorted({_form(leaf) for leaf in leaves})
+    return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
+
+
+def _in_a_row(phrases: Iterable[tuple[str, ...]]) -> re.Pattern[str] | None:
+    """Return what finds phrases in a text; None if there are none, or only such as are cut into pairs."""
+    whole = [found for found in phrases if not any(map(is_pair, found))]
+    if not whole:
+        return None
+    forms = (f"[^{WORD_CHARACTERS}]+".join(map(_letters, found)) for found in sorted(set(whole)))
     return re.compile(rf"\b(?:{'|'.join(forms)})(?![{WORD_CHARACTERS}])")
 
 
@@ -169,10 +199,10 @@ def _pairs(found: list[str]) -> re.Pattern[str] | None:
     return re.compile(f"(?=({'|'.join(map(re.escape, found))}))") if found else None
 
 
-def _merged(pairs: re.Pattern[str], text: str) -> Iterator[Span]:
-    """Yield the runs in which occurrences of pairs overlap."""
+def _merged(pairs: re.Pattern[str], text: str, first: int) -> Iterator[Span]:
+    """Yield the runs, from a place on, in which occurrences of pairs overlap."""
     start = end = -1
-    for found in pairs.finditer(text):
+    for found in pairs.finditer(text, first):
         if found.start() >= end >= 0:
             yield start, end, text[start:end]
             start = -1
@@ -201,6 +231,11 @@ def _window(text: str, spans: list[Span]) -> tuple[int, int]:
             del inside[span[2]]
         else:
             inside[span[2]] -= 1
+    return _window_before(text, best)
+
+
+def _window_before(text: str, best: int) -> tuple[int, int]:
+    """Return the window that begins with a word a little before a place."""
     start = max(0, best - 50)
     if start:
         space = text.find(" ", start, best)

@@ -14,7 +14,7 @@ from ultracrawl.index.facets import as_written, most_frequent
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.likeness import query_node, suggestion
 from ultracrawl.index.parser import parse_facets, parse_sort
-from ultracrawl.index.query import AllOf, Between, Equal, Node, any_of, sought
+from ultracrawl.index.query import AllOf, Between, Equal, Node, any_of, phrases, sought
 from ultracrawl.index.query import FromSource as From
 from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
@@ -53,7 +53,7 @@ class Answering:
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
         total = found.count or 0  # type: ignore[attr-defined]  # not in its stubs
-        highlighter = Highlighter(sought(node))
+        highlighter = Highlighter(sought(node), phrases(node))
         # Sorted by an attribute, tantivy gives its values where the scores are else.
         rows = [(0.0 if query.sort else score, address) for score, address in found.hits]
         hits = [self._hit(score, address, highlighter) for score, address in rows[: max(0, query.limit)]]

@@ -13,7 +13,7 @@ from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery, SearchResul
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.likeness import query_node, suggestion
 from ultracrawl.index.parser import parse_facets, parse_sort
-from ultracrawl.index.query import sought
+from ultracrawl.index.query import phrases, sought
 from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.counting import count_facet
@@ -45,7 +45,7 @@ class Answering:
         matches = [(score, segment, n) for segment, scores in found.items() for n, score in scores.items()]
         wanted = max(0, query.offset) + max(0, query.limit)
         best = _sorted(matches, *order) if order[0] else nlargest(wanted, matches, key=_score)
-        highlighter = Highlighter(sought(node))
+        highlighter = Highlighter(sought(node), phrases(node))
         return SearchResult(
             len(matches),
             tuple(_hit(match, highlighter) for match in best[max(0, query.offset) : wanted]),
