@@ -152,7 +152,9 @@ def test_portal_robot_115_116_starting_points() -> None:
     </Site>
     <Site name=b.com></Site>
     <Site name=c.com enable=off></Site>"""
-    points = rules(text).starting_points()
+    result, read = read_rules(text)
+    assert [(one.line, one.key, one.fatal) for one in read.findings] == [(1, "depth", False)], "two depths"
+    points = result.starting_points()
     assert [(one.url, one.depth) for one in points] == [
         ("http://a.com/x", 3),
         ("http://a.com/y", -1),

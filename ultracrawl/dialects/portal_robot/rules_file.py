@@ -212,6 +212,7 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
                 starts.append(_start(one, reader))
             case _:
                 uses.append(Use(reader.needed(one, "rule", "Use"), reader.switch(one)))
+    _same_depths(starts, block, reader)
     name = reader.needed(block, "name", "a site")
     kind = SiteKind(reader.choice(block, "kind", [kind.value for kind in SiteKind], SiteKind.SERVER.value))
     return SiteDefinition(
@@ -222,6 +223,14 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
         tuple(starts) or (StartingPoint(f"http://{name}/"),),
         tuple(uses),
     )
+
+
+def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
+    """Tell of starting points with different depths: URLs are known by site, not by where they descend from."""
+    depths = {start.depth for start in starts if start.enabled and start.depth is not None}
+    if len(depths) > 1:
+        problem = "its starting points have different depths, the greatest of which holds for all URLs of the site"
+        reader.text.blame(block.line, "depth", problem, "write one depth", fatal=False)
 
 
 def _own_host(name: str) -> SiteHost:
