@@ -45,8 +45,8 @@ class RulesEditor:
         block = self._require(kind, name)
         del self._lines[block.line - 1 : self._last(block)]
         if kind == "filterrule":
-            for site in [one.get("name") or "" for one in self._blocks() if one.kind == "site"]:
-                self.remove_lines("site", site, "Use", rule=name)
+            sites = [one for one in self._blocks() if one.kind == "site"]
+            self._delete([use for site in sites for use in _directives(site, "Use", {"rule": name})])
 
     def switch(self, kind: str, name: str, *, on: bool) -> None:
         """Write `enable=on` or `enable=off` into the header of a block."""
@@ -105,9 +105,12 @@ class RulesEditor:
     def remove_lines(self, kind: str, name: str, word: str, **values: str) -> int:
         """Take out the directives of a word that have these values; returns how many."""
         found = list(_directives(self._require(kind, name), word, values))
+        self._delete(found)
+        return len(found)
+
+    def _delete(self, found: Sequence[Directive]) -> None:
         for one in reversed(found):
             del self._lines[one.line - 1 : one.end]
-        return len(found)
 
     def _last(self, block: Block) -> int:
         """Return the last line of a block; one that is not closed goes as far as the next one."""

@@ -229,7 +229,9 @@ def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader)
     """Tell of starting points with different depths: URLs are known by site, not by where they descend from."""
     depths = {start.depth for start in starts if start.enabled and start.depth is not None}
     if len(depths) > 1:
-        problem = "its starting points have different depths, the greatest of which holds for all URLs of the site"
+        problem = (
+            "its starting points have different depths, the greatest of which holds for all URLs of the site"
+        )
         reader.text.blame(block.line, "depth", problem, "write one depth", fatal=False)
 
 
