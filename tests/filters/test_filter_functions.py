@@ -467,6 +467,12 @@ OWN = {
         {},
         "own answered REQ_ABORTED: ZeroDivisionError: division by zero",
     ),
+    "raises in several lines": (
+        lambda pb, csf, csr: int("1\n2\n" * 200),
+        {},
+        "own answered REQ_ABORTED: ValueError: "
+        + f"invalid literal for int() with base 10: {'1\n2\n' * 200!r}"[:200],
+    ),
     "leaves the program": (lambda pb, csf, csr: sys.exit(3), {}, "own answered REQ_ABORTED: SystemExit: 3"),
     "answers nonsense": (
         lambda pb, csf, csr: 17,

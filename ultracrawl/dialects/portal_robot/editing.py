@@ -56,7 +56,7 @@ class RulesEditor:
         """Write `key=text` into the header of a block, in the place of what it says now; `text` as it is to stand."""
         self._write(self._require(kind, name).parameters, "name", key, text)
 
-    def write_line(self, kind: str, name: str, word: str, key: str, text: str, **values: str) -> bool:
+    def write_line(self, kind: str, name: str, word: str, key: str, text: str, /, **values: str) -> bool:
         """Do the same in the directive of a block that has these values; return whether there is one."""
         for one in _directives(self._require(kind, name), word, values):
             self._write(one.parameters, next(iter(values)), key, text)
@@ -93,7 +93,7 @@ class RulesEditor:
             self._lines[at - 1] += self._end
         self._lines.insert(at, f"   {line}{self._end}")
 
-    def put_line(self, kind: str, name: str, line: str, **values: str) -> None:
+    def put_line(self, kind: str, name: str, line: str, /, **values: str) -> None:
         """Let a directive take the place of the one of its word that has these values, or add it."""
         block = self._require(kind, name)
         for one in _directives(block, line.split(maxsplit=1)[0], values):
@@ -102,7 +102,7 @@ class RulesEditor:
             return
         self.add_line(kind, name, line)
 
-    def remove_lines(self, kind: str, name: str, word: str, **values: str) -> int:
+    def remove_lines(self, kind: str, name: str, word: str, /, **values: str) -> int:
         """Take out the directives of a word that have these values; returns how many."""
         found = list(_directives(self._require(kind, name), word, values))
         self._delete(found)
