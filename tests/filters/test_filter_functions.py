@@ -364,6 +364,11 @@ ENUMERATED = {
         page(" ".join(f"URL:http://h/{one}" for one in range(1100))),
         1024,
     ),
+    "a refresh of the page itself": (
+        "enumerate-urls",
+        page('<meta http-equiv=refresh content="9"><a href=/a></a>'),
+        1,
+    ),
     "portal_robot_92-type": ("enumerate-urls-from-text type=text/plain", page("URL:http://h/"), 0),
     "case of URL:": ("enumerate-urls-from-text", page("url:http://h/"), 0),
 }

@@ -10,6 +10,7 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot import starts_of_site
+from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.host_addresses import addresses_of
@@ -148,4 +149,4 @@ def _print(one: Simulated) -> None:
         for line, answer in steps:
             click.echo(f"    {answer:<9} {line}")
     for reason in (*one.denied, *one.warnings):
-        click.echo(f"  because   {reason}")
+        tell(f"  because   {reason}")

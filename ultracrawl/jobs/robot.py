@@ -16,7 +16,7 @@ from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, scrapy_settings
+from ultracrawl.jobs.run import WATCH_EVERY, refusal_of, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -138,6 +138,8 @@ class Robot:
             await self._process.crawl(crawler)
         finally:
             watch.cancel()
+        if error := refusal_of(crawler):
+            raise error
         return CrawlSession.of(crawler)
 
     async def _watch(self, crawler: Crawler) -> None:

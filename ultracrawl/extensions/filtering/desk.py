@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,7 @@ class Filtering:
         self._section = section
         self._seconds = seconds
         self._findings: list[Finding] = []
+        self._made_of = sha256()
         self.robot = self._robot(clock)
         text = self._filter_file()
         self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
@@ -126,6 +128,11 @@ class Filtering:
     @property
     def _programs(self) -> tuple[FilterProgram, FilterProgram]:
         return self.enumeration, self.generation
+
+    @property
+    def mark(self) -> str:
+        """A digest of the files that say how descriptions are made; filter rules are asked about every URL anyway."""
+        return self._made_of.hexdigest()
 
     # ---- resources
 
@@ -217,10 +224,15 @@ class Filtering:
     def _read(self, path: str) -> str:
         return read_file(self._section.instance / path).text
 
+    def _text(self, path: Path) -> str:
+        text = _text(path)
+        self._made_of.update(sha256(text.encode()).digest())
+        return text
+
     def _filter_file(self) -> FilterFile:
         path = self._section.file
         assert path is not None, "a source without a file has no filters"
-        text = read_filters(_text(path), str(path))
+        text = read_filters(self._text(path), str(path))
         for module in self._section.modules:
             text.own.add_module(module)
         text.own.add(self._section.functions)
@@ -228,7 +240,7 @@ class Filtering:
 
     def _classification(self) -> Classifier:
         path = self._section.classification
-        rules, read = read_classification(_text(path), str(path)) if path else ([], None)
+        rules, read = read_classification(self._text(path), str(path)) if path else ([], None)
         self._findings += read.findings if read else []
         return Classifier(rules, self._section.max_classifications)
 
