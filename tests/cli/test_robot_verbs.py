@@ -400,6 +400,29 @@ def test_the_depth_of_a_starting_point_is_set_and_its_switch_stays(robot: RobotF
     assert rules(robot) == '<Site name="a">\n   Start url=http://a/ depth=3 enable=off\n</Site>\n'
 
 
+def test_hosts_come_and_go(robot: RobotFiles) -> None:
+    before = '<Site name="a">\n   Host name=a\n</Site>\n'
+    robot.write("filterrules.conf", before)
+    hosts = ("--host", "b:8080", "--host", "[::1]:81", "--host", "c")
+    assert robot.command("robot", "edit-site", "a", *hosts).code == 0
+    (site,) = robot.command("robot", "list-sites", "--json").lines
+    assert [(one["name"], one["port"]) for one in site["hosts"]] == [
+        ("a", None),
+        ("b", 8080),
+        ("::1", 81),
+        ("c", None),
+    ]
+    gone = ("--no-host", "b:8080", "--no-host", "[::1]", "--no-host", "c")
+    assert robot.command("robot", "edit-site", "a", *gone).code == 0
+    assert rules(robot) == before
+    for words, problem in {
+        ("--no-host", "d"): "has no Host d",
+        ("--host", "http://a/"): "is no name of a host",
+    }.items():
+        wrong = robot.command("robot", "edit-site", "a", *words)
+        assert (wrong.code, problem in wrong.err) == (2, True), wrong.err
+
+
 def test_the_configuration_is_that_of_a_robot(robot: RobotFiles) -> None:
     shown = robot.workspace.command("robot", "report", "configuration", "-c", "config/filter.conf", "--json")
     assert shown.lines[0]["value"] == str(robot.config / "robot.conf")

@@ -78,7 +78,8 @@ def test_proxy_type_says_whether_the_proxy_is_used(
     [
         ({"proxy_type": "auto", "auto_proxy": "http://p.example/proxy.pac"}, "which is not run"),
         ({"proxy_type": "manual"}, "has no effect without auto-proxy"),
-        ({"auto_proxy": "http://p.example/proxy.pac"}, ""),
+        ({"auto_proxy": "http://p.example:3128/"}, "proxy-type is not given"),
+        ({"proxy_type": "direct", "auto_proxy": "http://p.example/proxy.pac"}, ""),
         ({"enable_rdm_probe": "true"}, "enable-rdm-probe - has no effect: no server is asked"),
         (
             {"remote_access": "yes"},
@@ -86,7 +87,7 @@ def test_proxy_type_says_whether_the_proxy_is_used(
         ),
         ({"remote_access": "no"}, ""),
     ],
-    ids=["a script", "no proxy", "direct", "RDM", "remote access", "no remote access"],
+    ids=["a script", "no proxy", "no type", "direct", "RDM", "remote access", "no remote access"],
 )
 def test_what_has_no_effect_is_told(
     url: str, robot: RobotFiles, properties: dict[str, str], told: str

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ultracrawl.dialects import read_definitions
@@ -121,7 +121,15 @@ def verdicts(source: DataSource, urls: Iterable[str]) -> dict[str, tuple[bool, b
     return {url: (one.enumeration is not None, one.generation is not None) for url, one in judged.items()}
 
 
+SEED_BESIDE_RULES = {
+    "domains": {"include": ["a.example", "*"]},
+    "uris": {"include": [{"exact": "http://a.example/x"}]},
+    "combine": "any",
+}
+
+
 @given(boundaries)
+@example(SEED_BESIDE_RULES)
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_boundary_decides_alike_as_filters_and_sites(boundary: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -51,6 +51,11 @@ SITES = """
 </Site>
 <Site name=Bücher.com></Site>
 <Site name=port.com:8080></Site>
+<Site name="others of ours">
+   Host name=two.com:8080
+   Host name=::1
+   Host name=[::2]:81
+</Site>
 <Site name=off.com enable=off></Site>
 <Site name=any.com>
    Use rule=zip
@@ -64,6 +69,11 @@ JUDGED = {
     "another port of it": ("https://case.com/a", None, ""),
     "a host in other letters": ("http://xn--bcher-kva.com/", None, ""),
     "a port in the name": ("http://port.com:8080/", None, ""),
+    "a port in the name of a host": ("http://two.com:8080/", None, ""),
+    "that port alone": ("http://two.com/", None, "site not allowed"),
+    "an address": ("http://[::1]/", None, ""),
+    "an address with its port": ("http://[::2]:81/", None, ""),
+    "an address on another port": ("http://[::2]/", None, "site not allowed"),
     "a port that is not": ("http://port.com/", None, "site not allowed"),
     "in any case": ("http://WWW.Siroe.com/a", None, ""),
     "another port": ("http://www.siroe.com:8080/a", None, "site not allowed"),
@@ -152,7 +162,9 @@ def test_portal_robot_115_116_starting_points() -> None:
     </Site>
     <Site name=b.com></Site>
     <Site name=c.com enable=off></Site>"""
-    points = rules(text).starting_points()
+    result, read = read_rules(text)
+    assert [(one.line, one.key, one.fatal) for one in read.findings] == [(1, "depth", False)], "two depths"
+    points = result.starting_points()
     assert [(one.url, one.depth) for one in points] == [
         ("http://a.com/x", 3),
         ("http://a.com/y", -1),
@@ -174,6 +186,9 @@ WRONG = {
     "a test for nothing": ("<FilterRule name=a>\nMatch by=ends-with\n</FilterRule>", 2, "lacks string"),
     "protocol": ("<Site name=a>\nHost name=a protocol=gopher\n</Site>", 2, "no protocol"),
     "start": ("<Site name=a>\nStart url=/x\n</Site>", 2, "not a whole URL"),
+    "start elsewhere": ("<Site name=a>\nStart url=gopher://a/\n</Site>", 2, "of http, https, ftp"),
+    "a URL as a host": ("<Site name=a>\nHost name=http://a/\n</Site>", 2, "no name of a host"),
+    "a label as a host": ('<Site name="our own">\n</Site>', 1, "no name of a host"),
     "depth": ("<Site name=a>\nStart url=http://a/ depth=-2\n</Site>", 2, "not a whole number"),
     "outside of blocks": ("Use rule=a", 1, "outside of every block"),
     "another line": ("<Site name=a>\nMatch by=is\n</Site>", 2, "has no place"),

@@ -464,6 +464,10 @@ def _notes(pb: dict[str, str], csf: FilterHandle, csr: ResourceHandle) -> None:
     csr.rd["a"] = [pb["x"], csf.name, csr.source("HOST")]
 
 
+def _raise(pb: dict[str, str], csf: FilterHandle, csr: ResourceHandle) -> None:
+    raise ValueError("one\n  two")
+
+
 OWN = {
     "proceeds": (_notes, {"a": ["1", "f", "www.siroe.com"], "url": ["http://www.siroe.com/a.html"]}, ""),
     "portal_robot_153-aborted denies": (lambda pb, csf, csr: -1, {}, "own answered REQ_ABORTED"),
@@ -471,6 +475,11 @@ OWN = {
         lambda pb, csf, csr: 1 / 0,
         {},
         "own answered REQ_ABORTED: ZeroDivisionError: division by zero",
+    ),
+    "raises in several lines": (
+        _raise,
+        {},
+        "own answered REQ_ABORTED: ValueError: one two",
     ),
     "leaves the program": (lambda pb, csf, csr: sys.exit(3), {}, "own answered REQ_ABORTED: SystemExit: 3"),
     "answers nonsense": (

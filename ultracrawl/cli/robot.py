@@ -33,7 +33,7 @@ ELSEWHERE = {
     "import-rds": "robot_descriptions",
 }
 """Verbs of other modules, and their modules."""
-_HOST = re.compile(r"[\w.-]+(:\d{1,5})?")
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:(?P<port>\d{1,5}))?")
 
 
 class RobotVerbs(click.Group):
@@ -114,24 +114,32 @@ def create_site(
     Example:
       ultracrawl robot create-site example.com --domain --depth 5
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    if not _HOST.fullmatch(name):
-        raise UserError(f"`{name}` is no name of a host; write it like example.com or example.com:8080")
+    host = host_line(name)
     rules = [rule.name for rule in _rules(config).rules if rule.default]
     limit = "" if depth is None else f" depth={depth}"
     lines = [
         f'<Site name="{name}" kind={"domain" if domain else "server"} enable=on>',
-        _host_line(name),
+        f"   {host}",
         *(f'   Start url="{between_quotes(url)}"{limit}' for url in starts or (f"http://{name}/",)),
-        *(f'   Use   rule="{rule}"' for rule in rules),
+        *(f'   Use   rule="{between_quotes(rule)}"' for rule in rules),
         "</Site>",
     ]
     change_rules(config, lambda editor: editor.add("site", name, "\n".join(lines) + "\n"))
     click.echo(f"{name}: {len(rules)} rules, starting at {', '.join(starts) or f'http://{name}/'}")
 
 
-def _host_line(name: str) -> str:
-    host, _, port = name.partition(":")
-    return f'   Host  name="{host}" port={port}' if port else f'   Host  name="{host}"'
+def host_pairs(name: str) -> dict[str, str]:
+    """Return the pairs of a line for a host, or host:port. Raises `UserError`."""
+    found = _HOST.fullmatch(name)
+    if found is None:
+        raise UserError(f"`{name}` is no name of a host; write it like example.com or example.com:8080")
+    return {key: text for key, text in found.groupdict().items() if text}
+
+
+def host_line(name: str) -> str:
+    """Return the line for a host, or host:port. Raises `UserError`."""
+    pairs = host_pairs(name)
+    return f'Host  name="{pairs["name"]}"' + (f" port={pairs['port']}" if "port" in pairs else "")
 
 
 @command.command("delete-site")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.robot import change_rules, config_option
+from ultracrawl.cli.robot import change_rules, config_option, host_line, host_pairs
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.dialects.portal_robot.export.writing import between_quotes
 from ultracrawl.errors import UserError
@@ -53,14 +53,11 @@ def edit_site(
         for url in no_starts:
             _remove(editor, name, "Start", url=url)
         for host in no_hosts:
-            _remove(editor, name, "Host", name=host)
+            _remove(editor, name, "Host", **host_pairs(host))
         for rule in no_uses:
             _remove(editor, name, "Use", rule=rule)
         for host in hosts:
-            bare, _, port = host.partition(":")
-            editor.add_line(
-                "site", name, f'Host  name="{between_quotes(bare)}"' + (f" port={port}" if port else "")
-            )
+            editor.add_line("site", name, host_line(host))
         for url in starts:
             _start(editor, name, url, depth)
         for rule in uses:

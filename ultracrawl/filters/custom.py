@@ -21,6 +21,9 @@ from ultracrawl.filters.robot import Robot
 
 REQ_PROCEED, REQ_ABORTED, REQ_NOACTION, REQ_EXIT, REQ_RESTART = Answer
 
+LONGEST_REASON = 200
+"""Characters of an error that are kept."""
+
 _DENYING = frozenset({Answer.ABORTED, Answer.EXIT, Answer.RESTART})
 
 
@@ -101,7 +104,7 @@ def own_function(name: str, call: OwnFunction) -> Function:
                 for field, values in view.rd.items():
                     _require_texts(f"field {field}", values)
             except (Exception, SystemExit) as error:  # the edge to code of others: one resource is lost
-                failure = f": {type(error).__name__}: {error}"
+                failure = f": {type(error).__name__}: {' '.join(str(error).split())[:LONGEST_REASON]}"
                 robot.log(f"{name}: {view.resource.url}{failure}")
                 answer = Answer.ABORTED
             if answer in _DENYING and not view.reason:

@@ -133,9 +133,9 @@ class SiteRules:
         self._exact: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._domains: dict[str, list[tuple[_Site, SiteHost]]] = {}
         self._lately: dict[tuple[str, str | None, int], Decision] = {}
-        known = {rule.name: rule for rule in rules}
+        known = {rule.name: _compiled(rule) for rule in rules if rule.enabled}
         for order, definition in enumerate(site for site in sites if site.enabled):
-            site = _Site(order, definition, _steps(definition, depth), list(_compiled(definition, known)))
+            site = _Site(order, definition, _steps(definition, depth), list(_used(definition, known)))
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
                 name = host_text(host.name)
@@ -226,13 +226,14 @@ def _values(url: str, parts: SplitResult, media_type: str | None) -> dict[str, t
     }
 
 
-def _compiled(site: SiteDefinition, known: Mapping[str, FilterRule]) -> Iterable[_Rule]:
-    for use in site.uses:
-        rule = known.get(use.rule)
-        if rule is None or not (use.enabled and rule.enabled):
-            continue
-        by_source: dict[str, list[Match]] = {}
-        for match in rule.matches:
-            by_source.setdefault(match.source, []).append(match)
-        tests = tuple((source, any_of(matches)) for source, matches in by_source.items())
-        yield _Rule(rule.name, rule.includes, tests)
+def _compiled(rule: FilterRule) -> _Rule:
+    by_source: dict[str, list[Match]] = {}
+    for match in rule.matches:
+        by_source.setdefault(match.source, []).append(match)
+    tests = tuple((source, any_of(matches)) for source, matches in by_source.items())
+    return _Rule(rule.name, rule.includes, tests)
+
+
+def _used(site: SiteDefinition, known: Mapping[str, _Rule]) -> Iterable[_Rule]:
+    """Yield the rules of a site that are on, in its order; sites share them."""
+    return (known[use.rule] for use in site.uses if use.enabled and use.rule in known)

@@ -45,8 +45,8 @@ class RulesEditor:
         block = self._require(kind, name)
         del self._lines[block.line - 1 : self._last(block)]
         if kind == "filterrule":
-            for site in [one.get("name") or "" for one in self._blocks() if one.kind == "site"]:
-                self.remove_lines("site", site, "Use", rule=name)
+            sites = [one for one in self._blocks() if one.kind == "site"]
+            self._delete([use for site in sites for use in _directives(site, "Use", {"rule": name})])
 
     def switch(self, kind: str, name: str, *, on: bool) -> None:
         """Write `enable=on` or `enable=off` into the header of a block."""
@@ -56,7 +56,7 @@ class RulesEditor:
         """Write `key=text` into the header of a block, in the place of what it says now; `text` as it is to stand."""
         self._write(self._require(kind, name).parameters, "name", key, text)
 
-    def write_line(self, kind: str, name: str, word: str, key: str, text: str, **values: str) -> bool:
+    def write_line(self, kind: str, name: str, word: str, key: str, text: str, /, **values: str) -> bool:
         """Do the same in the directive of a block that has these values; return whether there is one."""
         for one in _directives(self._require(kind, name), word, values):
             self._write(one.parameters, next(iter(values)), key, text)
@@ -93,7 +93,7 @@ class RulesEditor:
             self._lines[at - 1] += self._end
         self._lines.insert(at, f"   {line}{self._end}")
 
-    def put_line(self, kind: str, name: str, line: str, **values: str) -> None:
+    def put_line(self, kind: str, name: str, line: str, /, **values: str) -> None:
         """Let a directive take the place of the one of its word that has these values, or add it."""
         block = self._require(kind, name)
         for one in _directives(block, line.split(maxsplit=1)[0], values):
@@ -102,12 +102,15 @@ class RulesEditor:
             return
         self.add_line(kind, name, line)
 
-    def remove_lines(self, kind: str, name: str, word: str, **values: str) -> int:
+    def remove_lines(self, kind: str, name: str, word: str, /, **values: str) -> int:
         """Take out the directives of a word that have these values; returns how many."""
         found = list(_directives(self._require(kind, name), word, values))
+        self._delete(found)
+        return len(found)
+
+    def _delete(self, found: Sequence[Directive]) -> None:
         for one in reversed(found):
             del self._lines[one.line - 1 : one.end]
-        return len(found)
 
     def _last(self, block: Block) -> int:
         """Return the last line of a block; one that is not closed goes as far as the next one."""

@@ -21,6 +21,7 @@ LONGEST_LINE = 100_000
 _PAIR = re.compile(r"[^\s=\"<>#]+=")
 _TOKEN = re.compile(r'(?P<name>[^\s="]+)(?P<equals>=?)|(?P<junk>[="])')
 _QUOTE = re.compile(r'\\[\\"]|"')
+_PLAIN = re.compile(r'[^"\\]+')
 _BEFORE_STAR = re.compile(r"\\+(?=\*)")
 _BARE = re.compile(r"[^\s]*")
 _OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
@@ -302,8 +303,8 @@ def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_hea
         char = text[at]
         if char == '"':
             return "".join(parts), at + 1
-        if anything := _BEFORE_STAR.match(text, at):
-            char = anything[0]
+        if plain := _PLAIN.match(text, at) or _BEFORE_STAR.match(text, at):
+            char = plain[0]
         elif char == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
             char = text[at + 1]
             at += 1

@@ -9,6 +9,7 @@ from typing import Any
 
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_url
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Parameter, read_text
+from ultracrawl.filters.rules import PROTOCOLS
 
 FILE = "robot.conf"
 _YES, _NO = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
@@ -31,6 +32,13 @@ def _flag(value: str) -> bool:
 def _url(value: str) -> str:
     if split_url(value) is None:
         raise PropertyError("a whole URL, as http://www.example.com/")
+    return value
+
+
+def _start(value: str) -> str:
+    parts = split_url(value)
+    if parts is None or parts.scheme not in PROTOCOLS:
+        raise PropertyError(f"a whole URL of {', '.join(PROTOCOLS)}")
     return value
 
 
@@ -163,7 +171,7 @@ PROPERTIES: Mapping[str, Property] = {
         Property(
             "username", _text, "anonymous", "user for HTTP authentication and FTP on the sites of the robot"
         ),
-        Property("start", _url, (), "a starting point, as older files have them", repeats=True),
+        Property("start", _start, (), "a starting point, as older files have them", repeats=True),
         Property("max-classifications", _number(1), 10, "categories of one description"),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
     """Compile both filters for their mistakes only."""
     robot = Robot(
         read=lambda path: read_file(files.instance / path).text,
-        load_rules=lambda path: rules_at(files.instance / path),
+        load_rules=cache(lambda path: rules_at(files.instance / path)),
         has_summarizers=True,
     )
     filters.compile(files.properties["enumeration-filter"], FilterKind.ENUMERATION, robot)

@@ -41,7 +41,8 @@ _LINE_KEYS = {
     "use": ("rule", "enable"),
     "classify": ("source", "by", "string", "category"),
 }
-_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:]+):([1-9][0-9]{0,4})")
+_NO_HOST = re.compile(r"[\s/?#@]")
 _BEHAVIORS = {"exclude": False, "include": True}
 
 
@@ -212,22 +213,27 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
                 starts.append(_start(one, reader))
             case _:
                 uses.append(Use(reader.needed(one, "rule", "Use"), reader.switch(one)))
+    _same_depths(starts, block, reader)
     name = reader.needed(block, "name", "a site")
     kind = SiteKind(reader.choice(block, "kind", [kind.value for kind in SiteKind], SiteKind.SERVER.value))
     return SiteDefinition(
         name,
         kind,
         reader.switch(block),
-        tuple(hosts) or (_own_host(name),),
+        tuple(hosts) or (_named_host(name, block.line, reader),),
         tuple(starts) or (StartingPoint(f"http://{name}/"),),
         tuple(uses),
     )
 
 
-def _own_host(name: str) -> SiteHost:
-    """Return the host of a site that names none: its name, which may end in a port."""
-    host, colon, port = name.rpartition(":")
-    return SiteHost(host, int(port)) if colon and _PORT.fullmatch(port) else SiteHost(name)
+def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
+    """Tell of starting points with different depths: URLs are known by site, not by where they descend from."""
+    depths = {start.depth for start in starts if start.enabled and start.depth is not None}
+    if len(depths) > 1:
+        problem = (
+            "its starting points have different depths, the greatest of which holds for all URLs of the site"
+        )
+        reader.text.blame(block.line, "depth", problem, "write one depth", fatal=False)
 
 
 def _host(one: Directive, reader: _Reader) -> SiteHost:
@@ -239,15 +245,25 @@ def _host(one: Directive, reader: _Reader) -> SiteHost:
                 one.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
             )
     port = reader.number(one, "port", 1, 65535)
-    return SiteHost(reader.needed(one, "name", "Host").lower(), port, protocols)
+    host = _named_host(reader.needed(one, "name", "Host"), one.line, reader)
+    return SiteHost(host.name, port or host.port, protocols)
+
+
+def _named_host(name: str, line: int, reader: _Reader) -> SiteHost:
+    """Return the host of a name, which may end in a port."""
+    if _NO_HOST.search(name):
+        reader.wrong(line, "name", f"`{name}` is no name of a host", "write it like www.example.com")
+    found = _HOST_AND_PORT.fullmatch(name)
+    host, port = found.groups() if found else (name, None)
+    return SiteHost(host.lower().strip("[]"), int(port) if port else None)
 
 
 def _start(one: Directive, reader: _Reader) -> StartingPoint:
     url = reader.needed(one, "url", "Start")
-    if url and split_url(url) is None:
-        reader.wrong(
-            one.line, "url", f"`{url}` is not a whole URL", "write for example http://www.example.com/"
-        )
+    parts = split_url(url)
+    if url and (parts is None or parts.scheme not in PROTOCOLS):
+        problem = f"`{url}` is not a whole URL of {', '.join(PROTOCOLS)}"
+        reader.wrong(one.line, "url", problem, "write for example http://www.example.com/")
     return StartingPoint(url, reader.number(one, "depth", UNLIMITED), reader.switch(one))
 
 

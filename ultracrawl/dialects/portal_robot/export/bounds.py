@@ -162,7 +162,8 @@ class BoundsWriter:
                 return
             self._allow(any_of([expression, *included, *map(urls_of_seed, self._seeds)]))
         elif found[Action.INCLUDE]:
-            self._allow(any_of(included))
+            exempt = self._rules.combine is Combine.ANY and self._rules.seeds_exempt
+            self._allow(any_of([*included, *(map(urls_of_seed, self._seeds) if exempt else ())]))
 
     def _uri_expressions(self, action: Action) -> list[str]:
         return [urls_of_rule(rule, self._policy) for rule in self._rules.uris if rule.action is action]
