@@ -83,7 +83,7 @@ def _print(found: SiteProbe) -> None:
         *(("reverse", f"{address}: {name or 'no name'}") for address, name in found.reverse_names.items()),
         ("name servers", ", ".join(found.name_servers)),
         *(
-            ("answer", f"{one.status} {one.url}{f' -> {one.location}' if one.location else ''}")
+            ("answer", f"{one.status or 'none'} {one.url}{f' -> {one.location}' if one.location else ''}")
             for one in found.redirects
         ),
         ("server", found.server),

@@ -180,7 +180,7 @@ def _print(query: str, result: SearchResult, offset: int, took: float, names: _N
     console = Console(highlight=False, soft_wrap=True)
     if not result.total:
         better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
-        console.print(Text(f"Nothing found for {query!r}.{better}"))
+        console.print(Text(f"Nothing found{f' for {query!r}' if query else ''}.{better}"))
         return
     for number, hit in enumerate(result.hits, start=offset + 1):
         console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or shown(hit.url), style="bold"))

@@ -18,6 +18,7 @@ from ultracrawl.filters import Answer, FilterProgram, Phase, Resource, View
 from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.jobs.policy import asker_of
 from ultracrawl.sources import DataSource, compile_source
+from ultracrawl.urls import UrlPolicy
 
 
 @dataclass
@@ -83,9 +84,16 @@ def command(
     rules = compile_source(source, project)
     if sitename is not None:
         urls = (*urls, *starts_of_site(config, sitename))
-    for url in urls or rules.seeds:
-        one = _simulate(rules.url_policy.canonical(url) or url, source, filtering, asker, look_up=not no_dns)
+    for url in [_canonical(url, rules.url_policy) for url in urls or rules.seeds]:
+        one = _simulate(url, source, filtering, asker, look_up=not no_dns)
         print_json(_as_json(one)) if as_json else _print(one)
+
+
+def _canonical(url: str, policy: UrlPolicy) -> str:
+    found = policy.canonical(url)
+    if found is None:
+        raise UserError(f"`{url}` is no whole URL; write it like http://www.example.com/")
+    return found
 
 
 def _simulate(

@@ -15,6 +15,7 @@ from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.walk import walk
+from ultracrawl.content.xhtml import with_end_tags
 from ultracrawl.model.page import LinkKind, Page
 from ultracrawl.robots.directives import parse_directives
 
@@ -33,12 +34,13 @@ def parse_html(
     robots_name: str = "ultracrawl",
     default_charset: str = "",
     picks: PagePicks | None = None,
+    xml: bool = False,
 ) -> Page:
     """Read a page; broken HTML gives what a browser would make of it and never raises.
 
     `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
-    not declare one. `picks` are looked for in the same tree.
+    not declare one. `picks` are looked for in the same tree. `xml` says that the page is XHTML.
     """
     charset = find_charset(body, content_type, default_charset)
     if charset != "utf-8" or not is_utf8(body):
@@ -46,6 +48,8 @@ def parse_html(
         body = decoded.encode("utf-8", "replace")
     body, crowded = limit_attributes(body.removeprefix(codecs.BOM_UTF8))
     body, cut = limit_nesting(body)
+    if xml:
+        body = with_end_tags(body)
     low = body.lower()
     tree = LexborHTMLParser(body)
     found = Harvest(

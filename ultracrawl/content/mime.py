@@ -43,6 +43,9 @@ _SIGNED_PREFIXES = (
     "image/",
 )
 """Formats that show in their first bytes what they are."""
+_PACKED = frozenset({"application/msword", "application/epub+zip"})
+_PACKED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-")
+"""Formats made of zip or OLE files, which plain text can never be."""
 
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
@@ -186,6 +189,8 @@ def _checked(declared: str, body: bytes) -> str:
         return declared
     if {declared, found} in _ALIKE:
         return declared
+    if found == "text/plain" and (declared in _PACKED or declared.startswith(_PACKED_PREFIXES)):
+        return found  # comma separated values that are called a workbook
     return declared if found in _UNCERTAIN or (found in _GENERIC_CONTAINERS and declared != found) else found
 
 

@@ -48,12 +48,12 @@ class AccessDesk:
     def __init__(self, session: CrawlSession) -> None:
         source = session.source
         secrets = SecretReader(os.environ, session.project.key_file)
-        seeds = session.rules.seeds
+        own = session.rules.own
         self._proofs: list[Layer] = []
         """What says who asks, outermost first."""
         self._ways: list[Layer] = []
         """What every request passes on its way."""
-        self.certificates = compile_certificates(source, seeds, secrets)
+        self.certificates = compile_certificates(source, own, secrets)
         """The client certificate of each https site, by host and port."""
         self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
         """Host and port of the proxies of the source."""
@@ -72,7 +72,7 @@ class AccessDesk:
         ):
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication:
-            book = compile_credentials(source, seeds, secrets)
+            book = compile_credentials(source, own, secrets)
             self._proofs.append(Authenticator(book, session.note))
         if self.certificates:
             self._proofs.append(SiteCertificates(self.certificates))

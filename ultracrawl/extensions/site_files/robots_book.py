@@ -66,7 +66,7 @@ class RobotsBook:
     def ready(self, url: str) -> bool:
         """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
         policy = self._session.rules.robots
-        if not policy.obey:
+        if not policy.needed:
             return True
         copy = self._copies.get(origin_of(self.asked_at(url)))
         if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
