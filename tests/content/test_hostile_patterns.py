@@ -10,8 +10,6 @@ from ultracrawl.content import parse_html, parse_sitemap
 from ultracrawl.content.attribute_limit import limit_attributes
 from ultracrawl.content.feed import is_feed, parse_feed
 from ultracrawl.content.mime import effective_type, sniff_type
-from ultracrawl.errors import UserError
-from ultracrawl.index.filters import parse_filter
 
 pytestmark = pytest.mark.timeout(30)
 """A pattern that backtracks takes years for these."""
