@@ -216,6 +216,12 @@ def test_images(converted: Convert, kind: str, names: set[str]) -> None:
     assert "needle" in found.text
 
 
+def test_p5_no_pixel_of_an_image_is_unfolded(converted: Convert) -> None:
+    whole = files.image("PNG")
+    cut = whole[: whole.index(b"IDAT") + 4]  # whoever asks for pixels fails
+    assert converted(cut).metadata["width"] == ["4"]
+
+
 def test_iptc_of_an_image(converted: Convert) -> None:
     records = {(1, 90): b"\x1b%G", (2, 5): "Grüße T".encode(), (2, 55): b"20240301", (2, 60): b"120000+0100",
                (2, 80): b"Ann Author", (2, 90): b"Lund", (2, 101): b"Sweden", (2, 105): b"Testing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_EMPTY = re.compile(rb"<([a-zA-Z][\w:.-]*)((?:\s[^<>]*?)?)\s*/>")
+_EMPTY = re.compile(rb"<([a-zA-Z][\w:.-]*)((?:\s[^<>]*)?)/>")
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 
 

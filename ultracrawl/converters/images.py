@@ -64,7 +64,7 @@ def _read_texts(image: ImageFile.ImageFile, sink: Sink) -> None:
 
 
 def _read_exif(image: Image.Image, sink: Sink) -> None:
-    exif = image.getexif()
+    exif = Image.Image.getexif(image)  # that of a PNG file unfolds the pixels first
     for tag, name in _EXIF.items():
         value = exif.get(tag)
         if isinstance(value, str):

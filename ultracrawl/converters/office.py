@@ -14,7 +14,7 @@ from ultracrawl.converters.sink import Sink
 from ultracrawl.converters.xmlstream import attribute, stream_xml
 
 _WORD_PARTS = re.compile(
-    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
+    r"word/(?:document|header|footer|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
 )
 _SLIDE_PARTS = re.compile(r"ppt/(?:slides/slide|notesSlides/notesSlide)(\d+)\.xml", re.IGNORECASE)
 _DRAWN_PARTS = re.compile(

@@ -37,7 +37,7 @@ class Filter:
     values: tuple[str, ...]
 
 
-_SIGNS = re.compile(r"\s*([^<>=!]+?)\s*(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
+_SIGNS = re.compile(r"([^<>=!]+)(<=|>=|!=|=|<|>)(.*)", re.DOTALL)
 
 
 def parse_filter(text: str) -> Filter:
@@ -46,10 +46,10 @@ def parse_filter(text: str) -> Filter:
     Raises `UserError` if there is no attribute or no sign.
     """
     found = _SIGNS.fullmatch(text)
-    if found is None:
+    if found is None or not found[1].strip():
         raise UserError(f"{text!r} is not ATTRIBUTE=VALUE; write for example Author=Miller or Size>=10")
     name, sign, value = found.groups()
-    return comparison(name, sign, value.strip())
+    return comparison(name.strip(), sign, value.strip())
 
 
 def comparison(attribute: str, sign: str, value: str) -> Filter:
