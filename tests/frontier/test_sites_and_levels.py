@@ -306,7 +306,9 @@ def test_what_was_known_before_a_restart_counts() -> None:
 def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(1.0))
     frontier.recall("a", 30.0)
-    assert (frontier.pop(29.0), frontier.remembered) == (None, 1)
+    frontier.hold("b", 30.0)
+    frontier.set_delay("c", 9.0)
+    assert (frontier.pop(29.0), frontier.remembered) == (None, 2)
     assert (frontier.pop(30.0), frontier.remembered) == (None, 0)
 
 

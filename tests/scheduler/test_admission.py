@@ -98,7 +98,7 @@ def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
     later, _ = admit_with(state)
     for _ in range(2):
         later.admit(["/x"], PAGE, depth)
-    assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "and once"
+        assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "at once, and once"
 
 
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
