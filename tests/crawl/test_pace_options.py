@@ -16,6 +16,8 @@ from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
 
+from ultracrawl.state import SqliteState, StoredSite
+
 
 def times(site: Site) -> list[float]:
     return [request.time for request in site.requests]
@@ -374,6 +376,32 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     row = workspace.command("status", name, "--json").json["sites"][0]
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
+    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
+    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
+    state.close()
+    assert f"{name} (site): nothing of it waits\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
     assert "no source knows the site" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("why", "least", "most"),
+    [("0.1 s (definition)", 0.0, 60.0), ("held back", 2.0, 60.0)],
+    ids=["a delay dated by a clock that was ahead", "a site that asked to be left alone"],
+)
+def test_no_site_waits_longer_than_there_is_a_reason_for(
+    site: Site, url: str, workspace: Workspace, why: str, least: float, most: float
+) -> None:
+    tree(site, 2)
+    options = {"delay": 0.1, "concurrency": 1, "longest_retry_after": 2.5}
+    workspace.define(f"{url}/", politeness=options)
+    workspace.crawl()
+    site.reset()
+    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
+    name = url.removeprefix("http://")
+    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why=why), at_once=True)
+    began = time.monotonic()
+    state.close()
+    workspace.crawl()
+    assert least <= times(site)[0] - began < most

@@ -153,6 +153,12 @@ def test_fast_190_what_changed_by_its_sitemap_goes_ahead_of_what_may_have(aim: A
     assert chosen(replace(rule, aim=Aim.FRESHNESS, scorer=silent), [known(1, waited=DAY / 2), told]) == [1]
 
 
+def test_pages_that_a_wrong_clock_dated_do_not_wait_until_then() -> None:
+    ahead = known(1)._replace(last_fetched=NOW + 400 * DAY)
+    assert RULE.ranked(ahead, NOW).overdue
+    assert chosen(replace(RULE, coverage_min=1, coverage_max_pct=0), [known(2), ahead, known(3)]) == [1]
+
+
 @pytest.mark.parametrize(
     ("size", "begun", "allowed"),
     [
