@@ -122,6 +122,14 @@ def test_a_site_that_waits_and_is_withdrawn_waits_no_more() -> None:
     assert names(drain(frontier)) == "a0c0"
 
 
+def test_fast_15_a_site_that_was_withdrawn_and_comes_again_waits_behind_the_others() -> None:
+    frontier = filled(Frontier(max_sites=1), a=1, b=1, c=1)
+    frontier.withdraw("b")
+    filled(frontier, b=1)
+    assert frontier.waiting == 2
+    assert names(drain(frontier)) == "a0c0b0"
+
+
 def test_sites_that_wait_ask_the_store_only_when_they_have_a_place() -> None:
     frontier: Frontier[Entry] = Frontier(max_sites=1)
     for name in "abc":
