@@ -520,3 +520,9 @@ def test_any_string_gets_an_answer(text: str) -> None:
     boundary = Boundary(replace(FAST_8, exclude_extensions=("png",), max_uri_recursion=2))
     assert isinstance(boundary.rejects(text), str)
     assert not boundary.check(text).accept
+
+
+def test_without_rules_about_domains_nothing_is_said_of_seeds() -> None:
+    answers = {seed: Boundary().decisions("http://a.example/", seed=seed) for seed in (False, True)}
+    told = {seed: {one.stage: one.rule for one in found}["domain"] for seed, found in answers.items()}
+    assert told == {False: "no rule refuses it", True: "seed"}

@@ -282,10 +282,12 @@ def test_a_request_that_began_late_moves_the_next_one_and_never_ahead() -> None:
     frontier.began("a", 4.0)
     assert frontier.pop(13.9) is None
     assert frontier.claim("a", 13.9) == 14.0
-    frontier.began("a", 13.95)
+    frontier.began("a", 13.9)
     assert frontier.pop(23.9) is None, "a turn that is claimed for later was not begun earlier"
     frontier.began("nobody", 20.0)
-    assert frontier.pop(24.0) == Entry("a", 1)
+    frontier.began("a", 14.5)
+    assert frontier.pop(24.4) is None, "half a second counts, too"
+    assert frontier.pop(24.5) == Entry("a", 1)
 
 
 @given(st.lists(st.tuples(st.sampled_from("asrcdw"), st.floats(0, 3)), max_size=80), st.floats(0.1, 2))

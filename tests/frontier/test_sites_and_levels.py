@@ -122,6 +122,14 @@ def test_a_site_that_waits_and_is_withdrawn_waits_no_more() -> None:
     assert names(drain(frontier)) == "a0c0"
 
 
+def test_fast_15_a_site_that_was_withdrawn_and_comes_again_waits_behind_the_others() -> None:
+    frontier = filled(Frontier(max_sites=1), a=1, b=1, c=1)
+    frontier.withdraw("b")
+    filled(frontier, b=1)
+    assert frontier.waiting == 2
+    assert names(drain(frontier)) == "a0c0b0"
+
+
 def test_sites_that_wait_ask_the_store_only_when_they_have_a_place() -> None:
     frontier: Frontier[Entry] = Frontier(max_sites=1)
     for name in "abc":
@@ -306,7 +314,9 @@ def test_what_was_known_before_a_restart_counts() -> None:
 def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(1.0))
     frontier.recall("a", 30.0)
-    assert (frontier.pop(29.0), frontier.remembered) == (None, 1)
+    frontier.hold("b", 30.0)
+    frontier.set_delay("c", 9.0)
+    assert (frontier.pop(29.0), frontier.remembered) == (None, 2)
     assert (frontier.pop(30.0), frontier.remembered) == (None, 0)
 
 

@@ -173,3 +173,9 @@ def test_fast_182_183_what_turns_up_gets_what_is_left(
 ) -> None:
     """New URLs have their share, and whatever known ones leave; a small site may come to the minimum."""
     assert RULE.allowance(size, *begun) == allowed
+
+
+@pytest.mark.parametrize(("waited", "overdue"), [(8 * DAY - 1, False), (8 * DAY, True)])
+def test_a_page_is_overdue_after_so_many_cycles(waited: float, overdue: bool) -> None:
+    assert RULE.ranked(known(1, waited=waited), NOW).overdue is overdue
+    assert not RULE.ranked(new(1), NOW).overdue

@@ -183,3 +183,9 @@ def test_fast_190_a_page_that_changed_by_its_sitemap_has_the_highest_value(
 ) -> None:
     scorer = Scorer(R, replace(OFF, sitemap=10.0), uses_sitemaps=uses)
     assert scorer.parts(page(told=told, last_fetched=fetched)).sitemap == pytest.approx(10 * value)
+
+
+def test_visits_at_one_moment_say_nothing_about_how_often_a_page_changes() -> None:
+    at_once = ChangeHistory(5000.0, 5000.0, checks=2, changes=2)
+    assert at_once.interval(R) == R
+    assert ChangeHistory(5000.0, 4000.0, checks=1, changes=1).interval(R) == R, "a clock that was set back"

@@ -98,7 +98,7 @@ def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
     later, _ = admit_with(state)
     for _ in range(2):
         later.admit(["/x"], PAGE, depth)
-    assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "and once"
+        assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "at once, and once"
 
 
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,3 +146,17 @@ def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingS
     assert found == [], "the page of a.example links to another host"
     found, _ = admit.admit(["/x"], "http://a.example/base/", 1, PAGE)
     assert [one.url for one in found] == ["http://a.example/x"]
+
+
+def test_a_new_url_that_is_not_admitted_in_this_cycle_is_known_and_waits_nowhere(
+    state: CountingState,
+) -> None:
+    admit, _ = admit_with(state)
+    admit.admits = lambda site: site != "a.example"
+    found, inside = admit.admit(["/x"], PAGE, 1)
+    assert (found, list(inside)) == ([], [url_key("http://a.example/x")])
+    state.flush()
+    assert state.lookup(list(inside)) == {inside[0]: ("http://a.example/x", 1)}
+    assert state.queued("a.example", 9) == []
+    admit.admits = lambda site: True
+    assert [one.url for one in admit.admit(["/y"], PAGE, 1)[0]] == ["http://a.example/y"]

@@ -253,3 +253,16 @@ def test_what_the_index_committed_counts_once(state: SqliteState) -> None:
     known = state.get(1)
     assert known is not None
     assert not known.indexed, "it has left since"
+
+
+def test_what_was_noted_of_a_url_does_not_come_back_when_it_is_forgotten(state: SqliteState) -> None:
+    state.begin_run(NOW, "scope")
+    state.discover(entry(1), NOW)
+    state.finish(entry(1), done(entry(1)))
+    state.expiry.put(1, NOW - 1)
+    state.flush()
+    assert state.expiry.expired(NOW) == {1: NOW - 1}
+    state.drop([1])
+    state.discover(entry(2), NOW)
+    state.flush()
+    assert state.expiry.expired(NOW) == {}

@@ -26,21 +26,46 @@ if __name__ == "__main__":
 from support.worker_host import Nursery
 
 DYNAMIC = (
+    "encodings.idna",
     "pycurl",
     "scrapy.core.downloader.middleware",
+    "scrapy.downloadermiddlewares.httpcache",
+    "scrapy.downloadermiddlewares.httpcompression",
+    "scrapy.extensions.closespider",
+    "scrapy.extensions.corestats",
     "scrapy.extensions.feedexport",
+    "scrapy.extensions.logcount",
+    "scrapy.extensions.memdebug",
+    "scrapy.extensions.memusage",
     "scrapy.extensions.throttle",
+    "scrapy.logformatter",
     "scrapy.responsetypes",
+    "scrapy.spidermiddlewares.metacopy",
+    "scrapy.spidermiddlewares.start",
     "scrapy.statscollectors",
+    "scrapy.utils.engine",
+    "scrapy.utils.request",
     "ultracrawl.addon",
+    "ultracrawl.content.ftp_listing",
+    "ultracrawl.extensions.early_stop",
+    "ultracrawl.extensions.logs.logformat",
+    "ultracrawl.handlers.curl",
     "ultracrawl.handlers.curl_client",
+    "ultracrawl.handlers.guard",
+    "ultracrawl.handlers.watch",
     "ultracrawl.index.whoosh",
     "ultracrawl.index.worker",
-    "ultracrawl.middlewares",
+    "ultracrawl.middlewares.answer",
+    "ultracrawl.middlewares.conditional",
+    "ultracrawl.middlewares.filters",
+    "ultracrawl.middlewares.redirect",
+    "ultracrawl.middlewares.robots",
+    "ultracrawl.middlewares.status",
     "ultracrawl.pipelines",
     "ultracrawl.scheduler",
+    "whoosh.lang.snowball",
 )
-"""What a crawl loads by name; none of it may start a thread or install Twisted's reactor."""
+"""What commands load by name, or only when they need it; none of it may start a thread or install Twisted's reactor."""
 
 INDEXING = frozenset({"admin", "approve", "approve-deletions", "crawl", "reindex", "robot"})
 """Commands that have an index process."""

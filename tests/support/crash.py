@@ -52,7 +52,7 @@ def shake(site: Site, url: str, directory: Path, *, pages: int, kills: int, seed
     while result.kills < kills:
         process = shaken.start("crawl", "--json", *(["--force"] if result.finished % 2 else []))
         try:
-            process.wait(timeout=0.6 + dice.random() * 1.2)
+            process.wait(timeout=0.3 + dice.random() * 0.9)
             process.communicate()
             result.finished += 1
         except subprocess.TimeoutExpired:

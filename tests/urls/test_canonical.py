@@ -145,3 +145,12 @@ def test_policies_compare_by_their_options() -> None:
     used.canonical("http://a.example/")
     assert used == UrlPolicy()
     assert used != UrlPolicy(sort_query_params=True)
+
+
+@pytest.mark.parametrize(("more", "accepted"), [(-1, True), (0, True), (1, False), (2, False)])
+@pytest.mark.parametrize("fragment", ["", "#part"])
+def test_the_longest_url_is_taken_by_both_ways(more: int, accepted: bool, fragment: str) -> None:
+    policy = UrlPolicy(max_length=60)
+    url = "http://a.example/".ljust(60 + more, "x")
+    assert policy.canonical(url + fragment) == (url if accepted else None)
+    assert policy.canonicalise(url + fragment).url == (url if accepted else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 
 
 class Places:
@@ -11,12 +11,11 @@ class Places:
     def __init__(self, limit: int | None = None) -> None:
         self.limit = limit
         self._taken = 0
-        self._line: deque[str] = deque()
-        self._waiting: set[str] = set()
+        self._line: OrderedDict[str, None] = OrderedDict()
 
     def __len__(self) -> int:
         """Return how many sites wait."""
-        return len(self._waiting)
+        return len(self._line)
 
     @property
     def taken(self) -> int:
@@ -25,7 +24,7 @@ class Places:
 
     def ask(self, name: str) -> bool:
         """Take a free place; without one the site waits, if it does not yet, and the answer is False."""
-        if self.limit is None or (self._taken < self.limit and not self._waiting):
+        if self.limit is None or (self._taken < self.limit and not self._line):
             self._taken += 1
             return True
         self.wait(name)
@@ -33,13 +32,11 @@ class Places:
 
     def wait(self, name: str) -> None:
         """Put a site behind all that wait."""
-        if name not in self._waiting:
-            self._waiting.add(name)
-            self._line.append(name)
+        self._line.setdefault(name)
 
     def drop(self, name: str) -> None:
         """Let a site wait no more."""
-        self._waiting.discard(name)
+        self._line.pop(name, None)
 
     def leave(self) -> None:
         """Give a place back."""
@@ -49,14 +46,11 @@ class Places:
         """Give a free place, if there is one, to the site that has waited longest; its name."""
         if self.limit is not None and self._taken >= self.limit:
             return None
-        while self._line:
-            name = self._line.popleft()
-            if name in self._waiting:
-                self._waiting.discard(name)
-                self._taken += 1
-                return name
-        return None
+        if not self._line:
+            return None
+        self._taken += 1
+        return self._line.popitem(last=False)[0]
 
     def met(self, name: str) -> bool:
         """Tell whether a site waits."""
-        return name in self._waiting
+        return name in self._line
