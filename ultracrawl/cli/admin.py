@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import click
@@ -11,12 +9,13 @@ import click
 from ultracrawl.cli import crawl, explain, pause, reindex, resume, secret, status
 from ultracrawl.cli import lint as lint_verb
 from ultracrawl.cli.options import json_option, print_json, show_findings
+from ultracrawl.cli.text_file import replace_file
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.dialects.fast_xml.collection import Scope, layered
 from ultracrawl.dialects.fast_xml.notices import Notices
 from ultracrawl.dialects.fast_xml.reader import KEY_FILE, read_scopes
 from ultracrawl.dialects.fast_xml.writing import collections_xml
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
 
@@ -38,7 +37,7 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("add")
+@command.command("add", short_help="Add the collections of a file, or update those that exist.")
 @click.argument("file")
 @_CONFIG
 def add(file: str, config: str | None) -> None:
@@ -57,10 +56,10 @@ def add(file: str, config: str | None) -> None:
         old = known.get(new.name)
         known[new.name] = new if old is None else layered([old, new])
         click.echo(f"{new.name}: {'added' if old is None else 'updated'}")
-    _write(target, list(known.values()))
+    replace_file(target, collections_xml(list(known.values())))
 
 
-@command.command("list")
+@command.command("list", short_help="List the collections, with sub-collections and logins.")
 @_CONFIG
 @json_option
 def list_collections(config: str | None, as_json: bool) -> None:
@@ -118,11 +117,12 @@ def remove(name: str, yes: bool, config: str | None) -> None:
     _collection(name, config)
     if not yes:
         click.confirm(f"Remove the collection {name}?", abort=True)
-    _write(_file(config), [one for one in _scopes(_file(config)) if one.name != name])
+    left = [one for one in _scopes(_file(config)) if one.name != name]
+    replace_file(_file(config), collections_xml(left))
     click.echo(f"{name}: removed")
 
 
-@command.command("suspend")
+@command.command("suspend", short_help="Pause the running crawl of a collection.")
 @_NAME
 @_CONFIG
 @click.pass_context
@@ -136,7 +136,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
     context.invoke(pause.command, sources=_running(name, config), config=config, timeout=60.0)
 
 
-@command.command("resume")
+@command.command("resume", short_help="Let the paused crawl of a collection go on.")
 @_NAME
 @_CONFIG
 @click.pass_context
@@ -168,7 +168,7 @@ def refresh(context: click.Context, name: str, force: bool, config: str | None, 
     )
 
 
-@command.command("reprocess")
+@command.command("reprocess", short_help="Send items to the index again, as they are stored.")
 @_NAME
 @click.option(
     "--site", "sites", multiple=True, metavar="HOST", help="Only the items of this site; may be repeated."
@@ -206,7 +206,7 @@ def verify(context: click.Context, file: str) -> None:
     context.invoke(lint_verb.command, files=(file,))
 
 
-@command.command("statistics")
+@command.command("statistics", short_help="Show what each collection holds, and its last cycle.")
 @_CONFIG
 @json_option
 @click.pass_context
@@ -220,7 +220,7 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
     context.invoke(status.command, config=config, as_json=as_json)
 
 
-@command.command("encrypt")
+@command.command("encrypt", short_help="Print a password as it may stand in the file.")
 @click.option(
     "--key",
     type=click.Path(path_type=Path),
@@ -240,13 +240,13 @@ def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: 
     context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
 
 
-@command.command("show")
+@command.command("show", short_help="Show the status of a site, or of a URI.")
 @click.argument("place")
 @_CONFIG
 @json_option
 @click.pass_context
 def show(context: click.Context, place: str, config: str | None, as_json: bool) -> None:
-    """Show the status of a site (a host), or of a URI; the same as `ultracrawl status SITE` and `explain URL`.
+    """Show the status of PLACE, a site (a host) or a URI; the same as `ultracrawl status SITE` and `explain URL`.
 
     \b
     Examples:
@@ -298,15 +298,3 @@ def _running(name: str, config: str | None) -> tuple[str, ...]:
     project = read_definitions(_file(config)).project
     parts = _with_parts(name, config)
     return tuple(one for one in parts if project and running_crawl(project, one)) or (name,)
-
-
-def _write(path: Path, collections: list[Scope]) -> None:
-    """Replace the file as a whole, so that nobody reads half of it; it is readable by its owner only."""
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-            stream.write(collections_xml(collections))
-        if path.exists():
-            Path(stream.name).chmod(path.stat().st_mode)
-        os.replace(stream.name, path)
-    except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error

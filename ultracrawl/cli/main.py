@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from typing import NamedTuple
 
 import click
 
@@ -12,37 +13,45 @@ from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.garbage import collect_seldom
 
+
+class Verb(NamedTuple):
+    """A verb: the module that has it, and what `ultracrawl --help` says of it."""
+
+    module: str
+    line: str
+
+
 VERBS = {
-    "admin": "admin",
-    "approve": "approve",
-    "approve-deletions": "approve_deletions",
-    "convert": "convert",
-    "crawl": "crawl",
-    "explain": "explain",
-    "export": "export",
-    "feeding": "feeding",
-    "index": "index",
-    "init": "init",
-    "lint": "lint",
-    "lists": "lists",
-    "load-metadata": "load_metadata",
-    "pause": "pause",
-    "plan": "plan",
-    "probe": "probe",
-    "queue": "queue",
-    "reindex": "reindex",
-    "resume": "resume",
-    "robot": "robot",
-    "schema": "schema",
-    "screened": "screened",
-    "search": "search",
-    "secret": "secret",
-    "simulate": "simulate",
-    "status": "status",
-    "stop": "stop",
-    "urls": "urls",
+    "admin": Verb("admin", "Change and steer FAST crawl collections in an XML file."),
+    "approve": Verb("approve", "Let documents that wait into the index; remove URLs."),
+    "approve-deletions": Verb("approve_deletions", "Let documents leave the index that were held back."),
+    "convert": Verb("convert", "Print definitions as YAML, or as the files of a robot."),
+    "crawl": Verb("crawl", "Crawl sources and bring the index up to date."),
+    "explain": Verb("explain", "Say which rule lets a URL in or turns it away."),
+    "export": Verb("export", "Write stored documents to a WARC file."),
+    "feeding": Verb("feeding", "Hold back what goes to the indexes, or let it go."),
+    "index": Verb("index", "Look at the index, check it, or work on it."),
+    "init": Verb("init", "Write a small project of your own, ready for Scrapyd."),
+    "lint": Verb("lint", "Report every mistake in definition files at once."),
+    "lists": Verb("lists", "Print the values that search attributes may have."),
+    "load-metadata": Verb("load_metadata", "Load lists of values from an XML file."),
+    "pause": Verb("pause", "Pause running crawls."),
+    "plan": Verb("plan", "Show what a change of the definition drops and adds."),
+    "probe": Verb("probe", "Find out what a crawler meets at a site."),
+    "queue": Verb("queue", "Show what is due, in which order and why."),
+    "reindex": Verb("reindex", "Make documents again from what is stored."),
+    "resume": Verb("resume", "Let paused crawls go on."),
+    "robot": Verb("robot", "Control a portal robot; edit its sites and rules."),
+    "schema": Verb("schema", "Print the JSON schema of the definition file."),
+    "screened": Verb("screened", "List links that were turned away, and by which rule."),
+    "search": Verb("search", "Search the index."),
+    "secret": Verb("secret", "Encrypt passwords for definitions."),
+    "simulate": Verb("simulate", "Show what the filters of a robot do with URLs."),
+    "status": Verb("status", "Show what each source holds, and how its last run went."),
+    "stop": Verb("stop", "End running crawls cleanly."),
+    "urls": Verb("urls", "List every known URL with its latest outcome."),
 }
-"""Verb to module; a module is imported only when its verb is used."""
+"""The verbs by name; a module is imported only when its verb is used."""
 
 
 class Verbs(click.Group):
@@ -56,10 +65,15 @@ class Verbs(click.Group):
         """Import and return the command of a verb."""
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"ultracrawl.cli.{VERBS[cmd_name]}")
+        module = importlib.import_module(f"ultracrawl.cli.{VERBS[cmd_name].module}")
         command = module.command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, VERBS[name].line) for name in self.list_commands(ctx)])
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -95,9 +109,18 @@ def main() -> None:
         click.echo(f"ultracrawl: {error}", err=True)
         code = 1
     except BrokenPipeError:
-        # The reader of our output (head, less) has left; nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_output()  # its reader (head, less) has left; nothing more can be said
+        code = 1
+    except OSError as error:
+        _let_go_of_output()  # what could not be written to a full disk would fail again at the end
+        where = error.filename or "standard output or the working directory"
+        click.echo(f"ultracrawl: {where} cannot be used: {error.strerror or error}", err=True)
         code = 1
     else:
         code = 0
     sys.exit(code)
+
+
+def _let_go_of_output() -> None:
+    """Send what waits for standard output, and all that follows, nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,8 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.extensions.outlook.queue_view import DueUrl, QueueView, QueueViewer, iso
+from ultracrawl.extensions.outlook.queue_view import DueUrl, QueueView, QueueViewer
+from ultracrawl.model.moment import iso
 from ultracrawl.sources import DataSource, Project, compile_source
 
 

@@ -11,6 +11,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot import rules_path
 from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
+from ultracrawl.cli.text_file import read_file, replace_file
 from ultracrawl.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
@@ -29,7 +30,7 @@ from ultracrawl.state.control import Command
 STOP_TIMEOUT = 600.0
 
 
-@click.group("schedule")
+@click.group("schedule", short_help="Start and stop the robot at given times.")
 def schedule() -> None:
     """Start and stop times of a robot, in the schedule.conf beside its robot.conf.
 
@@ -52,7 +53,12 @@ def _config(function: Callable[..., None]) -> Callable[..., None]:
 @_config
 @json_option
 def list_times(config: str | None, as_json: bool) -> None:
-    """List the times, and which comes next."""
+    """List the times, and which comes next.
+
+    \b
+    Example:
+      ultracrawl robot schedule list -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     times = _times(_path(config))
     for one in times:
         if as_json:
@@ -85,8 +91,9 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
             added.append(Appointment(Action.STOP, *parse_time(stop), parse_days(stop_days or days)))
     except ScheduleError as error:
         raise UserError(str(error)) from error
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(map(schedule_line, added))
+    before = read_file(path) if path.exists() else ""
+    lines = [before.rstrip("\n"), *(schedule_line(one).rstrip("\n") for one in added)]
+    replace_file(path, "\n".join(filter(None, lines)) + "\n", mode=0o644)
     for one in added:
         click.echo(f"{one.action.value:<5}  {one}")
 
@@ -123,12 +130,9 @@ def _path(config: str | None) -> Path:
 
 def _times(path: Path) -> list[Appointment]:
     """Return the times of a schedule; a file that is not there has none. Raises `DefinitionError`, `UserError`."""
-    try:
-        times, read = read_schedule(path.read_text(encoding="utf-8"), str(path))
-    except FileNotFoundError:
+    if not path.exists():
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from error
+    times, read = read_schedule(read_file(path), str(path))
     fatal = [finding for finding in read.findings if finding.fatal]
     if fatal:
         raise DefinitionError(fatal)
