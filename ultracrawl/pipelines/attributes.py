@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 from itemadapter import ItemAdapter
 
+from ultracrawl.attributes.mapping import listed
 from ultracrawl.extensions import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
@@ -20,12 +20,10 @@ class AttributePipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Map the attributes of one document; values that do not fit their type are left out and counted."""
         document = item.item if isinstance(item.item, Document) else _document(item, visit)
-        mapped = self.session.rules.attributes.map(document)
-        values = mapped.values
-        for name, value in item.get("search_attributes", {}).items():
-            values[name] = _listed(value)
-        item["search_attributes"] = values
-        self.session.report.dropped_values += len(mapped.dropped)
+        rules = self.session.rules.attributes
+        mapped, own = rules.map(document), rules.typed(item.get("search_attributes", {}))
+        item["search_attributes"] = {**mapped.values, **own.values}
+        self.session.report.dropped_values += len(mapped.dropped) + len(own.dropped)
 
 
 def _document(item: ItemAdapter, visit: Visit) -> Document:
@@ -33,14 +31,10 @@ def _document(item: ItemAdapter, visit: Visit) -> Document:
     known = {name: value for name, value in item.items() if name in _FIELDS}
     attributes = item.get("attributes", {})
     known["attributes"] = {
-        str(name).lower(): [str(one) for one in _listed(value) if one is not None]
+        str(name).lower(): [str(one) for one in listed(value) if one is not None]
         for name, value in attributes.items()
     }
     return Document(**{**_identity(visit), **known})
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
 
 
 def _identity(visit: Visit) -> dict[str, str]:
