@@ -48,7 +48,8 @@ def test_options_are_described_and_examples_parse(name: str) -> None:
 
 
 def test_the_list_of_verbs_imports_none() -> None:
-    program = "import sys; from ultracrawl.cli.main import cli; cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    start = "import sys; from ultracrawl.cli.main import cli"
+    program = f"{start}; cli(['--help'], standalone_mode=False); print(*sys.modules)"
     command = [sys.executable, "-c", program]
     out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert all(f"  {verb} " in out for verb in VERBS)

@@ -87,7 +87,7 @@ class AttributeMap:
         return mapped
 
     def typed(self, given: Mapping[str, object]) -> MappedAttributes:
-        """Return search attributes that a program has set, each value as one of its type; single ones may stand alone."""
+        """Return search attributes that a program has set, in lists or alone, each value as one of its type."""
         found = MappedAttributes()
         for name, values in given.items():
             attribute = self._schema.get(name)

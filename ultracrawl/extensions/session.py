@@ -41,6 +41,7 @@ from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
 from ultracrawl.extensions.logs.link_lists import LinkLists, open_link_lists
+from ultracrawl.extensions.logs.unopened import mute_followers
 from ultracrawl.extensions.observer import VisitObserver
 from ultracrawl.extensions.recorder import Recorder
 from ultracrawl.extensions.redirects import RedirectFollower
@@ -48,7 +49,7 @@ from ultracrawl.extensions.relations.desk import RelationsDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.extensions.run.control import STOPPED, CrawlControl
-from ultracrawl.extensions.run.end import end_run, finish_indexing, in_words
+from ultracrawl.extensions.run.end import abandon, end_run, finish_indexing, in_words
 from ultracrawl.extensions.run.limits import RunLimits
 from ultracrawl.extensions.run.start import begin_run
 from ultracrawl.extensions.seed_addresses import seed_addresses
@@ -158,6 +159,7 @@ class CrawlSession:
         if not isinstance(project, Project) or not isinstance(source, DataSource):
             raise NotConfigured("the spider has no data source definition")
         session = cls(crawler, project, source)
+        mute_followers()
         crawler.signals.connect(session._item_dropped, signals.item_dropped)
         crawler.signals.connect(session._item_failed, signals.item_error)
         return session
@@ -368,6 +370,9 @@ class CrawlSession:
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
+        if not self.opened:
+            abandon(self)
+            return
         self.report.interrupted = reason in ("shutdown", STOPPED)
         self.control.ending(interrupted=self.report.interrupted)
         if self._ticking.running:

@@ -6,10 +6,12 @@ import asyncio
 import json
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from ultracrawl.errors import WorkError
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.extensions.leaving.scope import with_links_left
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
@@ -73,6 +75,19 @@ def end_run(session: CrawlSession, started: float) -> None:
     finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
     session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
     session.state.end_run(session.run)
+
+
+def abandon(session: CrawlSession) -> None:
+    """Let go of what a session holds that could not be opened; a run that it began is resumed by the next start."""
+    session.hosts.close()
+    session.conversion.close()
+    with suppress(WorkError):  # the error that kept it from being opened is the one that counts
+        if "feed" in vars(session):
+            session.feed.close(timeout=10.0)
+    with suppress(WorkError):
+        if "state" in vars(session):
+            session.state.close()
+    session.control.close()
 
 
 def in_words(seconds: float) -> str:
