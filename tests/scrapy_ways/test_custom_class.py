@@ -172,6 +172,21 @@ def test_an_error_in_it_costs_one_page(project: Desk) -> None:
     assert "cannot make sense of it" in row["reason"]
 
 
+FIELDS = {
+    "a number": ("{'title': 2024}", "NEW", ""),
+    "a list": ("{'text': ['a', 'b']}", "FAILED", "TypeError: `text` of a document is list, not a text"),
+}
+
+
+@pytest.mark.parametrize(("item", "outcome", "reason"), FIELDS.values(), ids=list(FIELDS))
+def test_texts_of_a_document_are_texts(project: Desk, url: str, item: str, outcome: str, reason: str) -> None:
+    own_class(project, CLASS.replace("ITEM", item))
+    project.define(site={"start_urls": [f"{url}/a"], "class": "mypackage.MySource"})
+    project.ultracrawl("crawl")
+    (row,) = (one for one in project.ultracrawl("urls", "--json").lines if one["url"].endswith("/a"))
+    assert (row["outcome"], row["reason"]) == (outcome, reason)
+
+
 PIPELINE = """
 class Stamp:
     def process_item(self, item):
@@ -204,7 +219,8 @@ BAD = {
         "class MySource(scrapy.Spider): name = 'x'\n",
         "has to be a subclass",
     ),
-    "broken module": ("mypackage.MySource", "class MySource(\n", "cannot be loaded"),
+    "broken module": ("mypackage.MySource", "class MySource(\n", "__init__.py:7)"),
+    "module that raises": ("mypackage.MySource", "{}['nothing']\n", "KeyError: 'nothing' ("),
 }
 
 

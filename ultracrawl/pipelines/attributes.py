@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 from itemadapter import ItemAdapter
 
@@ -12,6 +13,7 @@ from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
 
 _FIELDS = frozenset(field.name for field in fields(Document))
+_TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})
 
 
 class AttributePipeline(DocumentPipeline):
@@ -28,13 +30,22 @@ class AttributePipeline(DocumentPipeline):
 
 def _document(item: ItemAdapter, visit: Visit) -> Document:
     """Return an item of another kind as a document; its attributes may be written as single values."""
-    known = {name: value for name, value in item.items() if name in _FIELDS}
+    known = {name: _text(name, value) for name, value in item.items() if name in _FIELDS}
     attributes = item.get("attributes", {})
     known["attributes"] = {
         str(name).lower(): [str(one) for one in listed(value) if one is not None]
         for name, value in attributes.items()
     }
     return Document(**{**_identity(visit), **known})
+
+
+def _text(name: str, value: Any) -> Any:
+    """Return the value of a field, a number as a text where a text belongs. Raises `TypeError` for anything else."""
+    if name not in _TEXTS or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return str(value)
+    raise TypeError(f"`{name}` of a document is {type(value).__name__}, not a text")
 
 
 def _identity(visit: Visit) -> dict[str, str]:
