@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -11,9 +11,9 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot import rules_path
 from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
-from ultracrawl.cli.text_file import read_file, replace_file
+from ultracrawl.dialects.portal_robot.file_text import read_file
 from ultracrawl.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
 from ultracrawl.jobs.robot_schedule import ScheduleKeeper
 from ultracrawl.model import DefinitionError
@@ -91,9 +91,7 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
             added.append(Appointment(Action.STOP, *parse_time(stop), parse_days(stop_days or days)))
     except ScheduleError as error:
         raise UserError(str(error)) from error
-    before = read_file(path) if path.exists() else ""
-    lines = [before.rstrip("\n"), *(schedule_line(one).rstrip("\n") for one in added)]
-    replace_file(path, "\n".join(filter(None, lines)) + "\n", mode=0o644)
+    _append(path, added)
     for one in added:
         click.echo(f"{one.action.value:<5}  {one}")
 
@@ -124,15 +122,32 @@ def run(name: str | None, config: str | None) -> None:
     ScheduleKeeper(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo).keep()
 
 
+def _append(path: Path, added: Iterable[Appointment]) -> None:
+    """Write times behind those of the file, on lines of their own. Raises `WorkError`."""
+    lines = "".join(map(schedule_line, added))
+    try:
+        if not path.exists():
+            path.write_text(lines, encoding="utf-8")
+            return
+        file = read_file(path)
+        end = "" if file.text.endswith("\n") or not file.text else "\n"
+        file.replace(f"{file.text}{end}{lines}")
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error.strerror}") from error
+
+
 def _path(config: str | None) -> Path:
     return rules_path(config).with_name(SCHEDULE_FILE)
 
 
 def _times(path: Path) -> list[Appointment]:
     """Return the times of a schedule; a file that is not there has none. Raises `DefinitionError`, `UserError`."""
-    if not path.exists():
+    try:
+        times, read = read_schedule(read_file(path).text, str(path))
+    except FileNotFoundError:
         return []
-    times, read = read_schedule(read_file(path), str(path))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
     fatal = [finding for finding in read.findings if finding.fatal]
     if fatal:
         raise DefinitionError(fatal)

@@ -6,12 +6,10 @@ import asyncio
 import json
 import logging
 import time
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ultracrawl.errors import WorkError
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.extensions.leaving.scope import with_links_left
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
@@ -77,19 +75,6 @@ def end_run(session: CrawlSession, started: float) -> None:
     session.state.end_run(session.run)
 
 
-def abandon(session: CrawlSession) -> None:
-    """Let go of what a session holds that could not be opened; a run that it began is resumed by the next start."""
-    session.hosts.close()
-    session.conversion.close()
-    with suppress(WorkError):  # the error that kept it from being opened is the one that counts
-        if "feed" in vars(session):
-            session.feed.close(timeout=10.0)
-    with suppress(WorkError):
-        if "state" in vars(session):
-            session.state.close()
-    session.control.close()
-
-
 def in_words(seconds: float) -> str:
     """Return a moment (seconds since the epoch) as reports write it, in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -101,7 +86,14 @@ def _delete(session: CrawlSession) -> None:
     guard = DeletionGuard(section.percent, section.always)
     deletions = Deletions(session.state, session.feed, session.duplicates.recount)
     complete = not session.report.interrupted and not _unfinished(session)
-    problem = deletions.apply(guard, by_definition=session.remade, complete=complete)
+    run = session.run
+    problem = deletions.apply(
+        guard, by_definition=session.remade, complete=complete, before=0 if session.replay else run.deleted
+    )
+    if deletions.counted and not session.replay:
+        session.flush()
+        session.run = replace(run, deleted=run.deleted + deletions.counted)
+        session.state.end_run(session.run)
     if problem:
         session.report.problems.append(problem)
         logger.warning(problem)
