@@ -34,11 +34,12 @@ class SiteOutlook:
         """Why it is not asked now; empty if it could be."""
         if self.given_up:
             return f"given up in run {self.row.given_up}"
-        if not self.queued:
-            return "nothing of it waits"
+        idle = "" if self.queued else "nothing of it waits"
+        if idle and not self.running:
+            return idle
         if self.suspended_until:
             return "suspended by variable_delay"
-        return self.row.why if self.row.next_at > self.now else ""
+        return self.row.why if self.row.next_at > self.now else idle
 
     @property
     def next_at(self) -> float | None:
