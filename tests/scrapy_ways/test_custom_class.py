@@ -92,6 +92,46 @@ def test_any_kind_of_item_becomes_a_document(project: Desk, site: Site, item: st
     assert len(exported) == 2
 
 
+ODD_VALUES = """
+from datetime import date
+from decimal import Decimal
+
+class MySource(SourceSpider):
+    def documents(self, response, page):
+        yield {"search_attributes": {
+            "Price": [Decimal("3.5"), "12", "abc", float("nan"), None], "Day": date(2024, 5, 1),
+            "Product": [7, None, {"a": 1}, b"x", ""], "Author": "Ann", "Nothing": 1,
+        }}
+
+class Stamp:
+    def process_item(self, item):
+        item["search_attributes"]["Edition"] = 3
+        item["search_attributes"]["Subject"] = "whole"
+        item["search_attributes"]["Description"] = {"no": "value"}
+        return item
+"""
+
+
+def test_values_that_no_index_can_hold_are_left_out_and_poison_nothing(project: Desk, url: str) -> None:
+    own_class(project, ODD_VALUES)
+    settings = {"ITEM_PIPELINES": {"mypackage.Stamp": 500}}
+    project.define(site={"start_urls": [f"{url}/a"], "class": "mypackage.MySource", "settings": settings})
+    with (project.directory / "ultracrawl.yaml").open("a") as stream:
+        stream.write("attributes: {Product: string, Price: number, Day: date, Edition: number}\n")
+    ended = project.ultracrawl("crawl", "--json")
+    assert ended.code == 0, ended.err
+    assert (ended.run["indexed"], ended.run["dropped_values"], ended.run["problems"]) == (1, 6, [])
+    (hit,) = project.ultracrawl("search", "--json", "vacation").json["hits"]
+    found = {
+        name: hit["attributes"].get(name)
+        for name in ("Price", "Day", "Product", "Author", "Edition", "Subject")
+    }
+    assert found == {
+        "Price": [3.5, 12.0], "Day": ["2024-05-01 00:00:00+00:00"], "Product": ["7"], "Author": ["Ann"],
+        "Edition": [3.0], "Subject": ["whole"],
+    }  # fmt: skip
+
+
 def test_a_page_that_is_gone_takes_its_own_document_along(project: Desk, site: Site) -> None:
     own_class(project, CLASS.replace("ITEM", '{"url": "https://other.example/", "text": "unheard of words"}'))
     project.crawled("site")
@@ -132,6 +172,21 @@ def test_an_error_in_it_costs_one_page(project: Desk) -> None:
     assert "cannot make sense of it" in row["reason"]
 
 
+FIELDS = {
+    "a number": ("{'title': 2024}", "NEW", ""),
+    "a list": ("{'text': ['a', 'b']}", "FAILED", "TypeError: `text` of a document is list, not a text"),
+}
+
+
+@pytest.mark.parametrize(("item", "outcome", "reason"), FIELDS.values(), ids=list(FIELDS))
+def test_texts_of_a_document_are_texts(project: Desk, url: str, item: str, outcome: str, reason: str) -> None:
+    own_class(project, CLASS.replace("ITEM", item))
+    project.define(site={"start_urls": [f"{url}/a"], "class": "mypackage.MySource"})
+    project.ultracrawl("crawl")
+    (row,) = (one for one in project.ultracrawl("urls", "--json").lines if one["url"].endswith("/a"))
+    assert (row["outcome"], row["reason"]) == (outcome, reason)
+
+
 PIPELINE = """
 class Stamp:
     def process_item(self, item):
@@ -164,7 +219,8 @@ BAD = {
         "class MySource(scrapy.Spider): name = 'x'\n",
         "has to be a subclass",
     ),
-    "broken module": ("mypackage.MySource", "class MySource(\n", "cannot be loaded"),
+    "broken module": ("mypackage.MySource", "class MySource(\n", "__init__.py:7)"),
+    "module that raises": ("mypackage.MySource", "{}['nothing']\n", "KeyError: 'nothing' ("),
 }
 
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from ultracrawl.errors import UserError
 from ultracrawl.model import Document, Page, RobotsDirectives
 from ultracrawl.robots import RobotsPolicy
 from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
@@ -244,5 +245,16 @@ def test_catalog(tmp_path):
     catalog = Catalog(adhoc(["https://handbook.example/"], tmp_path))
     assert list(catalog) == ["handbook.example"]
     assert catalog.find("handbook.example") is catalog["handbook.example"]
-    with pytest.raises(Exception, match=r"did you mean `handbook.example`"):
+    with pytest.raises(Exception, match=r"did you mean 'handbook.example'"):
         catalog.find("handbok.example")
+
+
+def test_a_catalog_names_all_unknown_sources_at_once(tmp_path):
+    catalog = Catalog(adhoc(["https://handbook.example/"], tmp_path))
+    assert [one.name for one in catalog.chosen([])] == ["handbook.example"]
+    assert len(catalog.chosen(["handbook.example", "handbook.example"])) == 1
+    with pytest.raises(UserError) as raised:
+        catalog.chosen(["handbok.example", "wiki", "handbook.example"])
+    first, second = str(raised.value).split("; no source")
+    assert first == "no source is named 'handbok.example'; did you mean 'handbook.example'?"
+    assert second == " is named 'wiki'; the sources are: handbook.example"

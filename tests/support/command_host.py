@@ -78,7 +78,7 @@ def load() -> None:
     from ultracrawl.cli.main import VERBS
 
     for verb in VERBS.values():
-        import_module(f"ultracrawl.cli.{verb}")
+        import_module(f"ultracrawl.cli.{verb.module}")
     for name in DYNAMIC:
         with contextlib.suppress(ImportError):  # an extra that is not installed
             import_module(name)

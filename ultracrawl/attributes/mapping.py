@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ultracrawl.attributes.making import MadeValue, with_made
 from ultracrawl.attributes.schema import SearchAttribute
-from ultracrawl.attributes.values import convert
+from ultracrawl.attributes.values import convert, typed
 from ultracrawl.content import first_words
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.urls import host_of
@@ -86,6 +86,20 @@ class AttributeMap:
             mapped.add("text", self._schema["Description"], [first_words(document.text)])
         return mapped
 
+    def typed(self, given: Mapping[str, object]) -> MappedAttributes:
+        """Return search attributes that a program has set, in lists or alone, each value as one of its type."""
+        found = MappedAttributes()
+        for name, values in given.items():
+            attribute = self._schema.get(name)
+            kept = found.values.setdefault(name, []) if attribute else []
+            for value in listed(values):
+                made = typed(value, attribute.type) if attribute else None
+                if made is not None:
+                    kept.append(made)
+                elif value is not None and value != "":
+                    found.dropped.append(Dropped(name, attribute or SearchAttribute(name), str(value)))
+        return found
+
     def _basics(self, document: Document) -> tuple[tuple[str, str], ...]:
         return (
             ("Title", document.title),
@@ -94,6 +108,11 @@ class AttributeMap:
             ("Host", host_of(document.url).lower()),
             ("LastModifiedDate", document.last_modified),
         )
+
+
+def listed(value: object) -> list[object]:
+    """Return what stands for several values as a list, and anything else as a list of one."""
+    return list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
 
 
 def _own(name: str, document: Document) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 
 from ultracrawl.attributes.schema import AttributeType
 from ultracrawl.content.dates import parse_http_date, parse_w3c_date
@@ -18,6 +19,20 @@ def convert(text: str, kind: AttributeType) -> AttributeValue | None:
     if kind is AttributeType.STRING:
         return text
     return parse_number(text) if kind is AttributeType.NUMBER else parse_date(text)
+
+
+def typed(value: object, kind: AttributeType) -> AttributeValue | None:
+    """Return whatever a program gives as a value of a type, or None if it has no meaning in that type."""
+    if isinstance(value, str):
+        return convert(value, kind)
+    if isinstance(value, date):
+        moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+        return convert(moment.isoformat() if kind is AttributeType.DATE else value.isoformat(), kind)
+    if not isinstance(value, int | float | Decimal) or kind is AttributeType.DATE:
+        return None
+    if kind is AttributeType.STRING:
+        return str(value)
+    return float(value) if math.isfinite(value) else None
 
 
 def parse_number(text: str) -> float | None:

@@ -9,7 +9,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.inline import InlineIndexer
-from ultracrawl.index.open import IndexConfig
+from ultracrawl.index.open import IndexConfig, require_engine
 from ultracrawl.index.open import open_index as open_engine
 from ultracrawl.index.outlet import Indexer, Outlet
 from ultracrawl.index.outlets import Outlets, queue_folder, queue_folders
@@ -147,6 +147,10 @@ def former_indexes(project: Project, source: DataSource) -> list[str]:
 
 
 def open_indexer(project: Project, name: str = PROJECT_INDEX) -> Indexer:
-    """Return what applies cache segments to an index: a process of its own, except for the engine in memory."""
+    """Return what applies cache segments to an index: a process of its own, except for the engine in memory.
+
+    Raises `MissingExtraError` here, and not in that process, which would be after the first pages.
+    """
     config = index_config(project, name)
+    require_engine(config.engine)
     return InlineIndexer(open_engine(config)) if config.engine == "memory" else IndexProcess(config)

@@ -40,7 +40,7 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("add")
+@command.command("add", short_help="Add the collections of a file, or update those that exist.")
 @click.argument("file")
 @_CONFIG
 def add(file: str, config: str | None) -> None:
@@ -67,7 +67,7 @@ def add(file: str, config: str | None) -> None:
         click.echo(f"{name}: {what}")
 
 
-@command.command("list")
+@command.command("list", short_help="List the collections, with sub-collections and logins.")
 @_CONFIG
 @json_option
 def list_collections(config: str | None, as_json: bool) -> None:
@@ -130,7 +130,7 @@ def remove(name: str, yes: bool, config: str | None) -> None:
     click.echo(f"{name}: removed")
 
 
-@command.command("suspend")
+@command.command("suspend", short_help="Pause the running crawl of a collection.")
 @_NAME
 @_CONFIG
 @click.pass_context
@@ -144,7 +144,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
     context.invoke(pause.command, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
-@command.command("resume")
+@command.command("resume", short_help="Let the paused crawl of a collection go on.")
 @_NAME
 @_CONFIG
 @click.pass_context
@@ -174,7 +174,7 @@ def refresh(context: click.Context, name: str, force: bool, config: str | None, 
     context.invoke(crawl.command, sources=parts_of(name, config), config=config, force=force, as_json=as_json)
 
 
-@command.command("reprocess")
+@command.command("reprocess", short_help="Send items to the index again, as they are stored.")
 @_NAME
 @click.option(
     "--site", "sites", multiple=True, metavar="HOST", help="Only the items of this site; may be repeated."
@@ -213,7 +213,7 @@ def verify(context: click.Context, file: str) -> None:
     context.invoke(lint_verb.command, files=(file,))
 
 
-@command.command("statistics")
+@command.command("statistics", short_help="Show what each collection holds, and its last cycle.")
 @_CONFIG
 @json_option
 @click.pass_context
@@ -227,7 +227,7 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
     context.invoke(status.command, config=str(file_of(config)), as_json=as_json)
 
 
-@command.command("encrypt")
+@command.command("encrypt", short_help="Print a password as it may stand in the file.")
 @click.option(
     "--key",
     type=click.Path(path_type=Path),
@@ -247,13 +247,13 @@ def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: 
     context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
 
 
-@command.command("show")
+@command.command("show", short_help="Show the status of a site, or of a URI.")
 @click.argument("place")
 @_CONFIG
 @json_option
 @click.pass_context
 def show(context: click.Context, place: str, config: str | None, as_json: bool) -> None:
-    """Show the status of a site (a host), or of a URI; the same as `ultracrawl status SITE` and `explain URL`.
+    """Show the status of PLACE, a site (a host) or a URI; the same as `ultracrawl status SITE` and `explain URL`.
 
     \b
     Examples:

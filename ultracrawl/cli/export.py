@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
@@ -54,15 +55,26 @@ def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:
 
 
 def _write(path: Path, answers: Iterator[StoredAnswer]) -> int:
-    compress = path.suffix == ".gz"
-    number = 0
+    """Write the file and return the number of documents. Raises `UserError`, `WorkError`; half a file does not stay."""
     try:
-        with path.open("xb") as file:
-            file.write(warc_info(f"ultracrawl/{__version__}", time.time(), compress=compress))
-            for number, answer in enumerate(answers, 1):  # noqa: B007 - the count is the result
-                file.write(warc_response(answer, compress=compress))
+        file = path.open("xb")
     except FileExistsError as error:
         raise UserError(f"{path} exists already; name another file or remove it") from error
     except OSError as error:
         raise WorkError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        with file:
+            return _write_records(file, answers, compress=path.suffix == ".gz")
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise WorkError(f"{path} cannot be written: {error.strerror}") from error
+        raise
+
+
+def _write_records(file: BinaryIO, answers: Iterator[StoredAnswer], *, compress: bool) -> int:
+    number = 0
+    file.write(warc_info(f"ultracrawl/{__version__}", time.time(), compress=compress))
+    for number, answer in enumerate(answers, 1):  # noqa: B007 - the count is the result
+        file.write(warc_response(answer, compress=compress))
     return number

@@ -36,13 +36,13 @@ def pause(source: str, destination: str, config: str | None, as_json: bool) -> N
     _order(source, destination, config, as_json, paused=True)
 
 
-@command.command("resume")
+@command.command("resume", short_help="Let what was held back go to one destination, or to all.")
 @click.argument("source")
 @click.argument("destination", default="")
 @config_option
 @json_option
 def resume(source: str, destination: str, config: str | None, as_json: bool) -> None:
-    """Let what was held back go to one DESTINATION, or to all that are not paused themselves.
+    """Let what was held back of SOURCE go to one DESTINATION, or to all that are not paused themselves.
 
     \b
     Example:
@@ -51,7 +51,7 @@ def resume(source: str, destination: str, config: str | None, as_json: bool) -> 
     _order(source, destination, config, as_json, paused=False)
 
 
-@command.command("status")
+@command.command("status", short_help="Show the destinations of sources, and what waits for each.")
 @click.argument("sources", nargs=-1)
 @config_option
 @json_option

@@ -48,7 +48,7 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("info")
+@command.command("info", short_help="Show how many documents it holds, and the room it takes.")
 @index_option
 @config_option
 @json_option
@@ -72,7 +72,7 @@ def info(name: str, config: str | None, as_json: bool) -> None:
         click.echo(f"  {count:>9,}  {source}")
 
 
-@command.command("check")
+@command.command("check", short_help="Read the whole index, and say what is wrong.")
 @index_option
 @config_option
 @json_option
@@ -93,7 +93,7 @@ def check(name: str, config: str | None, as_json: bool) -> None:
         raise IndexStoreError("the index is damaged; `ultracrawl index rebuild` repairs it")
 
 
-@command.command("optimise")
+@command.command("optimise", short_help="Merge all segments into one, and free space.")
 @index_option
 @config_option
 @json_option
@@ -110,7 +110,7 @@ def optimise(name: str, config: str | None, as_json: bool) -> None:
     _tell("optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json)
 
 
-@command.command("rebuild")
+@command.command("rebuild", short_help="Index every document anew, without any request.")
 @index_option
 @config_option
 @json_option

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import click
 
@@ -15,37 +15,45 @@ from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.garbage import collect_seldom
 
+
+class Verb(NamedTuple):
+    """A verb: the module that has it, and what `ultracrawl --help` says of it."""
+
+    module: str
+    line: str
+
+
 VERBS = {
-    "admin": "admin",
-    "approve": "approve",
-    "approve-deletions": "approve_deletions",
-    "convert": "convert",
-    "crawl": "crawl",
-    "explain": "explain",
-    "export": "export",
-    "feeding": "feeding",
-    "index": "index",
-    "init": "init",
-    "lint": "lint",
-    "lists": "lists",
-    "load-metadata": "load_metadata",
-    "pause": "pause",
-    "plan": "plan",
-    "probe": "probe",
-    "queue": "queue",
-    "reindex": "reindex",
-    "resume": "resume",
-    "robot": "robot",
-    "schema": "schema",
-    "screened": "screened",
-    "search": "search",
-    "secret": "secret",
-    "simulate": "simulate",
-    "status": "status",
-    "stop": "stop",
-    "urls": "urls",
+    "admin": Verb("admin", "Change and steer FAST crawl collections in an XML file."),
+    "approve": Verb("approve", "Let documents that wait into the index; remove URLs."),
+    "approve-deletions": Verb("approve_deletions", "Let documents leave the index that were held back."),
+    "convert": Verb("convert", "Print definitions as YAML, or as the files of a robot."),
+    "crawl": Verb("crawl", "Crawl sources and bring the index up to date."),
+    "explain": Verb("explain", "Say which rule lets a URL in or turns it away."),
+    "export": Verb("export", "Write stored documents to a WARC file."),
+    "feeding": Verb("feeding", "Hold back what goes to the indexes, or let it go."),
+    "index": Verb("index", "Look at the index, check it, or work on it."),
+    "init": Verb("init", "Write a small project of your own, ready for Scrapyd."),
+    "lint": Verb("lint", "Report every mistake in definition files at once."),
+    "lists": Verb("lists", "Print the values that search attributes may have."),
+    "load-metadata": Verb("load_metadata", "Load lists of values from an XML file."),
+    "pause": Verb("pause", "Pause running crawls."),
+    "plan": Verb("plan", "Show what a change of the definition drops and adds."),
+    "probe": Verb("probe", "Find out what a crawler meets at a site."),
+    "queue": Verb("queue", "Show what is due, in which order and why."),
+    "reindex": Verb("reindex", "Make documents again from what is stored."),
+    "resume": Verb("resume", "Let paused crawls go on."),
+    "robot": Verb("robot", "Control a portal robot; edit its sites and rules."),
+    "schema": Verb("schema", "Print the JSON schema of the definition file."),
+    "screened": Verb("screened", "List links that were turned away, and by which rule."),
+    "search": Verb("search", "Search the index."),
+    "secret": Verb("secret", "Encrypt passwords for definitions."),
+    "simulate": Verb("simulate", "Show what the filters of a robot do with URLs."),
+    "status": Verb("status", "Show what each source holds, and how its last run went."),
+    "stop": Verb("stop", "End running crawls cleanly."),
+    "urls": Verb("urls", "List every known URL with its latest outcome."),
 }
-"""Verb to module; a module is imported only when its verb is used."""
+"""The verbs by name; a module is imported only when its verb is used."""
 
 
 class Verbs(click.Group):
@@ -59,10 +67,15 @@ class Verbs(click.Group):
         """Import and return the command of a verb."""
         if cmd_name not in VERBS:
             return None
-        module = importlib.import_module(f"ultracrawl.cli.{VERBS[cmd_name]}")
+        module = importlib.import_module(f"ultracrawl.cli.{VERBS[cmd_name].module}")
         command = module.command
         assert isinstance(command, click.Command)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, VERBS[name].line) for name in self.list_commands(ctx)])
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -121,8 +134,9 @@ def _run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        # Most of all: the output is redirected to a disk that is full.
-        place = error.filename or "the output"
+        # Most of all: the output is redirected to a disk that is full, or somebody has removed the folder we are in.
+        nameless = "the working directory" if isinstance(error, FileNotFoundError) else "the output"
+        place = error.filename or nameless
         return _told(f"ultracrawl: {place}: {error.strerror or error}", 1)
     return code
 

@@ -16,7 +16,7 @@ from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.places import placed, scrapy_place
-from ultracrawl.sources import DataSource, Project, require
+from ultracrawl.sources import Catalog, DataSource, Project, require
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_HINTS = 3
@@ -68,12 +68,7 @@ def found_definitions(config: str | None = None) -> tuple[str | None, str]:
 
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
     """Return the named sources, or all. Raises `UserError` for a name that does not exist."""
-    wanted = list(names)
-    unknown = [name for name in wanted if name not in project.sources]
-    if unknown:
-        known = ", ".join(sorted(project.sources)) or "none"
-        raise UserError(f"no source is named {', '.join(map(repr, unknown))}; the sources are: {known}")
-    return [project.sources[name] for name in dict.fromkeys(wanted)] or list(project.sources.values())
+    return Catalog(project).chosen(names)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

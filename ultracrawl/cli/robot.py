@@ -78,7 +78,12 @@ def config_option(function: Callable[..., None]) -> Callable[..., None]:
 @config_option
 @json_option
 def list_sites(config: str | None, as_json: bool) -> None:
-    """List the sites: hosts, starting points, rules in their order."""
+    """List the sites: hosts, starting points, rules in their order.
+
+    \b
+    Example:
+      ultracrawl robot list-sites -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     for site in _rules(config).sites:
         if as_json:
             print_json(_site_json(site))
@@ -95,7 +100,7 @@ def list_sites(config: str | None, as_json: bool) -> None:
             click.echo(f"  rule   {use.rule}{'' if use.enabled else '  off'}")
 
 
-@command.command("create-site")
+@command.command("create-site", short_help="Add a site.")
 @click.argument("name")
 @click.option("--domain", is_flag=True, help="The site is a domain with all hosts below it.")
 @click.option(
@@ -146,7 +151,12 @@ def host_line(name: str) -> str:
 @click.argument("names", nargs=-1, required=True)
 @config_option
 def delete_site(names: tuple[str, ...], config: str | None) -> None:
-    """Delete the sites NAMES. Their descriptions leave the index with the next run."""
+    """Delete the sites NAMES. Their descriptions leave the index with the next run.
+
+    \b
+    Example:
+      ultracrawl robot delete-site www.example.com -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
 
     def change(editor: RulesEditor) -> None:
         for name in names:
@@ -169,7 +179,10 @@ def _switching(kind: str, verb: str, *, on: bool) -> click.Command:
         change_rules(config, change)
         click.echo(f"{verb}d: {', '.join(names)}")
 
-    switch.__doc__ = f"{verb.capitalize()} the {what} NAMES; they stay in the file."
+    example = f"ultracrawl robot {verb}-{what} NAME -c config/robot.conf"
+    switch.__doc__ = (
+        f"{verb.capitalize()} the {what} NAMES; they stay in the file.\n\n\b\nExample:\n  {example}"
+    )
     return click.command(f"{verb}-{what}")(switch)
 
 
@@ -178,11 +191,16 @@ for _kind in ("site", "filterrule"):
     command.add_command(_switching(_kind, "disable", on=False))
 
 
-@command.command("list-rules")
+@command.command("list-rules", short_help="List the filter rules, and which sites use them.")
 @config_option
 @json_option
 def list_rules(config: str | None, as_json: bool) -> None:
-    """List the filter rules: whether they are on, used by default, and in which sites they are used."""
+    """List the filter rules: whether they are on, used by default, and in which sites they are used.
+
+    \b
+    Example:
+      ultracrawl robot list-rules -c config/robot.conf --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     rules = _rules(config)
     for rule in rules.rules:
         used = [site.name for site in rules.sites if any(use.rule == rule.name for use in site.uses)]
@@ -203,7 +221,7 @@ def list_rules(config: str | None, as_json: bool) -> None:
             click.echo(f"  used by {', '.join(used)}")
 
 
-@command.command("create-rule")
+@command.command("create-rule", short_help="Add a filter rule.")
 @click.argument("name")
 @click.option("--source", default="url", help="What is looked at: url, protocol, host, path or type.")
 @click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
@@ -238,12 +256,17 @@ def create_rule(
     click.echo(f"created: {name}")
 
 
-@command.command("delete-rule")
+@command.command("delete-rule", short_help="Delete a filter rule, and its uses.")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @config_option
 def delete_rule(name: str, yes: bool, config: str | None) -> None:
-    """Delete the filter rule NAME, and the lines of sites that use it."""
+    """Delete the filter rule NAME, and the lines of sites that use it.
+
+    \b
+    Example:
+      ultracrawl robot delete-rule drafts --yes -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     if not yes:
         click.confirm(f"Delete the rule {name} and its uses?", abort=True)
     change_rules(config, lambda editor: editor.remove("filterrule", name))

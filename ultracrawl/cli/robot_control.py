@@ -49,7 +49,7 @@ def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSou
     return project, sources[0]
 
 
-@click.command("start")
+@click.command("start", short_help="Start the robot.")
 @click.option("--background", is_flag=True, help="Start it as a process of its own, and return.")
 @click.option("-v", "--verbose", is_flag=True, help="Log what the crawler does to standard error.")
 @robot_options
@@ -114,12 +114,12 @@ pause = _order(
 resume = _order(Command.RESUME, "Let a paused robot go on.", "It is Running or Idle then, as it was before.")
 restart = _order(
     Command.RESTART,
-    "End the run of the robot and begin a new one, in the same process.",
-    "A run that was not finished goes on with what waits.",
+    "End the run of the robot and begin a new one.",
+    "The process stays the same. A run that was not finished goes on with what waits.",
 )
 
 
-@click.command("status")
+@click.command("status", short_help="Show what the robot is doing, and its numbers.")
 @robot_options
 @json_option
 def status(config: str | None, name: str | None, as_json: bool) -> None:

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _CSID = "x-catalog://localhost:80/robot"
 
 
-@click.command("create")
+@click.command("create", short_help="Write the files of a new robot into a folder.")
 @click.argument("directory", metavar="DIR")
 @click.option("--name", metavar="NAME", help="Its name, the last part of its csid. Default: that of DIR.")
 @click.option(

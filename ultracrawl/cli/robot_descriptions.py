@@ -15,8 +15,10 @@ from ultracrawl.jobs.descriptions import export_descriptions, import_description
 FORMATS = ("soif", "json")
 
 
-@click.command("export-rds")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="soif", show_default=True)
+@click.command("export-rds", short_help="Write descriptions as SOIF or JSON.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="soif", show_default=True, help="The form."
+)
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Default: standard output."
 )
@@ -46,7 +48,7 @@ def export_rds(
     click.echo(f"{number:,} descriptions written to {output}", err=True)
 
 
-@click.command("import-rds")
+@click.command("import-rds", short_help="Put descriptions of others into the index.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--as",

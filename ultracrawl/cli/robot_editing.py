@@ -10,7 +10,7 @@ from ultracrawl.dialects.portal_robot.export.writing import between_quotes
 from ultracrawl.errors import UserError
 
 
-@click.command("edit-site")
+@click.command("edit-site", short_help="Change a site.")
 @click.argument("name")
 @click.option(
     "--kind", type=click.Choice(["server", "domain"]), help="Its hosts alone, or all below them as well."
@@ -80,7 +80,7 @@ def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
         raise UserError(f"the site {site!r} has no {word} {', '.join(values.values())}")
 
 
-@click.command("edit-rule")
+@click.command("edit-rule", short_help="Change a filter rule.")
 @click.argument("name")
 @click.option(
     "--source", default="url", help="What --string is compared with: url, protocol, host, path or type."

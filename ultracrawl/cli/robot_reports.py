@@ -17,12 +17,16 @@ from ultracrawl.jobs.robot_facts import Fact, configuration, versions
 from ultracrawl.jobs.robot_report import excluded_urls, servers_found, waiting_urls
 
 
-@click.group("report")
+@click.group("report", short_help="Show what became of the URLs of the robot.")
 def report() -> None:
     """Show what became of the robot's URLs, and what the robot is made of.
 
     `ultracrawl queue` shows in which order and why URLs are due.
-    """
+
+    \b
+    Example:
+      ultracrawl robot report excluded -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
 @report.command("excluded")
@@ -52,7 +56,7 @@ def excluded(reason: str | None, config: str | None, name: str | None, as_json: 
                 tell(f"{one.url}  ({one.reason})" if one.reason else one.url)
 
 
-@report.command("servers")
+@report.command("servers", short_help="Show all servers that the robot has met.")
 @robot_options
 @json_option
 def servers(config: str | None, name: str | None, as_json: bool) -> None:
@@ -93,24 +97,34 @@ def waiting(limit: int, config: str | None, name: str | None, as_json: bool) -> 
             click.echo(f"{depth:>5}  {url}")
 
 
-@report.command("overview")
+@report.command("overview", short_help="Show state and numbers of the robot.")
 @robot_options
 @json_option
 def overview(config: str | None, name: str | None, as_json: bool) -> None:
-    """Show state and numbers of the robot, as `ultracrawl robot status` does."""
+    """Show state and numbers of the robot, as `ultracrawl robot status` does.
+
+    \b
+    Example:
+      ultracrawl robot report overview -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     show_status(config, name, as_json=as_json)
 
 
-@report.command("version")
+@report.command("version", short_help="Show the versions of program, Python and libraries.")
 @robot_options
 @json_option
 def version(config: str | None, name: str | None, as_json: bool) -> None:
-    """Show the versions of the program, of Python and of libraries, and where index and state are."""
+    """Show the versions of the program, of Python and of libraries, and where index and state are.
+
+    \b
+    Example:
+      ultracrawl robot report version -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     project, _ = robot_source(config, name)
     _show(versions(project), as_json=as_json)
 
 
-@report.command("configuration")
+@report.command("configuration", short_help="Show every property as it takes effect, and where it is set.")
 @click.option("-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG.")
 @json_option
 def show_configuration(config: str | None, as_json: bool) -> None:

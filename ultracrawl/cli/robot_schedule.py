@@ -30,7 +30,7 @@ from ultracrawl.state.control import Command
 STOP_TIMEOUT = 600.0
 
 
-@click.group("schedule")
+@click.group("schedule", short_help="Start and stop the robot at given times.")
 def schedule() -> None:
     """Start and stop times of a robot, in the schedule.conf beside its robot.conf.
 
@@ -53,7 +53,12 @@ def _config(function: Callable[..., None]) -> Callable[..., None]:
 @_config
 @json_option
 def list_times(config: str | None, as_json: bool) -> None:
-    """List the times, and which comes next."""
+    """List the times, and which comes next.
+
+    \b
+    Example:
+      ultracrawl robot schedule list -c config/robot.conf
+    """  # noqa: D301 - click's mark for a block that keeps its lines
     times = _times(_path(config))
     for one in times:
         if as_json:

@@ -24,7 +24,7 @@ def command() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-@command.command("new-key")
+@command.command("new-key", short_help="Write a new key into a file.")
 @click.argument("file", type=click.Path(path_type=Path))
 def make_key(file: Path) -> None:
     """Write a new key into FILE, which only you may read then; name it as `key_file` in the project file.

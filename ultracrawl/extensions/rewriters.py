@@ -6,10 +6,9 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from scrapy.utils.misc import load_object
-
 from ultracrawl.boundary import UrlRewriter
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.extensions.own_code import load_own
 from ultracrawl.sources import DataSource
 
 
@@ -19,12 +18,7 @@ def load_rewriter(source: DataSource) -> UrlRewriter | None:
     if path is None:
         return None
     place = f"source {source.name!r}: rewriter {path!r}"
-    try:
-        made = load_object(path)
-    except (ImportError, NameError, ValueError, SyntaxError) as error:
-        raise UserError(
-            f"{place} cannot be loaded: {error}; install its package, or run where its scrapy.cfg is"
-        ) from error
+    made = load_own(path, place)
     if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
         raise UserError(f"{place} has to be a subclass of ultracrawl.boundary.UrlRewriter")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import NotConfigured
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from ultracrawl.extensions.access.desk import AccessDesk
     from ultracrawl.model import Decision
+
+logger = logging.getLogger(__name__)
 
 
 class AddressGuard(Protocol):
@@ -28,6 +31,17 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
         return CrawlSession.of(crawler).rules.addresses
     except NotConfigured:
         return None
+
+
+def remark_once(crawler: Crawler, remark: str) -> None:
+    """Have log and report of a crawl tell of something that is no failure."""
+    try:
+        remarks = CrawlSession.of(crawler).report.remarks
+    except NotConfigured:
+        remarks = []
+    if remark not in remarks:
+        remarks.append(remark)
+        logger.warning("%s", remark)
 
 
 def access_of(crawler: Crawler) -> AccessDesk | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Hashable
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from twisted.web.client import HTTPConnectionPool
 from ultracrawl.extensions.access.outgoing import LANE, wants_fresh
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
 from ultracrawl.handlers.certifying import CertifyingPolicy
-from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of
+from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of, remark_once
 
 if TYPE_CHECKING:
     from typing import Self
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.extensions.access.desk import AccessDesk
     from ultracrawl.extensions.access.outgoing import Send
-
-logger = logging.getLogger(__name__)
 
 _ONCE = "once"
 """The lane of requests that each have a connection of their own; names of others hold a blank."""
@@ -58,6 +55,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         )
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._send: Send = self._fetch
+        self._crawler = crawler
         version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
         self._unspoken = "" if version == "1.1" else version
         if guard is not None:
@@ -96,7 +94,9 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
 
     async def _fetch(self, request: Request) -> Response:
         if self._unspoken:  # now, and not at the start, when no log of the run is open
-            logger.warning("http.version %s needs the extra `fast`; HTTP/1.1 is spoken", self._unspoken)
+            remark_once(
+                self._crawler, f"http.version {self._unspoken} needs the extra `fast`; HTTP/1.1 is spoken"
+            )
             self._unspoken = ""
         lane = self._lane(request)
         if LANE in request.meta and wants_fresh(request):

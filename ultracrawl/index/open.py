@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.errors import UserError
+from ultracrawl.errors import MissingExtraError, UserError
 from ultracrawl.index.engine import IndexEngine
 
 ENGINES = ("whoosh", "tantivy", "memory")
@@ -54,11 +54,14 @@ def open_index(config: IndexConfig) -> IndexEngine:
     raise UserError(f"unknown index engine {config.engine!r}; known are: {', '.join(ENGINES)}")
 
 
+def require_engine(engine: str) -> None:
+    """Raise `MissingExtraError` if an engine cannot be used for want of its library; nothing is loaded."""
+    if engine == "tantivy" and find_spec("tantivy") is None:
+        raise MissingExtraError("the index engine tantivy", "tantivy")
+
+
 def _open_tantivy(path: Path, attributes: dict[str, SearchAttribute]) -> IndexEngine:
-    if find_spec("tantivy") is None:
-        raise UserError(
-            "the index engine tantivy is not installed; install it with: pip install 'ultracrawl[tantivy]'"
-        )
+    require_engine("tantivy")
     from ultracrawl.index.tantivy import TantivyIndex  # noqa: PLC0415 - an extra that may be missing
 
     return TantivyIndex(path, attributes)

@@ -82,6 +82,10 @@ def _value_to_json(value: AttributeValue) -> Json:
         return {"date": as_utc(value).isoformat()}
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if not isinstance(value, str | int | float):
+        raise TypeError(
+            f"{value!r} is not an attribute value"
+        )  # else the whole batch could not be read again
     return value
 
 

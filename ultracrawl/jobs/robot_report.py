@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from ultracrawl import __version__
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.jobs.robot_control import RobotState, robot_state
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.moment import iso
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.state import StateStore
 from ultracrawl.urls import site_of
@@ -67,14 +67,10 @@ class RobotStatus:
             "pages_per_second": round(self.pages_per_second, 2),
             "last_run": dict(self.last_run) or None,
             "expired": self.expired,
-            "next_expiry": _iso(self.next_expiry),
+            "next_expiry": iso(self.next_expiry),
             "version": self.version,
-            "refreshed": _iso(self.refreshed),
+            "refreshed": iso(self.refreshed),
         }
-
-
-def _iso(moment: float) -> str | None:
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds") if moment else None
 
 
 def robot_status(project: Project, source: DataSource, clock: Callable[[], float] = time.time) -> RobotStatus:

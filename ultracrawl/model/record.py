@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from ultracrawl.model.moment import iso
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode, status_text
 
@@ -85,12 +85,6 @@ class UrlRecord:
             "checksum": self.checksum.hex() or None,
             "indexed": self.indexed,
             "leaving": self.leaving or None,
-            "first_seen": _iso(self.first_seen),
-            "last_fetched": _iso(self.last_fetched),
+            "first_seen": iso(self.first_seen),
+            "last_fetched": iso(self.last_fetched),
         }
-
-
-def _iso(seconds: float) -> str | None:
-    if not seconds:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -7,11 +7,13 @@ from typing import Any
 
 from itemadapter import ItemAdapter
 
+from ultracrawl.attributes.mapping import listed
 from ultracrawl.extensions import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
 
 _FIELDS = frozenset(field.name for field in fields(Document))
+_TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})
 
 
 class AttributePipeline(DocumentPipeline):
@@ -20,27 +22,30 @@ class AttributePipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Map the attributes of one document; values that do not fit their type are left out and counted."""
         document = item.item if isinstance(item.item, Document) else _document(item, visit)
-        mapped = self.session.rules.attributes.map(document)
-        values = mapped.values
-        for name, value in item.get("search_attributes", {}).items():
-            values[name] = _listed(value)
-        item["search_attributes"] = values
-        self.session.report.dropped_values += len(mapped.dropped)
+        rules = self.session.rules.attributes
+        mapped, own = rules.map(document), rules.typed(item.get("search_attributes", {}))
+        item["search_attributes"] = {**mapped.values, **own.values}
+        self.session.report.dropped_values += len(mapped.dropped) + len(own.dropped)
 
 
 def _document(item: ItemAdapter, visit: Visit) -> Document:
     """Return an item of another kind as a document; its attributes may be written as single values."""
-    known = {name: value for name, value in item.items() if name in _FIELDS}
+    known = {name: _text(name, value) for name, value in item.items() if name in _FIELDS}
     attributes = item.get("attributes", {})
     known["attributes"] = {
-        str(name).lower(): [str(one) for one in _listed(value) if one is not None]
+        str(name).lower(): [str(one) for one in listed(value) if one is not None]
         for name, value in attributes.items()
     }
     return Document(**{**_identity(visit), **known})
 
 
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
+def _text(name: str, value: Any) -> Any:
+    """Return the value of a field, a number as a text where a text belongs. Raises `TypeError` for anything else."""
+    if name not in _TEXTS or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return str(value)
+    raise TypeError(f"`{name}` of a document is {type(value).__name__}, not a text")
 
 
 def _identity(visit: Visit) -> dict[str, str]:

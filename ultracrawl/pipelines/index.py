@@ -7,7 +7,7 @@ from scrapy.exceptions import DropItem
 
 from ultracrawl.extensions import Visit
 from ultracrawl.index import IndexDocument
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import AttributeValue, StatusCode, UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.recrawl import classify
 
@@ -30,7 +30,7 @@ class IndexPipeline(DocumentPipeline):
             url=url,
             title=str(item.get("title", "")),
             text=str(item.get("text", "")),
-            attributes=item.get("search_attributes", {}),
+            attributes=self._values(item),
             secret_text=visit.hides_text,
         )
         if self.session.anchors is not None:
@@ -39,6 +39,12 @@ class IndexPipeline(DocumentPipeline):
             document = self.session.relations.dress(visit, document)
         self._hand_over(visit, document)
         item["checksum"] = visit.checksum.hex()
+
+    def _values(self, item: ItemAdapter) -> dict[str, list[AttributeValue]]:
+        """Return the search attributes as pipelines of others left them, without values that no index can hold."""
+        found = self.session.rules.attributes.typed(item.get("search_attributes", {}))
+        self.session.report.dropped_values += len(found.dropped)
+        return found.values
 
     def _hand_over(self, visit: Visit, document: IndexDocument) -> None:
         session = self.session

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.mistakes import closest, shown
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
 from ultracrawl.urls import DEFAULT_POLICY, host_of
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_MOST_NAMED = 20
 
 
 class Catalog(Mapping[str, DataSource]):
@@ -35,13 +36,22 @@ class Catalog(Mapping[str, DataSource]):
         source = self._sources.get(name)
         if source is None:
             guess = closest(name, self._sources)
-            known = (
-                f"did you mean `{guess}`?"
-                if guess
-                else f"the sources are {listed(sorted(self._sources)[:20])}"
-            )
-            raise UserError(f"there is no source {shown(name)}; {known}")
+            known = ", ".join(sorted(self._sources)[:_MOST_NAMED]) or "none"
+            instead = f"did you mean {guess!r}?" if guess else f"the sources are: {known}"
+            raise UserError(f"no source is named {name!r}; {instead}")
         return source
+
+    def chosen(self, names: Iterable[str]) -> list[DataSource]:
+        """Return the named sources, each once, or all. Raises one `UserError` for all unknown names."""
+        found, problems = [], []
+        for name in dict.fromkeys(names):
+            try:
+                found.append(self.find(name))
+            except UserError as error:
+                problems.append(str(error))
+        if problems:
+            raise UserError("; ".join(problems))
+        return found or list(self.values())
 
 
 def adhoc(urls: Sequence[str], base: Path) -> Project:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
-from scrapy.utils.misc import load_object
 
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
+from ultracrawl.extensions.own_code import load_own
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import DataSource, Project, require
 from ultracrawl.spiders.source import SourceSpider
@@ -80,21 +80,17 @@ class SourceSpiderLoader(SpiderLoader):
 
 def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     """Make the spider class of one source. Raises `UserError` if its `class` cannot be used."""
-    base = SourceSpider
-    if source.spider_class:
-        try:
-            base = load_object(source.spider_class)
-        except (ImportError, NameError, ValueError, SyntaxError) as error:
-            raise UserError(
-                f"source {source.name!r}: class {source.spider_class!r} cannot be loaded: {error}; "
-                "install its package, or run where its scrapy.cfg is"
-            ) from error
-        if not (isinstance(base, type) and issubclass(base, SourceSpider)):
-            raise UserError(
-                f"source {source.name!r}: class {source.spider_class!r} has to be a subclass of "
-                "ultracrawl.spiders.SourceSpider"
-            )
+    base = _class_of(source) if source.spider_class else SourceSpider
     name = f"{base.__name__}_{source.name}"
     members = {"name": source.name, "source": source, "project": project, "__module__": base.__module__}
     members["custom_settings"] = {**(base.custom_settings or {}), **source.settings}
     return type(name, (base,), members)
+
+
+def _class_of(source: DataSource) -> type[SourceSpider]:
+    """Return the class that a source names. Raises `UserError`."""
+    place = f"source {source.name!r}: class {source.spider_class!r}"
+    found = load_own(source.spider_class or "", place)
+    if not (isinstance(found, type) and issubclass(found, SourceSpider)):
+        raise UserError(f"{place} has to be a subclass of ultracrawl.spiders.SourceSpider")
+    return found

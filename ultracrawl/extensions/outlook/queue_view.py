@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from ultracrawl.extensions.leaving.scope import mark_of_next
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
+from ultracrawl.model.moment import iso
 from ultracrawl.recrawl import CyclePlace, RefreshMode, ScoreParts
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import OutlookUrl, SqliteState
@@ -90,17 +90,10 @@ class QueueView:
             "minor_cycle": self.minor,
             "resumes": self.resumes,
             "waiting": self.waiting,
-            "next_cycle_due": iso(self.due) if self.due else None,
+            "next_cycle_due": iso(self.due),
             "urls": [one.as_json() for one in self.urls],
             "orphans": [one.as_json() for one in self.orphans],
         }
-
-
-def iso(seconds: float) -> str | None:
-    """Return a time as ISO 8601 in UTC, None for never."""
-    if not seconds:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 class QueueViewer:

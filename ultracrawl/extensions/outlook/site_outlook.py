@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from ultracrawl.frontier.clock import Clock
 from ultracrawl.frontier.pace import Delay
+from ultracrawl.model.moment import iso
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import StateStore, StoredSite
 
@@ -34,11 +34,12 @@ class SiteOutlook:
         """Why it is not asked now; empty if it could be."""
         if self.given_up:
             return f"given up in run {self.row.given_up}"
-        if not self.queued:
-            return "nothing of it waits"
+        idle = "" if self.queued else "nothing of it waits"
+        if idle and not self.running:
+            return idle
         if self.suspended_until:
             return "suspended by variable_delay"
-        return self.row.why if self.row.next_at > self.now else ""
+        return self.row.why if self.row.next_at > self.now else idle
 
     @property
     def next_at(self) -> float | None:
@@ -52,14 +53,14 @@ class SiteOutlook:
         return {
             "source": self.source,
             "site": self.row.site,
-            "next": _iso(self.next_at),
+            "next": iso(self.next_at, "milliseconds"),
             "waits": self.waits,
             "delay": self.delay.seconds,
             "origin": self.delay.origin,
             "queued": {str(level): number for level, number in sorted(self.queued.items())},
             "errors": self.row.errors,
             "last_error": self.row.last_error,
-            "last_error_at": _iso(self.row.error_at or None),
+            "last_error_at": iso(self.row.error_at, "milliseconds"),
             "given_up": self.given_up,
             "stand_in": self.row.stand_in or None,
             "robots": self.row.robots or None,
@@ -85,10 +86,4 @@ def outlook(state: StateStore, rules: CompiledSource, site: str, now: float) -> 
         suspended_until=opens if opens > now else 0.0,
         given_up=bool(row.given_up) and run is not None and row.given_up == run.number,
         running=run is not None and not run.finished,
-    )
-
-
-def _iso(seconds: float | None) -> str | None:
-    return (
-        None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
     )

@@ -1,0 +1,57 @@
+"""Every command says what it does in a line that fits, describes its options, and has examples that parse."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+from documentation.pages import commands, understand
+from support.project import ROOT
+
+from ultracrawl.cli.main import VERBS, cli
+
+
+def walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[str, click.Command]]:
+    yield " ".join(path), command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from walk(found, (*path, name))
+
+
+COMMANDS = dict(walk(cli, ("ultracrawl",)))
+GROUPS = {name: one for name, one in COMMANDS.items() if isinstance(one, click.Group)}
+
+
+def help_of(name: str) -> str:
+    return COMMANDS[name].get_help(click.Context(COMMANDS[name], info_name=name, terminal_width=80))
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_each_line_of_a_list_is_whole(name: str) -> None:
+    lines = help_of(name).partition("Commands:\n")[2].splitlines()
+    assert len(lines) == len(GROUPS[name].list_commands(click.Context(GROUPS[name])))
+    assert [line for line in lines if not line.endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_described_and_examples_parse(name: str) -> None:
+    command = COMMANDS[name]
+    assert [one.opts for one in command.params if isinstance(one, click.Option) and not one.help] == []
+    examples = list(commands(help_of(name)))
+    assert any(f"ultracrawl {' '.join(words)}".startswith(name) for words in examples)
+    for words in examples:
+        understand(words)
+
+
+def test_the_list_of_verbs_imports_none() -> None:
+    start = "import sys; from ultracrawl.cli.main import cli"
+    program = f"{start}; cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    out = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert all(f"  {verb} " in out for verb in VERBS)
+    loaded = {name for name in out.split() if name.startswith("ultracrawl.")}
+    assert loaded == {"ultracrawl.cli", "ultracrawl.cli.main", "ultracrawl.errors", "ultracrawl.garbage"}

@@ -1,0 +1,76 @@
+"""A crawl that needs a library that is not installed says so in one line, before it asks for anything."""
+
+from typing import Any
+
+import pytest
+from support.project import LOOPBACK, ROOT, Workspace
+from support.site import Site
+
+CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
+    "tantivy": ("tantivy", {"index": {"engine": "tantivy"}}, {}, "the index engine tantivy needs"),
+    "ftp": (
+        "pycurl",
+        {},
+        {"boundary": {"schemes": ["http", "ftp"], **LOOPBACK}},
+        "crawling FTP servers needs",
+    ),
+    "proxy over TLS": (
+        "pycurl",
+        {},
+        {"proxy": {"servers": {"main": {"url": "https://127.0.0.1:9"}}}},
+        "source site: speaking TLS with a proxy needs",
+    ),
+    "NTLM": (
+        "spnego",
+        {},
+        {"authentication": {"a": {"url": "{url}", "user": "u", "password": "${HOME}", "scheme": "ntlm"}}},
+        "authentication with NTLM needs",
+    ),
+    "JavaScript": ("playwright", {}, {"javascript": {"use": True}}, "javascript needs"),
+}
+EXTRA = {"tantivy": "tantivy", "pycurl": "fast", "spnego": "ntlm", "playwright": "javascript"}
+
+
+def without(workspace: Workspace, module: str) -> dict[str, str]:
+    """Return the environment in which a module is not installed."""
+    hiding = workspace.directory / "hiding"
+    hiding.mkdir()
+    (hiding / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+    return {"PYTHONPATH": f"{hiding}:{ROOT}"}
+
+
+@pytest.mark.parametrize(("module", "head", "options", "problem"), CASES.values(), ids=list(CASES))
+def test_what_is_missing_is_said_first(
+    site: Site,
+    url: str,
+    workspace: Workspace,
+    module: str,
+    head: dict[str, Any],
+    options: dict[str, Any],
+    problem: str,
+) -> None:
+    site.page("/", title="Home")
+    entries = options.get("authentication", {})
+    options = {
+        **options,
+        **({"authentication": {"a": {**entries["a"], "url": f"{url}/"}}} if entries else {}),
+    }
+    source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, **options}
+    workspace.write({**head, "sources": {"site": source}})
+    ended = workspace.command("crawl", **without(workspace, module))
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("ultracrawl: ")
+    assert problem in ended.err
+    assert ended.err.endswith(f'install it with: pip install "ultracrawl[{EXTRA[module]}]"\n')
+    assert ended.err.count("\n") == 1
+    assert site.count("/") == site.count("/robots.txt") == 0
+
+
+def test_another_version_of_http_than_can_be_spoken_is_told_by_the_report(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home")
+    workspace.define(f"{url}/", http={"version": "2"})
+    ended = workspace.command("crawl", **without(workspace, "pycurl"))
+    assert ended.code == 0
+    assert ended.out.count("  Note: http.version 2 needs the extra `fast`; HTTP/1.1 is spoken\n") == 1

@@ -1,0 +1,27 @@
+"""Output whose reader leaves says nothing; a working directory that is gone is one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from support.project import ROOT
+
+COMMAND = f"PYTHONPATH={ROOT} {sys.executable} -m ultracrawl"
+
+
+def shell(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", "-c", script], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_a_reader_that_left(tmp_path: Path) -> None:
+    ended = shell(f"{COMMAND} schema | head -1", tmp_path)
+    assert (ended.stdout, ended.stderr) == ("{\n", "")
+
+
+def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    ended = shell(f"rmdir {gone}; {COMMAND} lint", gone)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("ultracrawl: the working directory: No such file or directory")
+    assert ended.stderr.count("\n") == 1

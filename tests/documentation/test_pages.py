@@ -1,0 +1,102 @@
+"""What the pages say is so: links lead somewhere, definitions load, commands exist, names of modules are right."""
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import yaml
+from documentation.pages import PAGES, anchors, blocks, commands, links, name_of, understand
+from support.project import ROOT
+
+from ultracrawl.dialects import read_definitions
+from ultracrawl.sources.project import DefinitionHead
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+START = "https://www.example.com/"
+_IN_TICKS = re.compile(r"`([a-z_]+(?:\.\w+)+|[a-z]+)(?:\(\))?`")
+
+
+def of_all_pages(language: str) -> list[tuple[str, str]]:
+    return [
+        (f"{name_of(page)} {number}", one)
+        for page in PAGES
+        for number, one in enumerate(blocks(page, language))
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in links(page):
+        assert target.exists(), target
+        assert not anchor or anchor in anchors(target), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_nothing_stands_twice(page: Path) -> None:
+    paragraphs = [one for one in page.read_text(encoding="utf-8").split("\n\n") if len(one) > 200]
+    assert len(paragraphs) == len(set(paragraphs))
+    sentences = re.findall(r"[A-Z][^.|`]{60,}\.", page.read_text(encoding="utf-8"))
+    assert sorted(one for one in set(sentences) if sentences.count(one) > 1) == []
+
+
+def test_the_readme_names_every_page() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in ROOT.glob("docs/*.md") if f"docs/{page.name}" not in readme] == []
+
+
+def whole(options: dict[str, object], text: str) -> str:
+    """Return a definition that has what a page shows a part of."""
+    if "sources" in options or "start_urls" in options:
+        return text
+    is_head = set(options) <= set(DefinitionHead.model_fields)
+    source = f"start_urls: [{START}]"
+    return f"{text}\nsources: {{example: {{{source}}}}}\n" if is_head else f"{text}\n{source}\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "text"), of_all_pages("yaml"), ids=lambda one: one if len(one) < 60 else ""
+)
+def test_definitions_load(place: str, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text(whole(yaml.safe_load(text), text))
+    assert [str(one) for one in read_definitions(file).findings if one.fatal] == [], place
+
+
+@pytest.mark.parametrize(
+    ("place", "text"), of_all_pages("python"), ids=lambda one: one if len(one) < 60 else ""
+)
+def test_python_is_python_and_its_imports_exist(place: str, text: str) -> None:
+    for node in ast.walk(ast.parse(text, place)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ultracrawl"):
+            module = import_module(node.module or "")
+            assert [one.name for one in node.names if not hasattr(module, one.name)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_exist_with_their_options(page: Path) -> None:
+    for text in blocks(page, "console"):
+        for words in commands(text):
+            understand(words)
+
+
+@pytest.mark.parametrize("name", sorted({one for one in _IN_TICKS.findall(ARCHITECTURE) if "." in one}))
+def test_modules_and_names_of_the_architecture_exist(name: str) -> None:
+    first, *rest = name.split(".")
+    if not (ROOT / "ultracrawl" / first).is_dir():
+        return
+    package = ROOT / "ultracrawl" / first
+    place = package.joinpath(*rest)
+    if not (place.is_dir() or place.with_suffix(".py").is_file()):
+        kind = rf"^(?:class|(?:async )?def) {rest[-1]}\b"
+        assert any(re.search(kind, file.read_text(), re.MULTILINE) for file in package.rglob("*.py"))
+
+
+def test_the_floors_have_every_package() -> None:
+    table = ARCHITECTURE[ARCHITECTURE.index("| floor |") : ARCHITECTURE.index("Floors 1 to 4")]
+    named = set(
+        re.findall(r"`(\w+)`", "".join(line.split("|")[2] for line in table.splitlines() if "|" in line))
+    )
+    there = {path.stem for path in (ROOT / "ultracrawl").iterdir() if path.suffix in {"", ".py"}}
+    assert there - {"__init__", "__main__", "__pycache__", "py"} == named
