@@ -53,7 +53,10 @@ class RevisitStore(Protocol):
         """Note that URLs were seen in this cycle: fetched, or led to."""
 
     def first_met(self, keys: Iterable[int]) -> list[KnownUrl]:
-        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle; no sitemaps."""
+        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle.
+
+        Sitemaps are not among them, nor what somebody removed.
+        """
 
     def observe(self, observation: Observation) -> None:
         """Note what a visit says about the life of a page."""
@@ -101,7 +104,7 @@ _OBSERVE = f"""
 _FIRST_MET = """
     SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
-    AND u.key NOT IN (SELECT key FROM sitemap)"""
+    AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
 _UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
     u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
