@@ -131,6 +131,22 @@ def test_removed_urls_are_not_queued_again_in_any_refresh_mode__ultra_search_117
     assert "/b" not in workspace.indexed()
 
 
+@pytest.mark.parametrize("mode", ["known", "scratch", "adaptive"])
+def test_restored_urls_are_fetched_by_the_next_crawl_in_any_refresh_mode(
+    small: Site, url: str, workspace: Workspace, mode: str
+) -> None:
+    workspace.define(f"{url}/", refresh={"mode": mode, "interval": "24 h"}, sitemaps={"use": False})
+    workspace.crawl()
+    approve(workspace, f"{url}/b", "--remove")
+    small.change("/", links=["/a"])
+    workspace.crawl()
+    approve(workspace, f"{url}/b", "--restore")
+    small.reset()
+    workspace.crawl()
+    assert small.count("/b") == 1
+    assert "/b" in workspace.indexed()
+
+
 def test_removed_urls_survive_a_boundary_that_leaves_them_out_for_a_while(
     small: Site, url: str, workspace: Workspace, define: Define
 ) -> None:

@@ -16,7 +16,9 @@ Choose = Callable[[CyclePlace], Iterable[int]]
 
 _LEFT_FIRST = "UPDATE queue SET rank=rank-1-(SELECT max(rank) FROM queue)"
 _LEFT_LAST = "UPDATE queue SET rank=rank+1-(SELECT min(rank) FROM queue)"
-_EMPTY = "DELETE FROM queue"
+_EMPTY = """
+    DELETE FROM queue WHERE id NOT IN (SELECT id FROM url WHERE outcome='QUEUED' AND last_fetched>0)"""
+"""What somebody restored was fetched once, and is to be fetched by the next run whatever its mode."""
 _FORGOTTEN = "DELETE FROM queue WHERE id NOT IN (SELECT id FROM url)"
 _LEFT_OVER = {
     RefreshMode.KNOWN: _LEFT_FIRST,
@@ -37,7 +39,7 @@ _ALL_KNOWN = """
     WHERE key NOT IN (SELECT key FROM sitemap) AND id NOT IN (SELECT id FROM queue)"""
 _CHOSEN = """
     INSERT INTO queue (site, level, rank, depth, seq, id)
-    SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=?"""
+    SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=? AND id NOT IN (SELECT id FROM queue)"""
 _WAITING_IS_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
