@@ -10,6 +10,7 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
+from support.crowd import Crowd
 from support.pace import gaps, kept
 from support.project import Workspace, kill_group
 from support.resource import Reply
@@ -62,15 +63,11 @@ def test_fast_12_portal_robot_130_the_delay_holds_at_the_server(
 def test_fast_13_portal_robot_129_requests_at_once(
     site: Site, url: str, workspace: Workspace, concurrency: int
 ) -> None:
-    seconds = 0.2 * concurrency
-    for number in range(2 * concurrency):
-        site.slow(f"/p{number}", seconds)
-    site.page("/", links=[f"/p{number}" for number in range(2 * concurrency)])
+    crowd = Crowd(concurrency)
+    site.page("/", links=crowd.at(site, [f"/p{number}" for number in range(2 * concurrency)]))
     workspace.define(f"{url}/", politeness={"delay": 0, "concurrency": concurrency})
     workspace.crawl()
-    asked = [request.time for request in site.requests if request.path.startswith("/p")]
-    at_once = max(sum(start <= one < start + seconds - 0.01 for one in asked) for start in asked)
-    assert at_once == concurrency
+    assert crowd.most == concurrency
 
 
 @pytest.mark.parametrize("per_address", [False, True])
@@ -108,8 +105,8 @@ def test_fast_180_a_suspended_crawl_goes_on_by_itself(site: Site, url: str, work
     tree(site, 2)
     spans = every_day("11.30-12", "suspend")
     workspace.define(f"{url}/", politeness={"delay": 0, "variable_delay": spans})
-    at = at_local(11, 59, 56)
     noon = time.monotonic() + 4 - time.time() % 1
+    at = at_local(11, 59, 56)
     run = workspace.crawl(**at).run
     assert run["fetched"] == 3
     assert min(request.time for request in site.requests) >= noon - 0.05, "it began at noon"

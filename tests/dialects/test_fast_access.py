@@ -135,6 +135,11 @@ WRONG = {
         '<Login name="x"><attrib name="autofill" type="boolean">yes</attrib></Login>',
         "`autofill` needs `html_form`",
     ),
+    "fast_217-no form": (
+        {},
+        '<Login name="x"><attrib name="site" type="string">l.example</attrib></Login>',
+        "the login has no `form`",
+    ),
     "fast_216-no site": (
         {},
         '<Login name="x"><attrib name="form" type="string">/in</attrib></Login>',
@@ -204,3 +209,27 @@ def test_fast_218_post_is_the_default(tmp_path: Path) -> None:
     )
     (login,) = only(load(tmp_path, {}, inside)).logins.values()
     assert (login.action, login.method, login.autofill) == ("http://l.example/in", "POST", False)
+
+
+PAGE = "https://l.example/in"
+PLACES = {
+    "neither": ({}, None, ()),
+    "fast_217-no form": ({"site": "l.example"}, None, ("l.example",)),
+    "fast_216-no site": ({"form": "/session"}, "https://l.example/session", ()),
+    "fast_215-no site, another scheme": ({"form": "s", "scheme": "http"}, "http://l.example/s", ()),
+    "both": ({"site": "other.example:81", "form": "/s"}, "http://other.example:81/s", ("other.example",)),
+}
+
+
+@pytest.mark.parametrize(("own", "action", "sites"), PLACES.values(), ids=PLACES)
+def test_fast_222_autofill_finds_what_is_not_said(
+    tmp_path: Path, own: dict[str, str], action: str | None, sites: tuple[str, ...]
+) -> None:
+    """FAST 5.30: site and form are needed unless autofill finds them; without `sites` the host in `site` needs it."""
+    options = "".join(
+        attrib(name, f"Login/{name}", text) for name, text in {**own, "html_form": PAGE}.items()
+    )
+    fields = '<section name="parameters"><attrib name="u" type="string">v</attrib></section>'
+    inside = f'<Login name="x">{options}{attrib("autofill", "Login/autofill", True)}{fields}</Login>'
+    (login,) = only(load(tmp_path, {}, inside)).logins.values()
+    assert (login.page, login.action, login.sites, login.method) == (PAGE, action, sites, None)

@@ -61,13 +61,19 @@ REFUSED = {
     ),
     "two roots": ("<CrawlerConfig/>\n<CrawlerConfig/>", "junk after document element", 2),
     "unknown encoding": ('<?xml version="1.0" encoding="x-none"?><CrawlerConfig/>', "encoding", 1),
+    "encoding of no text": ('<?xml version="1.0" encoding="zip"?><CrawlerConfig/>', "encoding", 1),
+    "bytes of another encoding": (
+        b'<?xml version="1.0" encoding="Shift_JIS"?>\n<CrawlerConfig>\n\xe9\x20</CrawlerConfig>',
+        "has bytes that are not Shift_JIS",
+        3,
+    ),
     "control character": (f"<CrawlerConfig>\n{chr(1)}</CrawlerConfig>", "not well-formed", 2),
     "another root": ("<html>\n<body/></html>", "has the root element `html`", 1),
 }
 
 
 @pytest.mark.parametrize(("text", "problem", "line"), REFUSED.values(), ids=REFUSED)
-def test_refused(tmp_path: Path, text: str, problem: str, line: int) -> None:
+def test_refused(tmp_path: Path, text: str | bytes, problem: str, line: int) -> None:
     begun = time.process_time()
     loaded = load(tmp_path, text)
     assert loaded.project is None
@@ -96,6 +102,8 @@ ENCODINGS = {
     "UTF-16": ("utf-16", "utf-16", b""),
     "Latin 1": ("iso-8859-1", "iso-8859-1", b""),
     "Windows": ("windows-1252", "windows-1252", b""),
+    "UTF-8 by another name": ("UTF8", "utf-8", b""),
+    "a character set of several bytes": ("GB18030", "gb18030", b""),
 }
 
 
@@ -106,6 +114,15 @@ def test_encodings__fast_2_idn(tmp_path: Path, declared: str | None, encoding: s
     loaded = load(tmp_path, mark + (head + text).encode(encoding))
     assert loaded.project, [str(finding) for finding in loaded.findings]
     assert loaded.project.sources["handbook"].start_urls == ("http://bücher.example/",)
+
+
+@pytest.mark.parametrize("encoding", ["Shift_JIS", "EUC-JP", "ISO-2022-JP"])
+def test_japanese_encodings(tmp_path: Path, encoding: str) -> None:
+    text = fast_xml({"start_uris": ("http://a.example/手引き",), "info": "社内の手引き"})
+    declared = text.replace('encoding="utf-8"', f'encoding="{encoding}"')
+    loaded = load(tmp_path, declared.encode(encoding))
+    assert loaded.project, [str(finding) for finding in loaded.findings]
+    assert loaded.project.sources["handbook"].start_urls == ("http://a.example/手引き",)
 
 
 def test_five_megabytes_take_under_a_second(tmp_path: Path) -> None:

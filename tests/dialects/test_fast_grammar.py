@@ -219,6 +219,22 @@ def test_a_defaults_file_lies_beneath(tmp_path: Path) -> None:
     ]
 
 
+DEFAULTS = {
+    "a mode": (section("crawlmode", attrib("mode", "string", "DEEP")), True),
+    "an account": (section("ftp_acct", attrib("a.example", "string", "nobody")), True),
+    "a header": (members("headers", "nonsense"), False),
+    "a level": (section("workqueue_priority", attrib("default", "integer", "4")), False),
+}
+
+
+@pytest.mark.parametrize(("inside", "fatal"), DEFAULTS.values(), ids=DEFAULTS)
+def test_a_mistake_in_the_defaults_is_told_of_their_file(tmp_path: Path, inside: str, fatal: bool) -> None:
+    beneath = tmp_path / "crawlercollectiondefaults.xml"
+    beneath.write_text(fast_xml(inside=inside, name="x"))
+    (finding,) = load(tmp_path, "").findings
+    assert (finding.file, finding.line, finding.fatal) == (str(beneath), 4, fatal)
+
+
 NODE = '<Node name="crawler_b"><attrib name="max_sites" type="integer">8</attrib>'
 NODE += '<section name="limits"><attrib name="disk_free" type="integer">20</attrib></section></Node>'
 
@@ -239,6 +255,21 @@ def test_fast_vector_38_https_is_added_where_nothing_says_what_is_crawled(tmp_pa
     assert only(load(tmp_path, "")).boundary.schemes == ("http",)
 
 
+HTTPS = {
+    "a file": members("start_uri_files", "seeds.txt"),
+    "a feed": section("rss", members("start_uris", "https://b.example/feed")),
+    "a file of feeds": section("rss", members("start_uri_files", "seeds.txt")),
+}
+
+
+@pytest.mark.parametrize("inside", HTTPS.values(), ids=HTTPS)
+def test_fast_vector_38_every_kind_of_start_uri_adds_https(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "seeds.txt").write_text("# seeds\nhttp://a.example/x\n HTTPS://b.example/x\n")
+    loaded = load(tmp_path, inside)
+    assert only(loaded).boundary.schemes == ("http", "https")
+    assert "N-SCHEME" in codes(loaded)
+
+
 def test_each_notice_is_told_once(tmp_path: Path) -> None:
     sections = "".join(
         f'</DomainSpecification><DomainSpecification name="n{number}">{START}{attrib("mufilter", "integer", "9")}'
@@ -251,3 +282,17 @@ def test_fast_2_9_a_collection_without_a_start_uri_is_not_crawled(tmp_path: Path
     (tmp_path / "a.xml").write_text(fast_xml({"delay": 1.0}))
     loaded = read_definitions(tmp_path / "a.xml")
     assert (codes(loaded), loaded.project) == (["N-NOSTART"], None)
+
+
+def test_fast_2_9_the_others_are_crawled_though_one_has_no_start_uri(tmp_path: Path) -> None:
+    body = [
+        fast_xml(options, name=name).partition("<CrawlerConfig>")[2].partition("</CrawlerConfig>")[0]
+        for name, options in (("idle", {"delay": 1.0}), ("busy", {"start_uris": ("http://a.example/",)}))
+    ]
+    (tmp_path / "a.xml").write_text(f"<CrawlerConfig>{''.join(body)}</CrawlerConfig>")
+    loaded = read_definitions(tmp_path / "a.xml")
+    assert loaded.project
+    assert list(loaded.project.sources) == ["busy"]
+    assert [(one.key, one.fatal, one.problem.partition(":")[0]) for one in loaded.findings] == [
+        ("idle", False, "N-NOSTART")
+    ]

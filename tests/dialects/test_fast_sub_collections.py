@@ -261,3 +261,58 @@ def test_fast_5_links_go_to_a_collection_of_the_file_only(tmp_path: Path) -> Non
     assert codes(loaded) == ["N-CONTEXT"]
     assert loaded.project
     assert loaded.project.sources["handbook"].send_links_to == ()
+
+
+LOGIN = (
+    '<Login name="members"><attrib name="site" type="string">n.example</attrib>'
+    '<attrib name="form" type="string">/in</attrib>'
+    '<section name="parameters"><attrib name="u" type="string">v</attrib></section></Login>'
+)
+
+
+def test_fast_5_32_a_sub_collection_has_the_logins_of_the_collection(tmp_path: Path) -> None:
+    loaded = load(tmp_path, LOGIN + sub(include_domains__exact=("n.example",)))
+    assert loaded.project, loaded.findings
+    main, news = loaded.project.sources.values()
+    assert list(main.logins) == list(news.logins) == ["members"]
+    assert news.logins["members"].action == main.logins["members"].action
+
+
+def names(loaded: Loaded) -> list[str]:
+    assert loaded.project, [str(finding) for finding in loaded.findings]
+    return list(loaded.project.sources)
+
+
+def test_names_that_would_be_the_same_are_told_apart(tmp_path: Path) -> None:
+    parts = [
+        sub(name, include_domains__exact=(f"{number}.example",)) for number, name in enumerate(("a b", "a/b"))
+    ]
+    loaded = load(tmp_path, "".join(parts))
+    assert names(loaded) == ["handbook", "handbook.a-b", "handbook.a-b-2"]
+    assert whose(loaded, "http://0.example/") == ["handbook.a-b"]
+    assert whose(loaded, "http://1.example/") == ["handbook.a-b-2"]
+
+
+def test_a_collection_does_not_go_where_a_sub_collection_has_its_name(tmp_path: Path) -> None:
+    first = fast_xml({"start_uris": START}, name="x.y")
+    second = fast_xml({"start_uris": START}, inside=sub("y", include_uris__prefix=NEWS), name="x")
+    both = [text.partition("<CrawlerConfig>")[2].partition("</CrawlerConfig>")[0] for text in (first, second)]
+    (tmp_path / "a.xml").write_text(f"<CrawlerConfig>{''.join(both)}</CrawlerConfig>")
+    assert names(read_definitions(tmp_path / "a.xml")) == ["x.y", "x", "x.y-2"]
+
+
+SCHEMES = {
+    "neither": ("http", "http", ("http",), ("http",)),
+    "the collection": ("https", "http", ("http", "https"), ("http", "https")),
+    "the sub-collection": ("http", "https", ("http",), ("http", "https")),
+}
+
+
+@pytest.mark.parametrize(("whole", "part", "of_whole", "of_part"), SCHEMES.values(), ids=SCHEMES)
+def test_fast_4_https_comes_with_a_start_uri_of_the_collection_or_of_its_part(
+    tmp_path: Path, whole: str, part: str, of_whole: tuple[str, ...], of_part: tuple[str, ...]
+) -> None:
+    inside = sub(include_domains__exact=("n.example",), start_uris=(f"{part}://n.example/",))
+    loaded = load(tmp_path, inside, start_uris=(f"{whole}://a.example/",))
+    assert loaded.project
+    assert [one.boundary.schemes for one in loaded.project.sources.values()] == [of_whole, of_part]

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import click
 
-from ultracrawl.cli import crawl, explain, pause, reindex, resume, secret, status
+from ultracrawl.cli import collection_file, crawl, explain, pause, reindex, resume, secret, status
 from ultracrawl.cli import lint as lint_verb
-from ultracrawl.cli.options import json_option, print_json, show_findings
-from ultracrawl.dialects import locate_definitions, read_definitions
-from ultracrawl.dialects.fast_xml.collection import Scope, layered
-from ultracrawl.dialects.fast_xml.notices import Notices
-from ultracrawl.dialects.fast_xml.reader import KEY_FILE, read_scopes
+from ultracrawl.cli.collection_file import (
+    collections_in,
+    file_of,
+    find,
+    parts_of,
+    running_parts,
+    stored_parts,
+)
+from ultracrawl.cli.options import json_option, print_json
+from ultracrawl.dialects.fast_xml.collection import layered
+from ultracrawl.dialects.fast_xml.masks import unmasked
+from ultracrawl.dialects.fast_xml.reader import KEY_FILE
 from ultracrawl.dialects.fast_xml.writing import collections_xml
-from ultracrawl.errors import UserError, WorkError
-from ultracrawl.jobs.control import running_crawl
-from ultracrawl.model import DefinitionError
 
 _CONFIG = click.option(
     "-c", "--config", metavar="FILE", help="The XML file of the collections. Default: $ULTRACRAWL_CONFIG."
@@ -45,19 +47,24 @@ def add(file: str, config: str | None) -> None:
     """Add the collections of FILE, or update those that exist: options that FILE does not name keep their values.
 
     Login and SubDomain elements add or replace one; a section `logins` or `subdomains` stands for all, so that others
-    are removed.
+    are removed. Passwords that are masked, as `export` prints them, stay what they were. If what comes out could not be
+    used, nothing is changed.
 
     \b
     Example:
       ultracrawl admin add handbook.xml -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    target = _file(config)
-    known = {one.name: one for one in (_scopes(target) if target.exists() else [])}
-    for new in _scopes(Path(file)):
+    target = file_of(config)
+    known = {one.name: one for one in (collections_in(target) if target.exists() else [])}
+    did = {}
+    for new in collections_in(Path(file)):
         old = known.get(new.name)
-        known[new.name] = new if old is None else layered([old, new])
-        click.echo(f"{new.name}: {'added' if old is None else 'updated'}")
-    _write(target, list(known.values()))
+        known[new.name] = new if old is None else layered([old, unmasked(new, old)])
+        did[new.name] = "added" if old is None else "updated"
+    collection_file.check(target, list(known.values()), file)
+    collection_file.write(target, list(known.values()))
+    for name, what in did.items():
+        click.echo(f"{name}: {what}")
 
 
 @command.command("list")
@@ -70,7 +77,7 @@ def list_collections(config: str | None, as_json: bool) -> None:
     Example:
       ultracrawl admin list -c collections.xml --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    for one in _scopes(_file(config)):
+    for one in collections_in(file_of(config)):
         info = one.settings.get(("", "info"))
         row = {
             "name": one.name,
@@ -101,7 +108,7 @@ def export(name: str, config: str | None) -> None:
     Example:
       ultracrawl admin export handbook -c collections.xml > handbook.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    click.echo(collections_xml([_collection(name, config)], masked=True), nl=False)
+    click.echo(collections_xml([find(name, collections_in(file_of(config)))], masked=True), nl=False)
 
 
 @command.command("remove")
@@ -115,10 +122,11 @@ def remove(name: str, yes: bool, config: str | None) -> None:
     Example:
       ultracrawl admin remove handbook --yes -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    _collection(name, config)
+    known = collections_in(file_of(config))
+    find(name, known)
     if not yes:
         click.confirm(f"Remove the collection {name}?", abort=True)
-    _write(_file(config), [one for one in _scopes(_file(config)) if one.name != name])
+    collection_file.write(file_of(config), [one for one in known if one.name != name])
     click.echo(f"{name}: removed")
 
 
@@ -133,7 +141,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
     Example:
       ultracrawl admin suspend handbook -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(pause.command, sources=_running(name, config), config=config, timeout=60.0)
+    context.invoke(pause.command, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
 @command.command("resume")
@@ -147,7 +155,7 @@ def go_on(context: click.Context, name: str, config: str | None) -> None:
     Example:
       ultracrawl admin resume handbook -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(resume.command, sources=_running(name, config), config=config, timeout=60.0)
+    context.invoke(resume.command, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
 @command.command("refresh")
@@ -163,9 +171,7 @@ def refresh(context: click.Context, name: str, force: bool, config: str | None, 
     Example:
       ultracrawl admin refresh handbook --force -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(
-        crawl.command, sources=_with_parts(name, config), config=config, force=force, as_json=as_json
-    )
+    context.invoke(crawl.command, sources=parts_of(name, config), config=config, force=force, as_json=as_json)
 
 
 @command.command("reprocess")
@@ -181,7 +187,8 @@ def reprocess(
 ) -> None:
     """Send the items of NAME, its sub-collections included, to the index again; the same as `ultracrawl reindex`.
 
-    They are made from what is stored, without a request; what `storage/remove_docs` removed is left as it is.
+    They are made from what is stored, without a request; what `storage/remove_docs` removed is left as it is, and so
+    are parts that were not crawled yet.
 
     \b
     Examples:
@@ -189,7 +196,7 @@ def reprocess(
       ultracrawl admin reprocess handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
     context.invoke(
-        reindex.command, sources=_with_parts(name, config), sites=sites, config=config, as_json=as_json
+        reindex.command, sources=stored_parts(name, config), sites=sites, config=config, as_json=as_json
     )
 
 
@@ -217,7 +224,7 @@ def statistics(context: click.Context, config: str | None, as_json: bool) -> Non
     Example:
       ultracrawl admin statistics -c collections.xml --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(status.command, config=config, as_json=as_json)
+    context.invoke(status.command, config=str(file_of(config)), as_json=as_json)
 
 
 @command.command("encrypt")
@@ -236,7 +243,7 @@ def encrypt(context: click.Context, key: Path | None, from_stdin: bool, config: 
     Example:
       ultracrawl admin encrypt -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    found = key or _file(config).with_name(KEY_FILE)
+    found = key or file_of(config).with_name(KEY_FILE)
     context.invoke(secret.encrypt, key=found, from_stdin=from_stdin)
 
 
@@ -253,60 +260,8 @@ def show(context: click.Context, place: str, config: str | None, as_json: bool) 
       ultracrawl admin show www.example.com -c collections.xml
       ultracrawl admin show https://www.example.com/a --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
+    file = str(file_of(config))
     if "://" in place:
-        context.invoke(explain.command, url=place, config=config, as_json=as_json)
+        context.invoke(explain.command, url=place, config=file, as_json=as_json)
     else:
-        context.invoke(status.command, site=place, config=config, as_json=as_json)
-
-
-# ---- the file
-
-
-def _file(config: str | None) -> Path:
-    location = locate_definitions(config)
-    if location is None or Path(location).suffix.lower() != ".xml":
-        raise UserError("there is no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
-    return Path(location)
-
-
-def _scopes(path: Path) -> list[Scope]:
-    """Return the collections of a file. Raises `DefinitionError`."""
-    notices = Notices(str(path))
-    found = read_scopes(path, notices)
-    if notices.fatal:
-        raise DefinitionError([one for one in notices if one.fatal])
-    show_findings(notices)
-    return found
-
-
-def _collection(name: str, config: str | None) -> Scope:
-    found = {one.name: one for one in _scopes(_file(config))}
-    if name not in found:
-        raise UserError(f"there is no collection `{name}`; there are {', '.join(sorted(found)) or 'none'}")
-    return found[name]
-
-
-def _with_parts(name: str, config: str | None) -> tuple[str, ...]:
-    """Return the source of a collection, and those of its sub-collections."""
-    project = read_definitions(_file(config)).project
-    found = [one for one in project.sources if one == name or one.startswith(f"{name}.")] if project else []
-    return tuple(found) or (name,)
-
-
-def _running(name: str, config: str | None) -> tuple[str, ...]:
-    """Return the sources of a collection that are being crawled; its own, if none is, so that this is said."""
-    project = read_definitions(_file(config)).project
-    parts = _with_parts(name, config)
-    return tuple(one for one in parts if project and running_crawl(project, one)) or (name,)
-
-
-def _write(path: Path, collections: list[Scope]) -> None:
-    """Replace the file as a whole, so that nobody reads half of it; it is readable by its owner only."""
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-            stream.write(collections_xml(collections))
-        if path.exists():
-            Path(stream.name).chmod(path.stat().st_mode)
-        os.replace(stream.name, path)
-    except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
+        context.invoke(status.command, site=place, config=file, as_json=as_json)

@@ -411,4 +411,4 @@ def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> Com
     """Return the rules of a source, with the addresses that its start hosts have now."""
     rules = compile_source(source, project, hosts)
     networks = [str(network) for network in source.boundary.networks]
-    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.seeds), networks))
+    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.own), networks))

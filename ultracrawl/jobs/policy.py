@@ -12,5 +12,5 @@ def asker_of(source: DataSource, project: Project) -> Asker:
     """Return who asks servers for a source: with its headers, and only at addresses that it may reach."""
     rules = compile_source(source, project)
     networks = [str(network) for network in source.boundary.networks]
-    policy = AddressPolicy.for_source(seed_addresses(rules.seeds), networks)
+    policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)
     return Asker(policy, rules.headers, source.limits.timeout)

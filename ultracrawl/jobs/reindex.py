@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ultracrawl.backends import stored_documents_exist
+from ultracrawl.backends import open_state, stored_documents_exist
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.run import Watcher, run_sources
 from ultracrawl.model import RunReport
@@ -30,7 +30,7 @@ def reindex_sources(
     """Make the documents of the sources again by their present definition; see `run_sources`.
 
     `sites` are hosts, with their port if that is not the usual one; of these alone documents are made again, of all if
-    none is named. Spider, middlewares and pipelines are those of a crawl.
+    none is named, and sources that know none of them are left out. All but the network is as in a crawl.
     Raises `UserError` for a source without a store.
     """
     chosen = list(sources)
@@ -45,10 +45,24 @@ def reindex_sources(
                 f"`ultracrawl crawl {source.name} --force` makes its documents again"
             )
     only = {"ULTRACRAWL_REINDEX_SITES": sorted({site.lower() for site in sites})}
-    offline = [_offline(source) for source in chosen]
+    offline = [_offline(source) for source in _knowing(project, chosen, only["ULTRACRAWL_REINDEX_SITES"])]
     return run_sources(
         project, offline, force=True, settings={**(settings or {}), **_SETTINGS, **only}, watcher=watcher
     )
+
+
+def _knowing(project: Project, sources: list[DataSource], sites: list[str]) -> list[DataSource]:
+    """Return the sources that know one of the sites; all of them if none does, so that this is said."""
+    found = [source for source in sources if not sites or _knows(project, source, sites)]
+    return found or sources
+
+
+def _knows(project: Project, source: DataSource, sites: list[str]) -> bool:
+    state = open_state(project, source.name, read_only=True)
+    try:
+        return any(state.sites.get(site) is not None for site in sites)
+    finally:
+        state.close()
 
 
 def _offline(source: DataSource) -> DataSource:

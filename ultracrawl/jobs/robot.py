@@ -64,7 +64,7 @@ class Robot:
         self._process = AsyncCrawlerProcess(scrapy_settings(False, settings))
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
-        self._filtering = Filtering(source.filters, time.time)
+        self._filtering = Filtering(source.filters, time.time, source.conversion.timeout)
         self._filtering.kept = True
         self._restarts = 0
         """How often in a row a function of the filters began the cycle anew."""

@@ -62,6 +62,11 @@ class SourceEntry(SourceOptions):
         description="Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs.",
         examples=[True],
     )
+    own_sites: UrlList = Field(
+        default=(),
+        description="URLs whose sites are trusted like those of the start URLs, though crawling does not begin there.",
+        examples=[["https://intranet.example.com/"]],
+    )
     spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
         default=None,
         alias="class",

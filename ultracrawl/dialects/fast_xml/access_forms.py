@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
@@ -16,7 +16,8 @@ from ultracrawl.sources.mistakes import shown
 _TOKEN = re.compile(r"[^/\s(]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
 _PROXY = re.compile(r"(?:(?P<scheme>\w+)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
-_SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
+SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
+"""What a credential may end with, and the name that it has in a definition."""
 _PROXY_SCHEMES = frozenset({"http", "https"})
 _NO_LIMIT = 2_147_483_647
 """What the default of `proxy_max_pending` means."""
@@ -29,7 +30,9 @@ def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         name, colon, value = (part.strip() for part in text.partition(":"))
         if not colon or not name:
             problem = f"{shown(text)} is no header line and is dropped"
-            notices.tell(Code.MEMBER, line, setting.path, problem, "write it as `Name: value`")
+            notices.tell(
+                Code.MEMBER, line, setting.path, problem, "write it as `Name: value`", file=setting.file
+            )
         elif name.lower() != "user-agent":
             draft.put(("headers", name), value, setting, line)
         elif value:
@@ -50,12 +53,21 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         line = setting.lines[number - 1]
         found = _PROXY.fullmatch(text)
         if found is None:
-            notices.tell(Code.MEMBER, line, setting.path, "a proxy is no address", "write `host:port`")
+            notices.tell(
+                Code.MEMBER,
+                line,
+                setting.path,
+                "a proxy is no address",
+                "write `host:port`",
+                file=setting.file,
+            )
             continue
         if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
             # Dropped, it would let requests out that are meant to go through it.
             problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
-            notices.tell(Code.VALUE, line, setting.path, problem, "write `http://host:port`")
+            notices.tell(
+                Code.VALUE, line, setting.path, problem, "write `http://host:port`", file=setting.file
+            )
             continue
         server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
         if found["user"]:
@@ -63,7 +75,14 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         draft.put((*path, f"proxy {number}"), server, setting, line)
     if setting.value and not draft.below(path) and not notices.fatal:
         problem = "no proxy of the list can be used, and requests would go out without one"
-        notices.tell(Code.VALUE, setting.line, setting.path, problem, "mend the list, or take it out")
+        notices.tell(
+            Code.VALUE,
+            setting.line,
+            setting.path,
+            problem,
+            "mend the list, or take it out",
+            file=setting.file,
+        )
 
 
 def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
@@ -80,11 +99,13 @@ def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) ->
     user, _, rest = str(setting.value).partition(":")
     password, realm, scheme = rest, "", "basic"
     parts = rest.rsplit(":", 2)
-    if len(parts) == 3 and parts[2].lower() in _SCHEMES:
-        password, realm, scheme = parts[0], parts[1], _SCHEMES[parts[2].lower()]
+    if len(parts) == 3 and parts[2].lower() in SCHEMES:
+        password, realm, scheme = parts[0], parts[1], SCHEMES[parts[2].lower()]
     if not user or not password:
         problem = "is no user with a password"
-        notices.tell(Code.VALUE, setting.line, setting.path, problem, "write `user:password`")
+        notices.tell(
+            Code.VALUE, setting.line, setting.path, problem, "write `user:password`", file=setting.file
+        )
         return
     entry: dict[str, Data] = {"user": user, "password": password, "scheme": scheme}
     if "://" in setting.name:
@@ -99,7 +120,9 @@ def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> No
     user, colon, password = str(setting.value).partition(":")
     if not user or not colon or not password:
         problem = "is no user with a password"
-        notices.tell(Code.VALUE, setting.line, setting.path, problem, "write `user:password`")
+        notices.tell(
+            Code.VALUE, setting.line, setting.path, problem, "write `user:password`", file=setting.file
+        )
         return
     entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}
     draft.put((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
@@ -111,7 +134,7 @@ def check_certificate(collection: Scope, notices: Notices) -> None:
     lone = [one for one in given if one is not None]
     if len(lone) == 1:
         problem = "`cert_file` and `key_file` go together"
-        notices.tell(Code.VALUE, lone[0].line, lone[0].path, problem, "name both files")
+        notices.tell(Code.VALUE, lone[0].line, lone[0].path, problem, "name both files", file=lone[0].file)
 
 
 # ---- logins
@@ -139,10 +162,12 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
     autofill = bool(values.get("autofill"))
     if autofill and not values.get("html_form"):
         problem = "`autofill` needs `html_form`"
-        notices.tell(Code.VALUE, login.line, login.name, problem, "name the page with the form")
+        notices.tell(
+            Code.VALUE, login.line, login.name, problem, "name the page with the form", file=login.file
+        )
     entry: dict[str, Data] = {"fields": fields, "autofill": autofill}
-    if "site" in values or "form" in values:
-        entry["action"] = _address(values, login, notices)
+    if action := _address(values, login, notices):
+        entry["action"] = action
     if "action" in values or not autofill:
         entry["method"] = str(values.get("action", "POST"))
     if ttl := values.get("ttl"):
@@ -154,19 +179,31 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
     ):
         if name in values:
             entry[option] = _data(values[name])
-    if values.get("sites"):
-        entry["sites"] = _data(values["sites"])
+    if sites := values.get("sites") or _host(values):
+        entry["sites"] = _data(sites)
     return entry
 
 
 def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
-    """Return where the form is sent: scheme, host and path."""
+    """Return where the form is sent: scheme, host and path; empty if the page with the form says it."""
     site, form = str(values.get("site", "")), str(values.get("form", ""))
+    page = urlsplit(str(values.get("html_form", ""))) if values.get("autofill") else urlsplit("")
+    if form and not site and page.netloc:
+        return f"{values.get('scheme', page.scheme)}://{page.netloc}/{form.removeprefix('/')}"
+    if (not site and not form) or (not form and page.netloc):
+        return ""
     if not site or not form:
         lacking = "form" if site else "site"
         problem = f"the login has no `{lacking}`"
-        notices.tell(Code.VALUE, login.line, login.name, problem, "write `site` and `form`, or neither")
+        instead = "write `site` and `form`, or `html_form` with `autofill`"
+        notices.tell(Code.VALUE, login.line, login.name, problem, instead, file=login.file)
     return f"{values.get('scheme', 'http')}://{site}/{form.removeprefix('/')}"
+
+
+def _host(values: dict[str, Value]) -> tuple[str, ...]:
+    """Return the host of the form, which needs the login where nothing says which hosts do."""
+    site = str(values.get("site", ""))
+    return (site.partition(":")[0],) if site and not site.startswith("[") else ()
 
 
 def _data(value: Value) -> Data:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -43,7 +43,8 @@ class Scope:
 def layered(layers: Iterable[Scope]) -> Scope:
     """Return one scope of several, the lowest first; it has name and place of the highest.
 
-    Options replace each other one by one, also in sections; a login or sub-collection replaces the one of its name.
+    Options replace each other one by one, also in sections and nodes; a login or sub-collection replaces the one of
+    its name.
     """
     result: Scope | None = None
     for layer in layers:
@@ -57,12 +58,16 @@ def layered(layers: Iterable[Scope]) -> Scope:
             {**lower.sections, **layer.sections},
             {**({} if layer.all_logins else lower.logins), **layer.logins},
             {**({} if layer.all_subs else lower.subs), **layer.subs},
-            {**lower.nodes, **layer.nodes},
+            {**lower.nodes, **_over(lower.nodes, layer.nodes)},
             lower.all_logins or layer.all_logins,
             lower.all_subs or layer.all_subs,
         )
     assert result is not None
     return result
+
+
+def _over(lower: Mapping[str, Scope], upper: Mapping[str, Scope]) -> dict[str, Scope]:
+    return {name: layered([lower[name], one]) if name in lower else one for name, one in upper.items()}
 
 
 def on_node(collection: Scope, node: str) -> Scope:
@@ -73,10 +78,7 @@ def on_node(collection: Scope, node: str) -> Scope:
     own = collection.nodes.get(node)
     if own is None:
         return collection
-    subs = {
-        name: layered([sub, own.subs[name]]) if name in own.subs else sub
-        for name, sub in collection.subs.items()
-    }
+    subs = {} if own.all_subs else collection.subs
     seen = layered([collection, own])
     seen.kind, seen.name, seen.file, seen.line = (
         collection.kind,
@@ -84,5 +86,5 @@ def on_node(collection: Scope, node: str) -> Scope:
         collection.file,
         collection.line,
     )
-    seen.subs = {**own.subs, **subs}
+    seen.subs = {**subs, **_over(collection.subs, own.subs)}
     return seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -9,6 +10,9 @@ MAX_DEPTH = 32
 """Elements inside each other; a configuration needs about eight."""
 MAX_ELEMENTS = 2_000_000
 """Elements in one document."""
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)""")
+_KNOWN = frozenset({b"utf-8", b"utf-16", b"iso-8859-1", b"us-ascii"})
+"""Encodings that expat reads by itself."""
 
 
 class XmlError(ValueError):
@@ -38,17 +42,33 @@ def parse_document(data: bytes) -> Element:
     The encoding is that of the XML declaration, without one UTF-8. A DOCTYPE ends the reading before anything of
     it is used, so that no entity is ever replaced and no other file is opened.
     """
-    return _TreeBuilder().build(data)
+    readable, encoding = _readable(data)
+    return _TreeBuilder(encoding).build(readable)
+
+
+def _readable(data: bytes) -> tuple[bytes, str | None]:
+    """Return a document in an encoding that expat knows, and that encoding if it is another than the document says."""
+    found = _DECLARED.match(data)
+    if found is None or found[1].lower() in _KNOWN:
+        return data, None
+    name = found[1].decode("ascii")
+    try:
+        return data.decode(name).encode(), "utf-8"
+    except LookupError as error:
+        raise XmlError(1, f"has an encoding that is not known: {error}", "save it as UTF-8") from None
+    except UnicodeError as error:
+        line = data.count(b"\n", 0, getattr(error, "start", 0)) + 1
+        raise XmlError(line, f"has bytes that are not {name}, as it says it is", "save it as UTF-8") from None
 
 
 class _TreeBuilder:
     """Builds the tree from the events of expat."""
 
-    def __init__(self) -> None:
+    def __init__(self, encoding: str | None) -> None:
         self._open: list[tuple[Element, list[str]]] = []
         self._root: Element | None = None
         self._count = 0
-        self._parser = parser = expat.ParserCreate()
+        self._parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -65,8 +85,6 @@ class _TreeBuilder:
             raise XmlError(
                 error.lineno, f"is not well-formed XML: {problem}", "correct the file near this line"
             ) from None
-        except LookupError as error:
-            raise XmlError(1, f"has an encoding that is not known: {error}", "save it as UTF-8") from None
         assert self._root is not None
         return self._root
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from ultracrawl.dialects.fast_xml.values import Setting
@@ -73,6 +73,15 @@ class Draft:
         added = [leaf.members[number] for number in chosen if number < len(leaf.members)]
         place = known.place if known is not None and known.place else leaf.place
         self._leaves[path] = _Leaf([*own, *(leaf.value[n] for n in chosen)], place, [*places, *added])
+
+    def append(self, path: Path, members: Sequence[Data], other: Draft, source: Path) -> None:
+        """Add members to a list that another draft has in files which it names at `source`."""
+        if not members:
+            return
+        known = self._leaves.get(path)
+        own = known.value if known is not None and isinstance(known.value, list) else []
+        place = known.place if known is not None and known.place else other.place(source)
+        self._leaves[path] = _Leaf([*own, *members], place, known.members if known is not None else [])
 
     def forget(self, path: Path) -> None:
         """Leave an option at its default."""

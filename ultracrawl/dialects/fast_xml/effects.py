@@ -18,7 +18,7 @@ def tell_effects(collection: Scope, node: str, notices: Notices) -> None:
         problem = f"none of the nodes is this one (`{node}`); what they say counts on theirs"
         line = min(one.line for one in collection.nodes.values())
         instead = "set ULTRACRAWL_NODE to be one of them"
-        notices.tell_once("node", Code.CLUSTER, line, collection.name, problem, instead)
+        notices.tell_once("node", Code.CLUSTER, line, collection.name, problem, instead, file=collection.file)
 
 
 def _tell(setting: Setting, notices: Notices) -> None:
@@ -26,10 +26,20 @@ def _tell(setting: Setting, notices: Notices) -> None:
     if spec.no_effect:
         code = Code.CLUSTER if spec.group == "CLUSTER" else Code.TUNING
         problem = f"has no effect here: {spec.no_effect}"
-        notices.tell_once(spec.path, code, setting.line, setting.path, problem, "leave it as it is")
+        notices.tell_once(
+            spec.path, code, setting.line, setting.path, problem, "leave it as it is", file=setting.file
+        )
     elif setting.value != spec.default:
         problem = f"has no effect yet: {spec.not_yet}"
-        notices.tell_once(spec.path, Code.MISSING, setting.line, setting.path, problem, "do not rely on it")
+        notices.tell_once(
+            spec.path,
+            Code.MISSING,
+            setting.line,
+            setting.path,
+            problem,
+            "do not rely on it",
+            file=setting.file,
+        )
 
 
 def _settings(scope: Scope) -> Iterator[Setting]:

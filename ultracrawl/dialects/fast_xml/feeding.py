@@ -38,7 +38,7 @@ def _has_collection(parts: dict[str, Setting], notices: Notices) -> bool:
         return True
     setting = next(iter(parts.values()))
     problem = f"the destination `{setting.free}` has no collection"
-    notices.tell(Code.VALUE, setting.line, setting.path, problem, "write its `collection`")
+    notices.tell(Code.VALUE, setting.line, setting.path, problem, "write its `collection`", file=setting.file)
     return False
 
 
@@ -48,7 +48,14 @@ def _choose_primary(found: dict[str, dict[str, Setting]], draft: Draft, notices:
         first = (marked or list(found))[0]
         setting = found[first].get("primary", found[first]["collection"])
         how = "several destinations are primary" if marked else "no destination is primary"
-        notices.tell(Code.CONFLICT, setting.line, setting.path, f"{how}; `{first}` is", "mark one of them")
+        notices.tell(
+            Code.CONFLICT,
+            setting.line,
+            setting.path,
+            f"{how}; `{first}` is",
+            "mark one of them",
+            file=setting.file,
+        )
     for label in marked[:1]:
         draft.put((*_DESTINATIONS, source_name(label), "primary"), True, found[label]["primary"])
 
@@ -88,4 +95,4 @@ def _drop(draft: Draft, label: str, notices: Notices) -> None:
     for option in ("index", "paused", "primary"):
         draft.forget((*_DESTINATIONS, label, option))
     problem = f"`{label}` has the collection of another destination, and is left out"
-    notices.tell(Code.CONFLICT, place.line, place.key, problem, "write each collection once")
+    notices.tell(Code.CONFLICT, place.line, place.key, problem, "write each collection once", file=place.file)

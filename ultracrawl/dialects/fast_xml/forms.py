@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import count as numbers
 
 from ultracrawl.dialects.fast_xml import access_forms
 from ultracrawl.dialects.fast_xml.draft import Draft
@@ -31,6 +32,12 @@ _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 def source_name(name: str) -> str:
     """Return the name of the source that a collection is: what may not stand in one becomes a hyphen."""
     return _UNFIT.sub("-", name).strip("-._")[:100] or "collection"
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name for a source that no other one has."""
+    others = (f"{name[:95]}-{number}" for number in numbers(2))
+    return name if name not in taken else next(one for one in others if one not in taken)
 
 
 def _each(setting: Setting, path: Path, draft: Draft, change: Callable[[str], Data]) -> None:
@@ -86,13 +93,23 @@ def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
         draft.put(path, "FULL", setting)
     else:
         notices.tell(
-            Code.VALUE, setting.line, setting.path, f"{shown(text)} is no mode", "write FULL or DEPTH:n"
+            Code.VALUE,
+            setting.line,
+            setting.path,
+            f"{shown(text)} is no mode",
+            "write FULL or DEPTH:n",
+            file=setting.file,
         )
     if found or text == "FULL":
         return
     if text.upper() == "FULL":
         notices.tell(
-            Code.CASE, setting.line, setting.path, f"{shown(text)} is taken for `FULL`", "write `FULL`"
+            Code.CASE,
+            setting.line,
+            setting.path,
+            f"{shown(text)} is taken for `FULL`",
+            "write `FULL`",
+            file=setting.file,
         )
 
 
@@ -103,7 +120,14 @@ def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
         draft.put(path, "suspend" if text.lower() == "suspend" else float(text), setting)
     except ValueError:
         problem = f"{shown(text)} is neither a delay nor `suspend`"
-        notices.tell(Code.VALUE, setting.line, setting.path, problem, "write seconds, as `30`, or `suspend`")
+        notices.tell(
+            Code.VALUE,
+            setting.line,
+            setting.path,
+            problem,
+            "write seconds, as `30`, or `suspend`",
+            file=setting.file,
+        )
 
 
 def collection(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
@@ -131,7 +155,12 @@ def size(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     """Take 0 for no limit, though it is none of the values."""
     if setting.value == 0:
         notices.tell(
-            Code.RANGE, setting.line, setting.path, "0 is taken for no limit", "leave the value empty"
+            Code.RANGE,
+            setting.line,
+            setting.path,
+            "0 is taken for no limit",
+            "leave the value empty",
+            file=setting.file,
         )
     assert isinstance(setting.value, int | None)
     draft.put(path, setting.value or None, setting)
@@ -144,7 +173,9 @@ def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     value = min(setting.value, levels) if isinstance(levels, int) else setting.value
     if value != setting.value:
         problem = f"there is no level {setting.value}; {value} is taken"
-        notices.tell(Code.RANGE, setting.line, setting.path, problem, f"write 1 to {value}")
+        notices.tell(
+            Code.RANGE, setting.line, setting.path, problem, f"write 1 to {value}", file=setting.file
+        )
     draft.put(path, value, setting)
 
 

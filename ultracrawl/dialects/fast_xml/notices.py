@@ -54,16 +54,21 @@ class Notices:
         """Whether one of them keeps the file from being used."""
         return any(finding.fatal for finding in self._found)
 
-    def tell(self, code: Code, line: int, path: str, problem: str, instead: str) -> None:
-        """Keep a notice about a place, which is named by its path, as `handbook/storage/datastore`."""
-        text = f"{code}: {problem}"
-        self._found.setdefault(Finding(self.file, line, path or "file", text, instead, code.fatal))
+    def tell(self, code: Code, line: int, path: str, problem: str, instead: str, *, file: str = "") -> None:
+        """Keep a notice about a place, which is named by its path, as `handbook/storage/datastore`.
 
-    def tell_once(self, topic: str, code: Code, line: int, path: str, problem: str, instead: str) -> None:
+        `file` is where it stands, if that is another one than the file of these notices: that of the defaults, say.
+        """
+        text = f"{code}: {problem}"
+        self._found.setdefault(Finding(file or self.file, line, path or "file", text, instead, code.fatal))
+
+    def tell_once(
+        self, topic: str, code: Code, line: int, path: str, problem: str, instead: str, *, file: str = ""
+    ) -> None:
         """Keep a notice unless there was one about the same topic."""
         if topic not in self._once:
             self._once.add(topic)
-            self.tell(code, line, path, problem, instead)
+            self.tell(code, line, path, problem, instead, file=file)
 
     def take(self, others: Notices) -> None:
         """Take the notices about another file."""

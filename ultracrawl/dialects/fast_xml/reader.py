@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from socket import gethostname
@@ -13,7 +13,7 @@ from ultracrawl.dialects.fast_xml.document import XmlError, parse_document
 from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.effects import tell_effects
 from ultracrawl.dialects.fast_xml.feeding import name_indexes
-from ultracrawl.dialects.fast_xml.forms import source_name
+from ultracrawl.dialects.fast_xml.forms import free_name, source_name
 from ultracrawl.dialects.fast_xml.grammar import read_grammar
 from ultracrawl.dialects.fast_xml.networks import NETWORKS_FILE, open_networks, read_networks
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
@@ -29,13 +29,19 @@ NODE = "ULTRACRAWL_NODE"
 """The environment variable with the name of this node; without it, the name of the host."""
 MAX_BYTES = 64 << 20
 """Size of a file at most."""
+_IDLE = "has no start URI, so there is nothing to crawl"
+_START_INSTEAD = "write `start_uris` or `start_uri_files`"
 
 
 def read_collections(location: str | FilePath) -> Loaded:
     """Read the collections of a file. What can be used is used; findings tell of everything else."""
     path = FilePath(location)
     notices = Notices(str(path))
-    collections = read_scopes(path, notices)
+    return load_collections(path, read_scopes(path, notices), notices)
+
+
+def load_collections(path: FilePath, collections: Sequence[Scope], notices: Notices) -> Loaded:
+    """Load collections as those of a file, with what lies beside it."""
     defaults = _read_defaults(path, notices)
     networks = read_networks(path, notices)
     if notices.fatal:
@@ -45,6 +51,14 @@ def read_collections(location: str | FilePath) -> Loaded:
     tree = _CollectionTree(str(path), [layered([*defaults, one]) for one in collections], notices)
     tree.open_networks(networks)
     return _load(tree, path.absolute().parent, notices)
+
+
+def sources_of(path: FilePath) -> dict[str, tuple[str, ...]]:
+    """Return the sources that each collection of a file is: its own first, then those of its sub-collections."""
+    notices = Notices(str(path))
+    defaults = _read_defaults(path, notices)
+    layers = [layered([*defaults, one]) for one in read_scopes(path, notices)]
+    return _CollectionTree(str(path), layers, notices).sources
 
 
 def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
@@ -80,8 +94,8 @@ def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
     """Load the sources; members of lists that cannot be used are dropped, and it is tried again."""
     key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
     loaded, faults = load_tree(tree, base, key_file)
-    if tree.drop(faults, notices):
-        loaded, _ = load_tree(tree, base, key_file)
+    while tree.drop(faults, notices) or tree.leave_out(faults, notices):
+        loaded, faults = load_tree(tree, base, key_file)
     project = None if notices.fatal else loaded.project
     return Loaded(project, _in_order((*notices, *map(_reworded, _one_secret(loaded.findings)))))
 
@@ -101,8 +115,7 @@ def _reworded(finding: Finding) -> Finding:
     """Return a finding about a definition in the words of XML."""
     if finding.problem != NO_START:
         return finding
-    problem = f"{Code.NO_START}: has no start URI, so there is nothing to crawl"
-    return replace(finding, problem=problem, instead="write `start_uris` or `start_uri_files`")
+    return replace(finding, problem=f"{Code.NO_START}: {_IDLE}", instead=_START_INSTEAD)
 
 
 def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -117,6 +130,8 @@ class _CollectionTree:
         self._notices = notices
         self._drafts: dict[str, Draft] = {}
         self._named: list[tuple[str, Scope]] = []
+        self.sources: dict[str, tuple[str, ...]] = {}
+        """The sources of each collection, by its name."""
         node = os.environ.get(NODE) or gethostname()
         for collection in collections:
             tell_effects(collection, node, notices)
@@ -130,11 +145,14 @@ class _CollectionTree:
         if name != collection.name:
             problem = f"is the source `{name}` here"
             instead = "write letters, digits, `.`, `_` and `-` only to keep its name"
-            self._notices.tell(Code.RANGE, collection.line, collection.name, problem, instead)
-        while name in self._drafts:
-            name += "-2"
+            self._notices.tell(
+                Code.RANGE, collection.line, collection.name, problem, instead, file=collection.file
+            )
+        name = free_name(name, self._drafts)
         self._named.append((name, collection))
-        self._drafts.update(drafts_of(collection, name, self._notices))
+        drafts = drafts_of(collection, name, self._notices, self._drafts)
+        self.sources[collection.name] = tuple(drafts)
+        self._drafts.update(drafts)
 
     def open_networks(self, networks: dict[str, int]) -> None:
         """Let all sources reach networks, given with the lines of their file."""
@@ -161,8 +179,18 @@ class _CollectionTree:
             if len(fault.path) > 1 and self._drafts[str(fault.path[1])].drop(fault.path[2:]):
                 dropped = True
                 problem = f"a member is dropped: {fault.problem}"
-                notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead)
+                notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead, file=place.file)
         return dropped
+
+    def leave_out(self, faults: Iterable[Fault], notices: Notices) -> bool:
+        """Leave out the collections without a start URI, if others have one; return whether there were some."""
+        idle = {str(fault.path[1]) for fault in faults if fault.problem == NO_START}
+        if not idle < self._drafts.keys():
+            return False
+        for name in sorted(idle):
+            place = self._drafts.pop(name).place(("start_urls",))
+            notices.tell(Code.NO_START, place.line, place.key, _IDLE, _START_INSTEAD, file=place.file)
+        return bool(idle)
 
 
 def _numbers(fault: Fault) -> tuple[str, tuple[int, ...]]:

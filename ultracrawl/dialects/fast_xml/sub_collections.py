@@ -6,19 +6,18 @@ it is to crawl, whoever found it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from ipaddress import ip_address
-from urllib.parse import urlsplit
+from pathlib import Path as FilePath
 
 from pydantic import ValidationError
 
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
-from ultracrawl.dialects.fast_xml.forms import source_name
+from ultracrawl.dialects.fast_xml.forms import free_name, source_name
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
-from ultracrawl.dialects.fast_xml.translation import translate
+from ultracrawl.dialects.fast_xml.translation import lines_of, translate
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Data, DataSource, Path, Place, compile_source
 
@@ -32,14 +31,18 @@ _AREA = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_
 _COMBINE: Path = ("boundary", "combine")
 _SCHEMES: Path = ("boundary", "schemes")
 _START: Path = ("start_urls",)
+_BEGINNINGS: dict[Path, Path] = {_START: ("start_url_files",), ("feeds", "urls"): ("feeds", "url_files")}
+"""Where crawling begins: lists of URIs, and the option that names files with more of each."""
 _SEND: Path = ("send_links_to",)
 _BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
 """Options that work by host, so that they do not go with rules about URIs."""
 _STARTS = ("start_uris", "start_uri_files")
 
 
-def drafts_of(collection: Scope, name: str, notices: Notices) -> dict[str, Draft]:
-    """Return the draft of a collection, and of each sub-collection, by the name of the source."""
+def drafts_of(
+    collection: Scope, name: str, notices: Notices, taken: Collection[str] = ()
+) -> dict[str, Draft]:
+    """Return the draft of a collection, and of each sub-collection, by names of sources that are not `taken`."""
     main = translate(collection, notices)
     drafts = {name: main}
     areas: dict[str, Draft] = {}
@@ -52,7 +55,7 @@ def drafts_of(collection: Scope, name: str, notices: Notices) -> dict[str, Draft
         _bound(part, main, collection, sub)
         for other, area in areas.items():
             _leave_out(part, other, area)
-        label = f"{name}.{source_name(sub.name)}"[:100]
+        label = free_name(f"{name}.{source_name(sub.name)}"[:100], (*drafts, *taken))
         areas[label] = own
         drafts[label] = part
     for label, area in areas.items():
@@ -67,7 +70,7 @@ def _covers_something(sub: Scope) -> bool:
 
 
 def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
-    """Return a sub-collection with everything that it has from the collection; rules and start URIs are its own."""
+    """Return a sub-collection with what it has of the collection, logins too; rules and start URIs are its own."""
     inherited = {
         key: setting
         for key, setting in collection.settings.items()
@@ -79,11 +82,18 @@ def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
         if by_uri and ("", name) in own:
             setting = own.pop(("", name))
             problem = "does not go with rules about URIs; the value of the collection counts"
-            notices.tell(Code.CONTEXT, setting.line, setting.path, problem, "write it in the collection")
+            notices.tell(
+                Code.CONTEXT,
+                setting.line,
+                setting.path,
+                problem,
+                "write it in the collection",
+                file=setting.file,
+            )
     _check_refresh(collection, sub, notices)
     if _is_longer(collection, sub):
         own.pop(("", "refresh"))
-    return replace(sub, settings={**inherited, **own})
+    return replace(sub, settings={**inherited, **own}, logins=collection.logins)
 
 
 def _is_longer(collection: Scope, sub: Scope) -> bool:
@@ -96,7 +106,14 @@ def _check_refresh(collection: Scope, sub: Scope, notices: Notices) -> None:
     if _is_longer(collection, sub):
         setting = sub.settings["", "refresh"]
         problem = "is no shorter than that of the collection, whose value counts"
-        notices.tell(Code.CONFLICT, setting.line, setting.path, problem, "write a shorter time, or remove it")
+        notices.tell(
+            Code.CONFLICT,
+            setting.line,
+            setting.path,
+            problem,
+            "write a shorter time, or remove it",
+            file=setting.file,
+        )
 
 
 def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
@@ -113,9 +130,15 @@ def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
         part.copy(_DOMAINS, main)
         part.copy(_URIS, main)
     if ("", "allowed_schemes") not in {*collection.settings, *sub.settings}:
-        part.copy(_SCHEMES, main)
+        _widen(part, main)
     for path in (_NO_DOMAINS, _NO_URIS):
         part.extend(path, main, path)
+
+
+def _widen(part: Draft, main: Draft) -> None:
+    """Crawl the schemes of the collection, and those of the start URIs of the sub-collection."""
+    if len(_texts(part.get(_SCHEMES))) < len(_texts(main.get(_SCHEMES))):
+        part.copy(_SCHEMES, main)
 
 
 def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
@@ -128,54 +151,67 @@ def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
 
 
 def _share(drafts: dict[str, Draft], collection: Scope) -> None:
-    """Let the sources of a collection exchange links, and be one data group."""
+    """Let the sources of a collection exchange links, trust the same sites, and be one data group."""
     main, *parts = drafts.values()
     if not parts:
         return
-    addresses = _addresses(_texts(main.get(_START)))
+    folder = FilePath(collection.file).parent
+    listed = {path: _listed(main.get(files), folder) for path, files in _BEGINNINGS.items()}
+    urls = [url for path, inner in listed.items() for url in (*_texts(main.get(path)), *inner)]
+    own = _sites(urls)
     for part in parts:
-        part.put(("boundary", "networks"), addresses)
-        covered = _inside(part, main)
-        part.extend(_START, main, _START, only=covered)
-        _without(main, covered)
+        covered = _inside(part, urls)
+        for path, inner in listed.items():
+            part.extend(path, main, path, only=covered)
+            part.append(path, [url for url in inner if url in covered], main, _BEGINNINGS[path])
+            _without(main, path, covered)
     sent = _texts(main.get(_SEND))
     for name, draft in drafts.items():
         others = [other for other in drafts if other != name]
         draft.put(_SEND, [*sent, *others])
         draft.put(("takes_links",), True)
+        draft.put(("own_sites",), [*own])
         draft.put(("groups",), [source_name(collection.name)])
 
 
-def _addresses(urls: Iterable[str]) -> list[Data]:
-    """Return the addresses that are hosts of start URIs: the collection may reach them, and so may its parts."""
+def _listed(names: object, folder: FilePath) -> list[str]:
+    """Return the URIs in files; that one cannot be read is told when the draft is loaded."""
     found: dict[str, None] = {}
-    for url in urls:
-        try:
-            found[str(ip_address(urlsplit(url).hostname or ""))] = None
-        except ValueError:
-            continue
+    for name in _texts(names):
+        lines = map(str.strip, lines_of(folder / name))
+        found.update((line, None) for line in lines if line and not line.startswith("#"))
     return list(found)
 
 
-def _without(draft: Draft, urls: set[str]) -> None:
-    start = _texts(draft.get(_START))
-    for number in reversed(range(len(start))):
-        if start[number] in urls:
-            draft.drop((*_START, number))
+def _sites(urls: Iterable[str]) -> list[Data]:
+    """Return the sites of start URIs, each once: what is for one part of a collection there is for all of them."""
+    found: dict[str, None] = {}
+    for url in urls:
+        scheme, mark, rest = url.partition("://")
+        if mark:
+            found[f"{scheme}://{rest.partition('/')[0]}/"] = None
+    return [*found]
+
+
+def _without(draft: Draft, path: Path, urls: set[str]) -> None:
+    known = _texts(draft.get(path))
+    for number in reversed(range(len(known))):
+        if known[number] in urls:
+            draft.drop((*path, number))
 
 
 def _texts(value: object) -> Sequence[str]:
     return [str(one) for one in value] if isinstance(value, list) else []
 
 
-def _inside(part: Draft, main: Draft) -> set[str]:
+def _inside(part: Draft, urls: Iterable[str]) -> set[str]:
     """Return the start URIs of the collection that a sub-collection covers."""
     try:
         source = DataSource.model_validate({**part.data(), "name": "part", "takes_links": True})
         rules = compile_source(source)
     except (ValidationError, UserError):  # told of when the draft is loaded
         return set()
-    found = {url: rules.url_policy.canonical(url) for url in _texts(main.get(_START))}
+    found = {url: rules.url_policy.canonical(url) for url in urls}
     return {url for url, one in found.items() if one and rules.boundary.rejects(one, seed=True) is None}
 
 
@@ -192,5 +228,10 @@ def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], not
             drafts[name].forget(_SEND)
             problem = f"there is no other collection `{setting.value}` in this file; links are not sent"
             notices.tell(
-                Code.CONTEXT, setting.line, setting.path, problem, "write both collections in one file"
+                Code.CONTEXT,
+                setting.line,
+                setting.path,
+                problem,
+                "write both collections in one file",
+                file=setting.file,
             )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path as FilePath
 
 from ultracrawl.dialects.fast_xml.access_forms import check_certificate, put_logins
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.feeding import put_feeding
 from ultracrawl.dialects.fast_xml.forms import FORMS
+from ultracrawl.dialects.fast_xml.masks import tell_masked
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import FREE, OPTIONS
 from ultracrawl.dialects.fast_xml.values import Setting
@@ -32,6 +35,7 @@ ALWAYS: tuple[tuple[Path, Data], ...] = (
 """What every collection means without saying it."""
 
 _HTTPS = "https"
+_STARTS = tuple((section, name) for section in ("", "rss") for name in ("start_uris", "start_uri_files"))
 _TOGETHER = ("logins.", "feeding.destinations.")
 """What options set that are read together with others of their kind."""
 
@@ -44,6 +48,7 @@ def translate(collection: Scope, notices: Notices) -> Draft:
     put_logins(collection, draft, notices)
     put_feeding(collection, draft, notices)
     check_certificate(collection, notices)
+    tell_masked(collection, notices)
     _check_scripts(collection, notices)
     _admit_every_host(draft)
     _choose_schemes(collection, draft, notices)
@@ -78,7 +83,9 @@ def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
     if free and setting.spec.section.startswith("workqueue_priority/"):
         if not _LEVEL.fullmatch(free):
             problem = f"`{free}` is no level; the section is ignored"
-            notices.tell(Code.RANGE, setting.line, setting.path, problem, "write a number from 1 on")
+            notices.tell(
+                Code.RANGE, setting.line, setting.path, problem, "write a number from 1 on", file=setting.file
+            )
             return
         free = str(_level_within(int(free), draft, setting, notices))
     name = free if FREE in setting.spec.section else setting.name
@@ -92,7 +99,9 @@ def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices)
     nearest = min(number, levels) if isinstance(levels, int) else number
     if nearest != number:
         problem = f"there is no level {number}; {nearest} is taken"
-        notices.tell(Code.RANGE, setting.line, setting.path, problem, f"raise `levels` to {number}")
+        notices.tell(
+            Code.RANGE, setting.line, setting.path, problem, f"raise `levels` to {number}", file=setting.file
+        )
     return nearest
 
 
@@ -101,7 +110,14 @@ def _check_scripts(collection: Scope, notices: Notices) -> None:
     keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
     if keep is not None and keep.value and not (use is not None and use.value):
         problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
-        notices.tell(Code.CONFLICT, keep.line, keep.path, problem, "write `use_javascript`, or remove it")
+        notices.tell(
+            Code.CONFLICT,
+            keep.line,
+            keep.path,
+            problem,
+            "write `use_javascript`, or remove it",
+            file=keep.file,
+        )
 
 
 def _admit_every_host(draft: Draft) -> None:
@@ -115,11 +131,32 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     """Add https where no layer says which schemes are crawled and a starting point has it."""
     if ("", "allowed_schemes") in collection.settings:
         return
-    start = collection.settings.get(("", "start_uris"))
-    named = start.value if start is not None and isinstance(start.value, tuple) else ()
-    if any(url.lower().startswith(f"{_HTTPS}:") for url in named):
-        draft.put(("boundary", "schemes"), ["http", _HTTPS])
-        assert start is not None
-        problem = "https is crawled too, because a start URI has it"
-        instead = "write `allowed_schemes` to say it"
-        notices.tell(Code.SCHEME, start.line, f"{collection.name}/allowed_schemes", problem, instead)
+    start = next((one for key in _STARTS if (one := collection.settings.get(key)) and _has_https(one)), None)
+    if start is None:
+        return
+    draft.put(("boundary", "schemes"), ["http", _HTTPS])
+    problem = "https is crawled too, because a start URI has it"
+    instead = "write `allowed_schemes` to say it"
+    notices.tell(
+        Code.SCHEME, start.line, f"{collection.name}/allowed_schemes", problem, instead, file=start.file
+    )
+
+
+def _has_https(start: Setting) -> bool:
+    """Return whether one of the URIs is of https, or one of those in the files; a missing one is told of later."""
+    named = start.value if isinstance(start.value, tuple) else ()
+    if not start.name.endswith("_files"):
+        return any(map(_is_https, named))
+    return any(any(map(_is_https, lines_of(FilePath(start.file).parent / name))) for name in named)
+
+
+def _is_https(text: str) -> bool:
+    return text.strip().lower().startswith(f"{_HTTPS}:")
+
+
+def lines_of(path: FilePath) -> Sequence[str]:
+    """Return the lines of a file, none if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()

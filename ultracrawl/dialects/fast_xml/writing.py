@@ -6,22 +6,21 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from ultracrawl.dialects.fast_xml.collection import Scope
+from ultracrawl.dialects.fast_xml.masks import masked as without_passwords
 from ultracrawl.dialects.fast_xml.options import LOGIN, Value
 from ultracrawl.dialects.fast_xml.values import Setting
 
-MASK = "****"
 _INDENT = "    "
-_ACCOUNTS = frozenset({"passwd", "ftp_acct"})
-_FORM = f"{LOGIN}/parameters"
 
 Tree = dict[str, "Tree | Setting"]
 """Sections by name, options by name with a slash in front, so that both may have the same one."""
 
 
 def collections_xml(collections: Iterable[Scope], *, masked: bool = False) -> str:
-    """Return a file with collections; reading it gives the same ones. `masked` hides passwords.
+    """Return a file with collections; reading it gives the same ones.
 
-    Logins and sub-collections are elements, so that loading the file deletes none.
+    `masked` is for others to load: passwords are hidden, and logins and sub-collections are elements, so that loading
+    deletes none. Else those that are all there are, whatever a defaults file has, stay a section.
     """
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<CrawlerConfig>"]
     for collection in collections:
@@ -32,10 +31,32 @@ def collections_xml(collections: Iterable[Scope], *, masked: bool = False) -> st
 def _scope(scope: Scope, depth: int, masked: bool) -> Iterator[str]:
     indent = _INDENT * depth
     yield f"{indent}<{scope.kind} name={quoteattr(scope.name)}>"
-    yield from _tree(_nested(scope), depth + 1, masked)
-    for part in (*scope.logins.values(), *scope.subs.values(), *scope.nodes.values()):
-        yield from _scope(part, depth + 1, masked)
+    yield from _content(scope, depth + 1, masked)
     yield f"{indent}</{scope.kind}>"
+
+
+def _content(scope: Scope, depth: int, masked: bool) -> Iterator[str]:
+    yield from _tree(_nested(scope), depth, masked)
+    for name, parts, all_there_are in (
+        ("logins", scope.logins, scope.all_logins),
+        ("subdomains", scope.subs, scope.all_subs),
+        ("", scope.nodes, False),
+    ):
+        if all_there_are and not masked:
+            yield from _section(name, parts.values(), depth)
+        else:
+            for part in parts.values():
+                yield from _scope(part, depth, masked)
+
+
+def _section(name: str, parts: Iterable[Scope], depth: int) -> Iterator[str]:
+    indent = _INDENT * depth
+    yield f'{indent}<section name="{name}">'
+    for part in parts:
+        yield f"{indent}{_INDENT}<section name={quoteattr(part.name)}>"
+        yield from _content(part, depth + 2, masked=False)
+        yield f"{indent}{_INDENT}</section>"
+    yield f"{indent}</section>"
 
 
 def _nested(scope: Scope) -> Tree:
@@ -62,7 +83,7 @@ def _tree(tree: Tree, depth: int, masked: bool) -> Iterator[str]:
 
 
 def _option(setting: Setting, indent: str, masked: bool) -> Iterator[str]:
-    value = _masked(setting) if masked else setting.value
+    value = without_passwords(setting) if masked else setting.value
     head = f'{indent}<attrib name={quoteattr(setting.name)} type="{setting.spec.kind}">'
     if isinstance(value, tuple):
         yield head
@@ -77,20 +98,3 @@ def _text(value: Value) -> str:
     if isinstance(value, bool):
         return " yes " if value else " no "
     return "" if value is None else f" {escape(str(value))} "
-
-
-def _masked(setting: Setting) -> Value:
-    value, section = setting.value, setting.spec.section
-    if section in _ACCOUNTS:
-        return f"{str(value).partition(':')[0]}:{MASK}"
-    if section == _FORM:
-        return MASK
-    if setting.spec.name == "proxy" and isinstance(value, tuple):
-        return tuple(_without_password(member) for member in value)
-    return value
-
-
-def _without_password(proxy: str) -> str:
-    user, at, host = proxy.rpartition("@")
-    scheme, mark, account = user.rpartition("://")
-    return f"{scheme}{mark}{account.partition(':')[0]}:{MASK}{at}{host}" if at else proxy

@@ -44,7 +44,7 @@ def _headers(source: DataSource, url: str) -> Iterator[Decision]:
 
 
 def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
-    for credential in unread_credentials(source, rules.seeds).covering(url):
+    for credential in unread_credentials(source, rules.own).covering(url):
         when = "at once" if credential.unasked else "when the server asks"
         where = f" for the realm {credential.realm}" if credential.realm else ""
         how = "" if credential.scheme is Scheme.AUTO else f" by {credential.scheme}"
@@ -53,7 +53,7 @@ def _credentials(source: DataSource, rules: CompiledSource, url: str) -> Iterato
 
 def _certificates(source: DataSource, rules: CompiledSource, url: str) -> Iterator[Decision]:
     for name, entry in source.client_certificates.items():
-        sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.seeds)
+        sites = (UrlPrefix.parse(entry.url),) if entry.url else sites_of(rules.own)
         if any(site.scheme == "https" and site.covers(url) for site in sites):
             yield _said(f"client_certificates.{name}", "the certificate is shown if the server asks")
             return

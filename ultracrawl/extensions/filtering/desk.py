@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.dialects.portal_robot.file_text import read_file
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.errors import UserError
@@ -20,7 +21,7 @@ from ultracrawl.filters.classification import Classifier
 from ultracrawl.filters.function import run
 from ultracrawl.filters.rules import UNLIMITED
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.urls import site_of
+from ultracrawl.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SUMMARIZER_SECONDS = 600.0
+PROGRAM_SECONDS = 600.0
+"""Seconds that a summarizer may take unless somebody says otherwise."""
 IP = "ip"
 """The field of a description that holds the address of its host."""
 VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
@@ -62,10 +64,16 @@ class Filtered:
 
 
 class Filtering:
-    """Two compiled filters and what they share. Raises `DefinitionError` or `UserError` if they cannot be used."""
+    """Two compiled filters and what they share; a program that they run may take `seconds`.
 
-    def __init__(self, section: FiltersSection, clock: Callable[[], float]) -> None:
+    Raises `DefinitionError` or `UserError` if they cannot be used.
+    """
+
+    def __init__(
+        self, section: FiltersSection, clock: Callable[[], float], seconds: float = PROGRAM_SECONDS
+    ) -> None:
         self._section = section
+        self._seconds = seconds
         self._findings: list[Finding] = []
         self._made_of = sha256()
         self.robot = self._robot(clock)
@@ -136,12 +144,13 @@ class Filtering:
     def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
         """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
         resource = Resource(url, depth, self.sources, address)
-        self.robot.count(site_of(url))
         views = [View(resource), View(resource)]
         passed = [
             view if self._run(program, Phase.METADATA, view) is Answer.PROCEED else None
             for program, view in zip(self._programs, views, strict=True)
         ]
+        if any(passed):
+            resource.number = self.robot.count(host_of(url))
         reasons = [view.reason for view in views]
         return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
 
@@ -204,7 +213,7 @@ class Filtering:
         return Robot(
             read=self._read,
             load_rules=load_rules,
-            summarize=lambda program, body: programs.summarize(program, body, SUMMARIZER_SECONDS),
+            summarize=lambda program, body: programs.summarize(program, body, self._seconds),
             has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
@@ -213,7 +222,7 @@ class Filtering:
         )
 
     def _read(self, path: str) -> str:
-        return (self._section.instance / path).read_text(encoding="utf-8")
+        return read_file(self._section.instance / path).text
 
     def _text(self, path: Path) -> str:
         text = _text(path)
@@ -238,6 +247,6 @@ class Filtering:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_file(path).text
+    except OSError as error:
         raise UserError(f"{path} cannot be read: {error}") from error

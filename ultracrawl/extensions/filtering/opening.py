@@ -25,7 +25,7 @@ def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None
         return kept
     from ultracrawl.extensions.filtering.desk import Filtering  # noqa: PLC0415 - slow, and few sources have filters
 
-    return Filtering(source.filters, time.time)
+    return Filtering(source.filters, time.time, source.conversion.timeout)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
@@ -162,9 +161,5 @@ def _site(url: str) -> str:
 
 
 def _target(url: str, location: bytes) -> str:
-    """Return where a redirect leads; empty for what is no web address."""
-    try:
-        target = urljoin(url, location.decode("latin-1"))
-    except ValueError:
-        return ""
-    return target if target.startswith(("http://", "https://")) else ""
+    """Return where a redirect leads, in the form that addresses and secrets are judged by; empty for no web address."""
+    return _FORM.canonical(location.decode("utf-8", "replace"), url) or ""

@@ -81,7 +81,7 @@ class SitemapDesk:
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
         self.discovers = self.on and self._section.discover
         """Whether robots.txt is asked for the sitemaps that it names, obeyed or not."""
-        self._starts = frozenset(map(site_of, session.rules.seeds))
+        self._starts = frozenset(map(site_of, session.rules.own))
         self._form = session.rules.url_policy.without_rewriting
         self._met: set[str] = set()
         self._tasks: dict[int, SitemapTask] = {}

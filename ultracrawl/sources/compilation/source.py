@@ -61,6 +61,8 @@ class CompiledSource:
     name: str
     seeds: tuple[str, ...]
     """Canonical start URLs, each once, in their order; texts that are no URL are left out."""
+    own: tuple[str, ...]
+    """The seeds, and the other URLs whose sites are trusted like theirs."""
     url_policy: UrlPolicy
     """How URLs as written become those that are fetched, rewrite rules included."""
     boundary: Boundary
@@ -68,6 +70,8 @@ class CompiledSource:
     addresses: AddressPolicy
     robots: RobotsPolicy
     attributes: AttributeMap
+    read_attributes: frozenset[str]
+    """Document attributes that the definition uses; headers of other names, JSON-LD and the size are not looked at."""
     acceptance: Acceptance
     """Which answers become pages."""
     reader: PageReader
@@ -114,17 +118,20 @@ def compile_source(
     Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
     """
     policy = compile_url_policy(source)
-    seeds = tuple(dict.fromkeys(_canonical(source, policy)))
+    seeds = tuple(dict.fromkeys(_canonical(source.beginnings, policy)))
+    own = (*seeds, *_canonical(source.own_sites, policy))
     schema = project.schema_attributes if project else attribute_schema()
     return CompiledSource(
         name=source.name,
         seeds=seeds,
+        own=own,
         url_policy=policy,
         boundary=compile_boundary(source, addresses),
         redirects=RedirectPolicy(strict=source.redirects == "strict", max_hops=source.limits.redirects),
-        addresses=compile_addresses(source, seeds),
+        addresses=compile_addresses(source, own),
         robots=compile_robots(source),
         attributes=_attribute_map(source, schema),
+        read_attributes=extraction.read_attributes(source.attributes, source.extract),
         acceptance=compile_acceptance(source),
         reader=_page_reader(source),
         converted=source.conversion.types,
@@ -163,7 +170,10 @@ def _page_reader(source: DataSource) -> PageReader:
         link_types=source.links.types,
         robots_name=source.robots.name,
         default_charset=source.default_charset,
-        jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
+        jsonld=any(
+            name.startswith(JSONLD_PREFIX)
+            for name in extraction.read_attributes(source.attributes, source.extract)
+        ),
         picks=extraction.page_picks(source.extract),
     )
 
@@ -294,14 +304,14 @@ def compile_fingerprints(source: DataSource) -> Fingerprints | None:
     return Fingerprints(section.by == "text", section.meta, section.cut_off, section.near, section.near_words)
 
 
-def compile_addresses(source: DataSource, seeds: Iterable[str]) -> AddressPolicy:
-    """Return which addresses may be connected to: public ones, own networks, seeds that are addresses."""
+def compile_addresses(source: DataSource, own: Iterable[str]) -> AddressPolicy:
+    """Return which addresses may be connected to: public ones, own networks, own sites that are addresses."""
     networks = [str(network) for network in source.boundary.networks]
-    return AddressPolicy.for_source([host_of(seed) for seed in seeds], networks)
+    return AddressPolicy.for_source([host_of(url) for url in own], networks)
 
 
-def _canonical(source: DataSource, policy: UrlPolicy) -> Iterator[str]:
-    for url in source.beginnings:
+def _canonical(urls: Iterable[str], policy: UrlPolicy) -> Iterator[str]:
+    for url in urls:
         canonical = policy.canonical(url)
         if canonical is not None:
             yield canonical
@@ -311,7 +321,7 @@ def _domain_rules(source: DataSource) -> Iterator[DomainRule]:
     domains = source.boundary.domains
     include: Iterable[Pattern] = domains.include
     if not domains.include:
-        hosts = dict.fromkeys(map(host_of, _canonical(source, compile_url_policy(source))))
+        hosts = dict.fromkeys(map(host_of, _canonical(source.beginnings, compile_url_policy(source))))
         include = [Pattern(Kind.EXACT, host) for host in hosts]
     if not any(pattern.every_host for pattern in include):
         yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)

@@ -1,0 +1,111 @@
+"""The XML file of collections that `ultracrawl admin` works on: what is in it, and how it is changed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from ultracrawl.backends import stored_documents_exist
+from ultracrawl.cli.options import found_definitions, show_findings
+from ultracrawl.dialects import read_definitions
+from ultracrawl.dialects.fast_xml.collection import Scope
+from ultracrawl.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
+from ultracrawl.dialects.fast_xml.writing import collections_xml
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.jobs.control import running_crawl
+from ultracrawl.model import DefinitionError
+from ultracrawl.settings.places import placed
+from ultracrawl.sources import Project, require
+
+
+def file_of(config: str | None) -> Path:
+    """Return the XML file that `-c` or the environment names. Raises `UserError`."""
+    location, _ = found_definitions(config)
+    if location is None or Path(location).suffix.lower() != ".xml":
+        raise UserError("there is no XML file of collections; name it with -c, or in $ULTRACRAWL_CONFIG")
+    return Path(location)
+
+
+def collections_in(path: Path) -> list[Scope]:
+    """Return the collections of a file. Raises `DefinitionError`."""
+    notices = Notices(str(path))
+    found = read_scopes(path, notices)
+    if notices.fatal:
+        raise DefinitionError([one for one in notices if one.fatal])
+    show_findings(notices)
+    return found
+
+
+def find(name: str, collections: Iterable[Scope]) -> Scope:
+    """Return a collection by its name. Raises `UserError` if there is none."""
+    found = {one.name: one for one in collections}
+    if name not in found:
+        raise _unknown(name, found)
+    return found[name]
+
+
+def parts_of(name: str, config: str | None) -> tuple[str, ...]:
+    """Return the source of a collection, and those of its sub-collections. Raises `UserError` if there are none."""
+    return _parts(name, config)[1]
+
+
+def running_parts(name: str, config: str | None) -> tuple[str, ...]:
+    """Return the sources of a collection that are being crawled; its own, if none is, so that this is said."""
+    project, parts = _parts(name, config)
+    return tuple(one for one in parts if running_crawl(project, one)) or parts[:1]
+
+
+def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
+    """Return the sources of a collection with documents in store; its own, if none has any, so that this is said."""
+    project, parts = _parts(name, config)
+    found = (one for one in parts if stored_documents_exist(project, project.sources[one]))
+    return tuple(found) or parts[:1]
+
+
+def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
+    file = file_of(config)
+    project = placed(require(read_definitions(file)), found_definitions(config)[1])
+    found = sources_of(file)
+    if name not in found:
+        raise _unknown(name, found)
+    parts = tuple(one for one in found[name] if one in project.sources)
+    if not parts:
+        raise UserError(f"the collection `{name}` has no start URI, so there is nothing to crawl")
+    return project, parts
+
+
+def _unknown(name: str, known: Iterable[str]) -> UserError:
+    return UserError(f"there is no collection `{name}`; there are {', '.join(sorted(known)) or 'none'}")
+
+
+def check(target: Path, collections: list[Scope], added: str) -> None:
+    """Refuse collections that could not be used together in a file; tell what is odd in those that are added."""
+    loaded = load_collections(target, collections, Notices(str(target)))
+    if loaded.project is None and not all(one.problem.startswith(Code.NO_START) for one in loaded.fatal):
+        raise DefinitionError(loaded.fatal)
+    show_findings(one for one in loaded.findings if one.file == added)
+
+
+def write(path: Path, collections: list[Scope]) -> None:
+    """Replace the file as a whole, so that nobody reads half of it; it is readable by its owner only."""
+    path = path.resolve()
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f"{path.name}.", delete=False, encoding="utf-8"
+        ) as stream:
+            new = Path(stream.name)
+            try:
+                stream.write(collections_xml(collections))
+                stream.flush()
+                os.fsync(stream.fileno())
+                if path.exists():
+                    new.chmod(path.stat().st_mode)
+                new.replace(path)
+            except BaseException:
+                new.unlink()
+                raise
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
