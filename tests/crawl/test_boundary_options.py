@@ -386,6 +386,18 @@ def test_fast_11_pages_per_site(hosts: Hosts, workspace: Workspace) -> None:
     assert run["outcomes"].get("NEW", 0) == 0
 
 
+def test_fast_11_pages_per_site_are_those_of_a_run_in_parts_too(hosts: Hosts, workspace: Workspace) -> None:
+    hosts.page("a/", *(f"a/{number}" for number in range(9)))
+    for number in range(9):
+        hosts.page(f"a/{number}")
+    workspace.define(hosts.url("a/"), limits={"pages_per_site": 5, "pages": 2})
+    runs = [workspace.crawl().run for _ in range(4)]
+    assert [run["resumed"] for run in runs] == [False, True, True, False]
+    assert [run["outcomes"].get("NEW", 0) for run in runs[:3]] == [2, 2, 1]
+    assert runs[2]["outcomes"]["REJECTED"] == 5
+    assert runs[3]["outcomes"] == {"NOT_MODIFIED": 2}, "the next run counts anew"
+
+
 def test_documents_beyond_a_lower_limit_stay_in_the_index(hosts: Hosts, workspace: Workspace) -> None:
     hosts.page("a/", *(f"a/{number}" for number in range(5)))
     for number in range(5):

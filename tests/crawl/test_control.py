@@ -46,6 +46,12 @@ def state(workspace: Workspace) -> str:
     return str(row["state"])
 
 
+def site_status(workspace: Workspace, slow: Site) -> str:
+    host = slow.requests[0].header("Host")
+    assert host is not None
+    return workspace.command("status", host).out.splitlines()[0]
+
+
 def test_a_paused_crawl_asks_for_nothing_and_goes_on_when_resumed__portal_robot_133(
     running: subprocess.Popen[str], slow: Site, workspace: Workspace
 ) -> None:
@@ -54,6 +60,7 @@ def test_a_paused_crawl_asks_for_nothing_and_goes_on_when_resumed__portal_robot_
     assert (ended.code, ended.out) == (0, "site: paused\n")
     before = len(slow.requests)
     assert state(workspace) == "paused"
+    assert "the crawl is paused" in site_status(workspace, slow)
     time.sleep(1.0)
     assert len(slow.requests) == before < PAGES
     assert len(workspace.search("words")) >= before - 3, "what was fetched can be searched"
@@ -120,6 +127,7 @@ def test_a_pause_does_not_survive_a_kill(
     assert workspace.command("pause", "site").code == 0
     kill_group(running)
     assert state(workspace) == "unfinished", "a killed crawl is not paused"
+    until(lambda: "is asked by the next crawl" in site_status(workspace, slow))  # its delay is over
     ended = workspace.command("resume", "site")
     assert ended.code == 2
     workspace.crawl("--delay", "0")

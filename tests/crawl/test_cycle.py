@@ -238,3 +238,25 @@ def test_ultra_search_1_a_search_starts_no_crawl(site: Site, url: str, workspace
     assert workspace.search("needle") == ["/"]
     assert workspace.search("other") == []
     assert site.requests == []
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_ultra_search_75_links_of_an_unchanged_page_that_came_nearer_are_inside(
+    site: Site, url: str, workspace: Workspace, concurrency: int, interrupted: bool
+) -> None:
+    chain = ["/", "/a", "/b", "/c", "/d"]
+    for at, path in enumerate(chain):
+        site.page(path, title=path, text=f"needle {path}", links=chain[at + 1 : at + 2])
+    options = {"depth": 3, "politeness": {"delay": 0.05, "concurrency": concurrency}}
+    workspace.define(f"{url}/", **options)
+    workspace.crawl()
+    assert "/d" not in workspace.urls(), "too deep"
+    site.change("/", links=["/a", "/c"])
+    if interrupted:
+        workspace.define(f"{url}/", **options, limits={"pages": 1})
+        workspace.crawl()
+        workspace.define(f"{url}/", **options)
+    workspace.crawl()
+    assert "/d" in workspace.indexed()
+    assert workspace.urls()["/c"]["depth"] == 1

@@ -270,3 +270,25 @@ def test_what_is_to_leave_is_listed_during_a_crawl(pages: Site, workspace: Works
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     both = workspace.command("approve-deletions", "site", "--list", "--discard")
     assert (both.code, "exclude each other" in both.err) == (2, True)
+
+
+@pytest.mark.parametrize("mode", ["append", "scratch", "soft", "adaptive"])
+def test_what_was_held_back_is_asked_for_again_in_every_refresh_mode(
+    pages: Site, url: str, workspace: Workspace, mode: str
+) -> None:
+    remove(pages, 20)
+    workspace.crawl(code=1)
+    for name in NAMES[:20]:
+        pages.page(name, title=name, text=f"needle {name}")
+    pages.change("/", links=[])
+    refresh = {"mode": mode, "interval": "24 h", "adaptive": {"coverage_min": 1}}
+    workspace.define(f"{url}/", refresh=refresh, sitemaps={"use": False})
+    shown = workspace.command("queue", "--json", "--limit", "50").json["sources"][0]["urls"]
+    if mode != "adaptive":
+        planned = workspace.command("plan", "--json").json["sources"][0]["scheduled"]
+        assert len(shown) == planned == 21
+    pages.reset()
+    run = workspace.crawl().run
+    assert (run["deleted"], run["problems"]) == (0, [])
+    assert all(pages.count(name) == 1 for name in NAMES[:20])
+    assert len(workspace.search("needle")) == 31

@@ -115,6 +115,39 @@ def test_removed_urls_stay_known_and_are_not_queued_again__ultra_search_117(
     assert workspace.command("plan", "--json").json["sources"][0]["scheduled"] == 3
 
 
+@pytest.mark.parametrize("mode", ["known", "append", "prepend", "scratch", "soft", "adaptive"])
+def test_removed_urls_are_not_queued_again_in_any_refresh_mode__ultra_search_117(
+    small: Site, url: str, workspace: Workspace, mode: str
+) -> None:
+    workspace.define(f"{url}/", refresh={"mode": mode, "interval": "24 h"}, sitemaps={"use": False})
+    workspace.crawl()
+    small.redirect("/c", "/b")
+    approve(workspace, f"{url}/b", "--remove")
+    small.reset()
+    for _ in range(2):
+        workspace.crawl()
+    assert small.count("/") >= 1
+    assert small.count("/b") == 0
+    assert workspace.outcomes()["/b"] == "REMOVED"
+    assert "/b" not in workspace.indexed()
+
+
+@pytest.mark.parametrize("mode", ["known", "scratch", "adaptive"])
+def test_restored_urls_are_fetched_by_the_next_crawl_in_any_refresh_mode(
+    small: Site, url: str, workspace: Workspace, mode: str
+) -> None:
+    workspace.define(f"{url}/", refresh={"mode": mode, "interval": "24 h"}, sitemaps={"use": False})
+    workspace.crawl()
+    approve(workspace, f"{url}/b", "--remove")
+    small.change("/", links=["/a"])
+    workspace.crawl()
+    approve(workspace, f"{url}/b", "--restore")
+    small.reset()
+    workspace.crawl()
+    assert small.count("/b") == 1
+    assert "/b" in workspace.indexed()
+
+
 def test_removed_urls_survive_a_boundary_that_leaves_them_out_for_a_while(
     small: Site, url: str, workspace: Workspace, define: Define
 ) -> None:

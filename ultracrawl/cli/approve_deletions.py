@@ -6,6 +6,7 @@ import click
 
 from ultracrawl.backends import state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.deletions import deletions_of, held_back
 from ultracrawl.model import UrlRecord
@@ -59,6 +60,6 @@ def _tell(source: str, leaving: list[UrlRecord], done: str, *, as_json: bool) ->
     told = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
     click.echo(f"{source}: {len(leaving):,} documents {told}")
     for record in leaving[:SHOWN]:
-        click.echo(f"  {record.shown_url}  ({record.leaving})")
+        tell(f"  {record.shown_url}  ({record.leaving})")
     if len(leaving) > SHOWN:
         click.echo(f"  and {len(leaving) - SHOWN:,} more (--json shows all)")

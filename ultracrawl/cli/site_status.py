@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import click
@@ -10,8 +11,9 @@ import click
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, print_json
 from ultracrawl.cli.terminal import tell
-from ultracrawl.errors import UserError
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.extensions.outlook.site_outlook import SiteOutlook, outlook
+from ultracrawl.jobs.control import running_crawl
 from ultracrawl.sources import Project, compile_source
 
 
@@ -36,9 +38,13 @@ def _outlook(project: Project, source: str, name: str, now: float) -> SiteOutloo
     if not state_exists(project, source):
         return None
     rules = compile_source(project.sources[source], project)
+    sign = None
+    with suppress(StateError):  # the crawl of another user cannot be looked at, its document table can
+        sign = running_crawl(project, source)
     state = open_state(project, source, read_only=True)
     try:
-        return outlook(state, replace(rules, pace=replace(rules.pace, wall=_same)), name.lower(), now)
+        rules = replace(rules, pace=replace(rules.pace, wall=_same))
+        return outlook(state, rules, name.lower(), now, sign.phase if sign else None)
     finally:
         state.close()
 
@@ -64,5 +70,5 @@ def _next(one: SiteOutlook) -> str:
         return one.waits
     seconds = one.next_at - one.now
     if seconds <= 0:
-        return "may be asked now" if one.running else "is asked by the next crawl"
+        return "may be asked now" if one.phase else "is asked by the next crawl"
     return f"next request in {seconds:,.1f} s; it waits for: {one.waits}"

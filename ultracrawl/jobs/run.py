@@ -13,6 +13,7 @@ from scrapy.utils.project import get_project_settings
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.extensions import CrawlSession
+from ultracrawl.extensions.run.refusal import WATCHED
 from ultracrawl.jobs.completion import complete
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
@@ -131,6 +132,7 @@ def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
     # A Scrapy project around us may have add-ons of its own, or none.
     settings["ADDONS"].setdefault("ultracrawl.addon.UltracrawlAddon", 500)
     settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
+    settings.set(WATCHED, True, priority="cmdline")
     # The definition's own `settings` win over these.
     settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="project")
     return settings

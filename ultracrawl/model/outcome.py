@@ -56,7 +56,7 @@ _MEANINGS = {
     UrlOutcome.NOT_INDEXED: "fetched, but a directive, its type or its size keeps it out of the index",
     UrlOutcome.DUPLICATE: "has the content or display URL of another document",
     UrlOutcome.REDIRECTED: "leads to another URL",
-    UrlOutcome.GONE: "the server says that it does not exist; it is not in the index",
+    UrlOutcome.GONE: "the server says that it does not exist; it leaves the index",
     UrlOutcome.ROBOTS: "robots.txt does not let us fetch it",
     UrlOutcome.REJECTED: "outside the boundary of its source, or beyond its limits; not fetched",
     UrlOutcome.HTTP_ERROR: "the server answered with an error; nothing is deleted",

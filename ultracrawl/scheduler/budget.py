@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from ultracrawl.extensions import Visit
 from ultracrawl.sources import LimitsSection
@@ -11,12 +12,21 @@ from ultracrawl.sources import LimitsSection
 class PageBudget:
     """Counts the pages of each site against `limits.pages_per_site` (FAST 5.1 B11).
 
-    A page counts once it was fetched: answered with success, or with 304. Errors and redirects do not count.
+    A page counts once it was fetched: answered with success, or with 304. Errors and redirects do not count. A run
+    that is resumed goes on with what it has fetched.
     """
 
     def __init__(self, limits: LimitsSection) -> None:
         self.per_site = limits.pages_per_site
         self._fetched: Counter[str] = Counter()
+
+    def resume(self, fetched: Mapping[str, int]) -> None:
+        """Take up how many pages of each site the run has fetched before it was interrupted."""
+        self._fetched.update(fetched)
+
+    def is_begun(self, site: str) -> bool:
+        """Tell whether some of the pages of a site are used up."""
+        return self.per_site is not None and self._fetched[site] > 0
 
     @property
     def rule(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 
 from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
@@ -97,7 +98,11 @@ class Intake:
         record = session.state.get(entry.key)
         if record is None:
             record = UrlRecord(entry.url, session.source.name, entry.depth, first_seen=session.clock())
-        rescan = session.rescan or entry.key in self._unconditional
+        nearer = self._depths.pop(entry.key, None)
+        if nearer is None and record.depth < entry.depth:  # found before the run was interrupted
+            nearer = record.depth
+        # Its links are a step nearer too, and may be inside now.
+        rescan = session.rescan or entry.key in self._unconditional or nearer is not None
         self._unconditional.discard(entry.key)
         task = session.sitemaps.task(entry.key)
         if task is not None:
@@ -107,14 +112,15 @@ class Intake:
             record,
             rescan=rescan,
             sitemap=task,
-            nearer=self._depths.pop(entry.key, None),
+            nearer=nearer,
         )
 
     def finished(self, visit: Visit) -> None:
         """Queue a URL once more whose record was changed while it was fetched."""
         if visit.entry.key in self._once_more:
             self._once_more.discard(visit.entry.key)
-            self._requeue(visit.entry.key, visit.record, visit.depth)
+            depth = self._depths.pop(visit.entry.key, visit.depth)
+            self._requeue(visit.entry.key, visit.record, min(depth, visit.depth))
 
     # ---- what comes in
 
@@ -243,7 +249,12 @@ class Intake:
             return
         for key, depth in shorter:
             record = self._session.state.get(key)
-            if record is None or not self._was_visited(record):
+            if key in self._session.visits:
                 self._depths[key] = depth
+                self._once_more.add(key)
+            elif record is None or not self._was_visited(record):
+                self._depths[key] = depth
+                if record is not None:
+                    self._session.state.amend(key, replace(record, depth=depth))
             elif not record.removed:
                 self._requeue(key, record, depth)

@@ -98,8 +98,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._intake = Intake(session, self._enqueue, self._enqueue_stored)
         self.admission = self._intake.admission
         self._ending = CycleEnd(session, self._intake.waking, self._alarm.set)
-        for site, _ in session.state.queued_sites():
-            self._frontier.leave_stored(site)
+        self._take_up_queue()
         ways = Ways(
             self._intake.take,
             self._alarm.set,
@@ -112,6 +111,17 @@ class UltracrawlScheduler(BaseScheduler):
         take_links(session, self._intake.offer)
         session.feeds.begin(self._intake)
         return None
+
+    def _take_up_queue(self) -> None:
+        """Give the frontier every site with stored entries, as far as a run that is resumed has pages of it left."""
+        session = self._session
+        if session.report.resumed and self._budget.per_site is not None:
+            self._budget.resume(session.state.revisits.fetched_since(session.run.started))
+        for site, _ in session.state.queued_sites():
+            if self._budget.is_begun(site):
+                self._keep_to_budget(site)
+            if not self._budget.is_spent(site):
+                self._frontier.leave_stored(site)
 
     def close(self, reason: str) -> Deferred[None]:
         """End the session once nothing is in flight."""

@@ -16,7 +16,9 @@ Choose = Callable[[CyclePlace], Iterable[int]]
 
 _LEFT_FIRST = "UPDATE queue SET rank=rank-1-(SELECT max(rank) FROM queue)"
 _LEFT_LAST = "UPDATE queue SET rank=rank+1-(SELECT min(rank) FROM queue)"
-_EMPTY = "DELETE FROM queue"
+_EMPTY = """
+    DELETE FROM queue WHERE id NOT IN (SELECT id FROM url WHERE outcome='QUEUED' AND last_fetched>0)"""
+"""What somebody restored was fetched once, and is to be fetched by the next run whatever its mode."""
 _FORGOTTEN = "DELETE FROM queue WHERE id NOT IN (SELECT id FROM url)"
 _LEFT_OVER = {
     RefreshMode.KNOWN: _LEFT_FIRST,
@@ -37,7 +39,14 @@ _ALL_KNOWN = """
     WHERE key NOT IN (SELECT key FROM sitemap) AND id NOT IN (SELECT id FROM queue)"""
 _CHOSEN = """
     INSERT INTO queue (site, level, rank, depth, seq, id)
-    SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=?"""
+    SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=? AND id NOT IN (SELECT id FROM queue)"""
+RECHECKED = ("GONE", "REJECTED", "ROBOTS", "NOT_INDEXED", "REDIRECTED", "DUPLICATE")
+"""How the causes begin for which documents leave by the word of a server, which may say something else by now."""
+_HELD_BACK = f"""
+    INSERT INTO queue (site, level, depth, seq, id)
+    SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, id), id FROM url
+    WHERE leaving<>'' AND substr(leaving, 1, instr(leaving || ':', ':') - 1) IN {RECHECKED}
+    AND id NOT IN (SELECT id FROM queue)"""  # noqa: S608 - constant texts
 _WAITING_IS_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
@@ -60,6 +69,8 @@ AS_KNOWN = QueueStart()
 def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> None:
     """Make the queue that a new cycle begins with; called inside a transaction, start URLs come later.
 
+    Documents that were held back from leaving are asked for in every mode, so that none leaves by an old answer.
+
     Within a site and level, entries of a lower rank go first, then those of a lower depth, then the older ones.
     """
     db.create_function("level_of", 1, start.level_of or _one_level, deterministic=True)
@@ -73,6 +84,8 @@ def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> 
         keys = enumerate(start.choose(place), 1)
         db.executemany(_CHOSEN, [(rank, last + rank, key) for rank, key in keys])
     if place.mode is not RefreshMode.KNOWN:
+        (last,) = db.execute("SELECT coalesce(max(seq), 0) FROM queue").fetchone()
+        db.execute(_HELD_BACK, (last,))
         db.execute(_WAITING_IS_SEEN, (place.cycle,))
 
 

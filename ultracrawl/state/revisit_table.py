@@ -53,7 +53,10 @@ class RevisitStore(Protocol):
         """Note that URLs were seen in this cycle: fetched, or led to."""
 
     def first_met(self, keys: Iterable[int]) -> list[KnownUrl]:
-        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle; no sitemaps."""
+        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle.
+
+        Sitemaps are not among them, nor what somebody removed.
+        """
 
     def observe(self, observation: Observation) -> None:
         """Note what a visit says about the life of a page."""
@@ -72,6 +75,9 @@ class RevisitStore(Protocol):
 
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known, sitemaps and removed ones apart; sees what was flushed."""
+
+    def fetched_since(self, at: float) -> dict[str, int]:
+        """Return how many pages of each site were fetched since a time, sitemaps apart; sees what was flushed."""
 
     def path_sizes(self, limit: int) -> dict[str, int]:
         """Return how many URLs with a query are known of each path (the URL up to the `?`); sees what was flushed.
@@ -101,7 +107,7 @@ _OBSERVE = f"""
 _FIRST_MET = """
     SELECT u.key, u.url, u.site, u.depth, u.display_url FROM url u LEFT JOIN revisit r ON r.id=u.id
     WHERE u.key IN (SELECT value FROM json_each(?)) AND coalesce(r.seen, 0)<>?
-    AND u.key NOT IN (SELECT key FROM sitemap)"""
+    AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
 _UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
     u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
@@ -112,6 +118,10 @@ _UNSEEN = """
 _SIZES = """
     SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
     WHERE outcome<>'REMOVED' AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
+_FETCHED = """
+    SELECT site, count(*) FROM url WHERE last_fetched>=? AND outcome IN
+    ('NEW', 'MODIFIED', 'UNMODIFIED', 'NOT_MODIFIED', 'NOT_INDEXED', 'DUPLICATE', 'FAILED', 'PENDING')
+    AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
 _PATH_SIZES = """
     SELECT substr(url, 1, instr(url, '?') - 1) AS path, count(*) FROM url WHERE instr(url, '?')
     GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
@@ -181,6 +191,10 @@ class RevisitTable:
     def site_sizes(self) -> dict[str, SiteSize]:
         """Return how many URLs of each site are known."""
         return {site: SiteSize(fetched, new) for site, fetched, new in self._read(_SIZES)}
+
+    def fetched_since(self, at: float) -> dict[str, int]:
+        """Return how many pages of each site were fetched since a time."""
+        return dict(self._read(_FETCHED, at))
 
     def path_sizes(self, limit: int) -> dict[str, int]:
         """Return how many URLs with a query are known of each path."""

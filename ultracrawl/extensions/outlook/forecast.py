@@ -13,6 +13,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.recrawl import RefreshMode
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import StateStore
+from ultracrawl.state.cycle_start import RECHECKED
 from ultracrawl.urls import url_key
 
 Judge = Callable[[str, int], str]
@@ -157,8 +158,14 @@ def _begins_with(
     if mode is RefreshMode.ADAPTIVE:
         rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
         return sum(map(sum, map(rule.split, state.revisits.site_sizes().values())))
-    starts = set(state.lookup(list(map(url_key, rules.seeds))))
-    return len(starts if mode is RefreshMode.SCRATCH else starts | left_over)
+    first = {*state.lookup(list(map(url_key, rules.seeds))), *rechecked(state)}
+    return len(first if mode is RefreshMode.SCRATCH else first | left_over)
+
+
+def rechecked(state: StateStore) -> list[int]:
+    """Return the keys of documents that were held back from leaving, and are asked for once more."""
+    leaving = state.leaving_records()
+    return [url_key(one.url) for one in leaving if one.leaving.partition(":")[0] in RECHECKED]
 
 
 def _waiting(state: StateStore) -> Iterator[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ultracrawl.extensions.leaving.scope import mark_of_next
+from ultracrawl.extensions.outlook.forecast import rechecked
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.model.moment import iso
 from ultracrawl.recrawl import CyclePlace, RefreshMode, ScoreParts
@@ -22,6 +23,7 @@ CHOSEN = "chosen for this minor cycle"
 BEST = "among the best of its site"
 OVERDUE = "not fetched for too long"
 NEW = "never fetched"
+HELD_BACK = "to leave the index, and asked for once more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ class QueueViewer:
             held = {one.site for one in left} if mode is RefreshMode.SOFT else set[str]()
             starts = self._state.outlook.of(list(map(url_key, self._seeds)))
             first = [self._due(one, START) for one in starts if one.site not in held]
+            first += [self._due(one, HELD_BACK) for one in self._state.outlook.of(rechecked(self._state))]
         both = [*first, *left] if mode is RefreshMode.PREPEND else [*left, *first]
         return list({one.url: one for one in reversed(both)}.values())[::-1][:limit]
 

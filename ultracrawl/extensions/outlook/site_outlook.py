@@ -10,6 +10,7 @@ from ultracrawl.frontier.pace import Delay
 from ultracrawl.model.moment import iso
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import StateStore, StoredSite
+from ultracrawl.state.control import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,16 @@ class SiteOutlook:
     suspended_until: float = 0.0
     """0 if the source is not suspended now."""
     given_up: bool = False
-    running: bool = False
-    """The latest run has not ended."""
+    phase: Phase | None = None
+    """What a crawl is doing just now; None if there is none."""
+
+    unfinished: bool = False
+    """Whether a run goes on, or was cut off; then what was asked for last may have to be asked for again."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether a crawl waits to be told to go on."""
+        return self.phase in (Phase.PAUSED, Phase.PAUSING)
 
     @property
     def waits(self) -> str:
@@ -35,16 +44,18 @@ class SiteOutlook:
         if self.given_up:
             return f"given up in run {self.row.given_up}"
         idle = "" if self.queued else "nothing of it waits"
-        if idle and not self.running:
+        if idle and not self.unfinished:
             return idle
+        if self.paused:
+            return "the crawl is paused"
         if self.suspended_until:
             return "suspended by variable_delay"
         return self.row.why if self.row.next_at > self.now else idle
 
     @property
     def next_at(self) -> float | None:
-        """When it may be asked next; None if nothing of it is asked for in this run."""
-        if self.given_up or not self.queued:
+        """When it may be asked next; None if nothing of it is asked for in this run, or as long as that is paused."""
+        if self.given_up or self.paused or not self.queued:
             return None
         return max(self.row.next_at, self.suspended_until)
 
@@ -64,12 +75,17 @@ class SiteOutlook:
             "given_up": self.given_up,
             "stand_in": self.row.stand_in or None,
             "robots": self.row.robots or None,
-            "running": self.running,
+            "running": self.phase is not None,
         }
 
 
-def outlook(state: StateStore, rules: CompiledSource, site: str, now: float) -> SiteOutlook | None:
-    """Return how a source stands with a site at a time (epoch); None if it knows nothing of it."""
+def outlook(
+    state: StateStore, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
+) -> SiteOutlook | None:
+    """Return how a source stands with a site at a time (epoch); None if it knows nothing of it.
+
+    `phase` is what the crawl of the source does just now, if there is one.
+    """
     row, queued = state.sites.get(site), state.sites.waiting(site)
     if row is None and not queued:
         return None
@@ -85,5 +101,6 @@ def outlook(state: StateStore, rules: CompiledSource, site: str, now: float) -> 
         now,
         suspended_until=opens if opens > now else 0.0,
         given_up=bool(row.given_up) and run is not None and row.given_up == run.number,
-        running=run is not None and not run.finished,
+        phase=phase,
+        unfinished=run is not None and not run.finished,
     )

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+WATCHED = "ULTRACRAWL_WATCHED"
+"""The setting of a process that looks at `session.refused` when a crawl has ended."""
 REFUSED = "cannot begin"
 """The reason with which Scrapy closes the spider."""
 
@@ -22,13 +24,15 @@ REFUSED = "cannot begin"
 def begin(session: CrawlSession) -> bool:
     """Open a session; if that is not possible, the crawl ends at once and `session.refused` says why.
 
-    Scrapy takes a scheduler that raises for a fault of its own and tells it in tracebacks; so it is asked to close.
+    Scrapy tells of a scheduler that raises in tracebacks; so it is asked to close, where somebody looks at the session
+    afterwards. Under Scrapy's own commands the error is raised, because nothing else gives them an exit code.
     """
     try:
         session.open()
     except UltracrawlError as error:
+        if not session.crawler.settings.getbool(WATCHED):
+            raise
         session.refused = error
-        logger.warning("%s cannot be crawled: %s", session.source.name, error)
         session.crawler.signals.connect(_close, signals.spider_opened, weak=False)
     return session.refused is None
 
