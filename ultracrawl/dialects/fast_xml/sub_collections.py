@@ -60,7 +60,7 @@ def drafts_of(
         drafts[label] = part
     for label, area in areas.items():
         _leave_out(main, label, area)
-    _share(drafts, collection)
+    _share(drafts, collection, FilePath(notices.file).parent)
     return drafts
 
 
@@ -150,12 +150,11 @@ def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
         draft.put((*_ELSEWHERE, owner, "hosts"), [])
 
 
-def _share(drafts: dict[str, Draft], collection: Scope) -> None:
+def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> None:
     """Let the sources of a collection exchange links, trust the same sites, and be one data group."""
     main, *parts = drafts.values()
     if not parts:
         return
-    folder = FilePath(collection.file).parent
     listed = {path: _listed(main.get(files), folder) for path, files in _BEGINNINGS.items()}
     urls = [url for path, inner in listed.items() for url in (*_texts(main.get(path)), *inner)]
     own = _sites(urls)
