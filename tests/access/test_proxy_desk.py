@@ -14,6 +14,7 @@ from ultracrawl.access.proxies import Proxy, ProxyRoster
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.boundary.matcher import DomainTable
 from ultracrawl.extensions.access.proxy_desk import ProxyDesk
+from ultracrawl.extensions.failures import AddressRefusedError
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,36 @@ def test_a_request_that_timed_out(method: str, silent: str, asked: str, answered
     following = [proxy.name for _ in range(4) if (proxy := roster.take(0))]
     assert len(following) == 4
     assert not set(following) & set(silent) & set(asked), "those that were silent are left alone"
+
+
+@pytest.mark.parametrize(
+    ("url", "refused"),
+    [
+        ("http://localhost/", True),
+        ("http://wiki.localhost/", True),
+        ("http://127.0.0.1/", True),
+        ("http://[::1]/", True),
+        ("http://10.0.0.1/", True),
+        ("http://192.0.2.1.example/", False),
+        ("http://notlocalhost/", False),
+        ("http://pages.example/", False),
+    ],
+)
+def test_a_proxy_is_not_asked_for_addresses_that_the_source_may_not_reach(url: str, refused: bool) -> None:
+    """A name is looked up by the proxy; an address, and what is one by its name, is known here."""
+    desk = ProxyDesk(ProxyRoster([Proxy("a", "http://a:1")], rest=60), DomainTable(()), AddressPolicy())
+    sent: list[str] = []
+
+    async def send(request: Request) -> Response:
+        sent.append(request.url)
+        return Response(request.url)
+
+    async def fetch() -> bool:
+        try:
+            await desk.fetch(Request(url), send)
+        except AddressRefusedError:
+            return True
+        return False
+
+    assert asyncio.run(fetch()) is refused
+    assert len(sent) == (not refused)

@@ -25,6 +25,12 @@ def test_fast_25_proxies_are_used_in_turn() -> None:
     assert "".join(taken(proxies) for _ in range(7)) == "abcabca"
 
 
+def test_a_request_that_failed_through_a_proxy_is_sent_through_another() -> None:
+    proxies = roster(None, None, None)
+    assert [taken(proxies, without=one) for one in ("a", "a", "ab", "abc")] == ["b", "c", "c", ""]
+    assert [proxies.knows_other(set(one)) for one in ("", "ab", "abc")] == [True, True, False]
+
+
 def test_fast_26_a_full_proxy_is_passed_over_until_a_place_is_given_back() -> None:
     proxies = roster(1, 2)
     chosen = [proxies.take(0) for _ in range(3)]

@@ -234,7 +234,8 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
         assert running.poll() is None, running.communicate()
     second = workspace.command("crawl")
     assert second.code == 2
-    assert "is being crawled by another process" in second.err
+    (line,) = second.err.splitlines()
+    assert "is being crawled by another process" in line
     running.communicate()
     assert running.returncode == 0
 

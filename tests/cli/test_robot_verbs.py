@@ -392,3 +392,46 @@ def test_lint_reads_the_filters_of_a_yaml_definition(tmp_path: Path) -> None:
     ) == (2, True)
     (tmp_path / "filter.conf").write_text("<Filter name=e>\n</Filter>\n<Filter name=g>\n</Filter>\n")
     assert workspace.command("lint", "ultracrawl.yaml").code == 0
+
+
+def test_the_depth_of_a_starting_point_is_set_and_its_switch_stays(robot: RobotFiles) -> None:
+    robot.write("filterrules.conf", '<Site name="a">\n   Start url=http://a/ enable=off\n</Site>\n')
+    assert robot.command("robot", "edit-site", "a", "--start", "http://a/", "--depth", "3").code == 0
+    assert rules(robot) == '<Site name="a">\n   Start url=http://a/ depth=3 enable=off\n</Site>\n'
+
+
+def test_the_configuration_is_that_of_a_robot(robot: RobotFiles) -> None:
+    shown = robot.workspace.command("robot", "report", "configuration", "-c", "config/filter.conf", "--json")
+    assert shown.lines[0]["value"] == str(robot.config / "robot.conf")
+    (robot.workspace.directory / "ultracrawl.yaml").write_text("sources: {a: {start_urls: [http://a/]}}\n")
+    wrong = robot.workspace.command("robot", "report", "configuration", "-c", "ultracrawl.yaml")
+    assert (wrong.code, "ultracrawl.yaml is no robot.conf" in wrong.err) == (2, True)
+
+
+def test_what_is_no_url_is_not_simulated(robot: RobotFiles) -> None:
+    robot.site("http://127.0.0.1/")
+    wrong = robot.command("simulate", "foo")
+    assert (wrong.code, "`foo` is no whole URL" in wrong.err, wrong.out) == (2, True, "")
+
+
+def test_an_older_file_keeps_its_bytes_when_it_is_edited(robot: RobotFiles) -> None:
+    file = robot.config / "filterrules.conf"
+    before = '# für alle\r\n\x0c\r\n<Site name="a" enable=on>\r\n</Site>\r\n'.encode("iso-8859-1")
+    file.write_bytes(before)
+    assert robot.command("robot", "disable-sites", "a").code == 0
+    assert file.read_bytes() == before.replace(b"enable=on", b"enable=off")
+    assert robot.command("robot", "create-rule", "r", "--title", "Größe", "--string", "x").code == 0
+    assert b'title="Gr\xf6\xdfe"' in file.read_bytes()
+    assert b"\n" not in file.read_bytes().replace(b"\r\n", b"")
+    before = file.read_bytes()
+    ended = robot.command("robot", "create-rule", "s", "--title", "日本", "--string", "x")
+    assert (ended.code, "cannot hold `日`; save it as UTF-8 first" in ended.err) == (2, True)
+    assert file.read_bytes() == before
+
+
+def test_a_schedule_without_an_end_of_line_goes_on_in_a_new_one(robot: RobotFiles) -> None:
+    robot.write("schedule.conf", '# nights\nStop time="6:00 am" days=Sun')
+    assert robot.command("robot", "schedule", "add", "--start", "9:00 pm", "--days", "Sat").code == 0
+    assert robot.text("schedule.conf") == (
+        '# nights\nStop time="6:00 am" days=Sun\nStart time="9:00 pm" days=Sat\n'
+    )

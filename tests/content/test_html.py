@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.content import DEFAULT_KINDS, parse_html
+from ultracrawl.content.reader import PageReader
 from ultracrawl.model import LinkKind, Page, RobotsDirectives
 
 URL = "https://example.com/dir/page.html"
@@ -290,3 +291,28 @@ def test_html_never_raises_on_bytes(body: bytes, content_type: str) -> None:
 def test_html_never_raises_on_markup(pieces: list[str]) -> None:
     page = parse("".join(pieces), link_kinds=_ALL_KINDS)
     assert page.text == " ".join(page.text.split())
+
+
+EMPTY = (
+    "<title/><script src='a.js'/><style />",
+    "<iframe src=x/>",
+    "<a id='top'/>",
+    "<br/><img src=i alt=''/>",
+)
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_empty_elements_of_xhtml_do_not_hide_the_rest(empty: str) -> None:
+    found = parse(
+        f"<html><head>{empty}</head><body>{empty}<p>text <a href='b'>link</a></p></body></html>", xml=True
+    )
+    assert found.text == "text link"
+    assert [(link.href, link.text) for link in found.links if link.kind is LinkKind.A] == [("b", "link")]
+
+
+def test_only_xhtml_has_them() -> None:
+    whole = b"<html xmlns='h'><head><title/></head><body><p>text</p></body></html>"
+    read = PageReader().read
+    assert read(whole, URL, "application/xhtml+xml") == Page(text="text", charset="utf-8")
+    assert read(whole, URL, "text/html") != read(whole, URL, "application/xhtml+xml")
+    assert parse("<p>a<br/>b <x:y z='1>2'/>c", xml=True).text == "a b c"

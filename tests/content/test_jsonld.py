@@ -66,7 +66,7 @@ def test_jsonld_is_read_on_request_only() -> None:
 
 
 def test_jsonld_takes_linear_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     jsonld_attributes(b'<script type="application/ld+json">' * 100_000, PAGE)
     jsonld_attributes(b"<script " * 300_000 + b"ld+json", PAGE)
-    assert time.monotonic() - started < 3
+    assert time.process_time() - started < 3

@@ -155,3 +155,13 @@ def test_fast_190_a_page_that_changed_by_its_sitemap_is_fetched_in_the_next_mino
     workspace.crawl()
     fetched = {path for path in site.paths() if path.strip("/").isdigit()}
     assert (fetched == {"/18", "/19"}) is trust
+
+
+def test_removed_urls_take_no_place_in_a_minor_cycle(forty: Site, url: str, workspace: Workspace) -> None:
+    define(workspace, url)
+    workspace.crawl()
+    removed = [f"{url}{path}" for path in PAGES[:30]]
+    workspace.command("approve", "site", "--remove", *removed)
+    asked(forty)
+    workspace.crawl()
+    assert len(asked(forty)) in (5, 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -405,14 +406,17 @@ def test_metadata_of_pages_are_attributes(site: Site, url: str, workspace: Works
 
 def test_workers_convert_at_once(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=[f"/{number}.json" for number in range(4)])
+    slow = "import time; began = time.monotonic(); time.sleep(0.8); "
     for number in range(4):
-        site.file(f"/{number}.json", b"import time; time.sleep(1.0); sink.add('needle')", "application/json")
-    seconds = {}
+        code = f"{slow}sink.add(f'needle {{began}} {{time.monotonic()}} {number}')"
+        site.file(f"/{number}.json", code.encode(), "application/json")
     for workers in (1, 4):
         workspace.define(f"{url}/", types=["text/html", "data"], conversion={"workers": workers})
-        seconds[workers] = workspace.crawl("--force", **converter_that(workspace, OBEY)).run["seconds"]
-    assert seconds[1] > 4.0
-    assert seconds[4] < seconds[1] - 1.0
+        workspace.crawl("--force", **converter_that(workspace, OBEY))
+        hits = workspace.command("search", "--json", "needle").json["hits"]
+        times = [tuple(map(float, re.findall(r"\d+\.\d+", hit["snippet"]))) for hit in hits]
+        at_once = max(sum(began <= start < ended for began, ended in times) for start, _ in times)
+        assert (len(times), at_once > 1) == (4, workers > 1)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
+from ultracrawl.state.database import lock_file
+
 NAMES = [f"/p{number}" for number in range(30)]
 
 
@@ -242,3 +244,29 @@ def test_mistakes_in_rules_are_said(
     ended = workspace.command("lint")
     assert (ended.code, problem in ended.out) == (2, True)
     assert "ultracrawl.yaml:" in ended.out
+
+
+def test_the_limit_is_that_of_a_run_however_many_parts_it_has(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    remove(pages, 28)
+    workspace.define(f"{url}/", limits={"pages": 8})
+    runs = [workspace.crawl(code=None).run for _ in range(4)]
+    assert [run["resumed"] for run in runs] == [False, True, True, True]
+    assert sum(run["deleted"] for run in runs) <= 10, "percent 10, always 10"
+    assert "left earlier in this run, and the limit is 10" in runs[-1]["problems"][0]
+    assert len(workspace.indexed()) >= 21
+    workspace.command("approve-deletions", "site")
+    assert len(workspace.indexed()) == 3
+
+
+def test_what_is_to_leave_is_listed_during_a_crawl(pages: Site, workspace: Workspace) -> None:
+    remove(pages, 20)
+    workspace.crawl(code=1)
+    with lock_file(workspace.directory / "var/state/site.sqlite", "site"):
+        listed = workspace.command("approve-deletions", "site", "--list")
+        assert (listed.code, listed.out.splitlines()[0]) == (0, "site: 20 documents are to leave the index")
+        refused = workspace.command("approve-deletions", "site")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    both = workspace.command("approve-deletions", "site", "--list", "--discard")
+    assert (both.code, "exclude each other" in both.err) == (2, True)

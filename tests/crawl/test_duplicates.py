@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
-import subprocess
 from typing import Any
 
 import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 STORY = "a heron stands in the shallow water and waits for a fish that does not come "
 
@@ -227,9 +225,8 @@ def test_links_of_duplicates(site: Site, url: str, workspace: Workspace, follow:
     fill(site, "/heron", "/print/heron")
     site.page("/print/heron", title="Heron", text=STORY, head='<link rel="next" href="/only-here">')
     site.page("/only-here", title="Child", text="reached through a duplicate")
-    site.slow("/print/heron", 0.3, title="Heron", text=STORY)
-    site.change("/print/heron", head='<link rel="next" href="/only-here">')
-    workspace.define(f"{url}/", duplicates={"follow_links": follow})
+    one_by_one = {"delay": 0, "concurrency": 1}
+    workspace.define(f"{url}/", duplicates={"follow_links": follow}, politeness=one_by_one)
     workspace.crawl()
     assert site.count("/only-here") == asked
 
@@ -285,11 +282,9 @@ def test_kills_leave_every_content_in_the_index_once(site: Site, url: str, works
     links = [path for number in contents for path in (f"/print/p{number}", f"/p{number}")]
     site.page("/", title="Start", links=links, text="where everything begins")
     workspace.define(f"{url}/", politeness={"delay": 0.003, "concurrency": 4})
-    dice = random.Random(5)
-    for _ in range(6):
+    for number in range(15, 121, 20):
         process = workspace.start("crawl", "--json")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.8 + dice.random())
+        until(lambda number=number: len(site.requests) >= number, process)
         kill_group(process)
     workspace.crawl()
     assert workspace.indexed() == sorted(["/", *(f"/p{number}" for number in contents)])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
 from support.project import ROOT, Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 TEXTS = {
     "en": "This is a page about the rules that hold for every employee of the company and for their families.",
@@ -163,10 +163,7 @@ def test_hops_survive_a_kill__fast_176(chain: Site, workspace: Workspace, url: s
     chain.slow("/d2", 30.0)
     workspace.define(f"{url}/", focused={"languages": ["en"], "depth": 2})
     process = workspace.start("crawl")
-    deadline = time.monotonic() + 20
-    while not chain.count("/d2") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.6)
+    until(lambda: chain.count("/d2") and "/d2" in workspace.urls(), process)
     kill_group(process)
     page(chain, "/d2", "de", "/d3", "/e2")
     workspace.crawl()
@@ -212,11 +209,9 @@ def test_a_kill_does_not_let_the_new_count_begin_again__fast_176(
     define(languages=["en"], depth=1)
     chain.slow("/d1", 30.0)
     chain.reset()
+    before = workspace.urls()["/"]
     process = workspace.start("crawl")
-    deadline = time.monotonic() + 20
-    while not chain.count("/d1") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.6)
+    until(lambda: chain.count("/d1") and workspace.urls()["/"] != before, process)
     kill_group(process)
     page(chain, "/d1", "de", "/d2", "/e1", "/new-behind-d1")
     assert workspace.crawl().run["resumed"] is True

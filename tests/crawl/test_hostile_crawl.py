@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import subprocess
 import tarfile
+import tempfile
 import time
 import zipfile
 from contextlib import suppress
@@ -20,6 +22,7 @@ from support.project import Workspace
 from support.resource import gzip_of_zeros
 from support.site import Site
 
+OUTSIDE = Path(tempfile.gettempdir()) / f"ultracrawl-hostile-{os.getpid()}"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ODT = "application/vnd.oasis.opendocument.text"
 EPUB = "application/epub+zip"
@@ -141,7 +144,7 @@ HOSTILE: dict[str, Hostile] = {
     "eats": Hostile(
         eats_memory(), "application/pdf", 908, "the converter ran out of memory (conversion.memory)"
     ),
-    "paths": Hostile(paths_out(Path("/tmp/ultracrawl-hostile")), "application/zip", 200, ""),
+    "paths": Hostile(paths_out(OUTSIDE), "application/zip", 200, ""),
     "link-out": Hostile(link_out(), "application/x-tar", 200, ""),
     "size-that-is-not-there": Hostile(sparse_tar(), "application/x-tar", 903, "broken tar archive"),
     "pages-10000": Hostile(files.pdf(f"needle {n}" for n in range(10_000)), "application/pdf", 200, ""),
@@ -223,5 +226,5 @@ def test_time_and_memory_are_bounded(crawled: Crawled) -> None:
 
 
 def test_nothing_is_written_outside_and_nothing_of_this_machine_is_read(crawled: Crawled) -> None:
-    assert not Path("/tmp/ultracrawl-hostile").exists()
+    assert not OUTSIDE.exists()
     assert crawled.workspace.search("root") == []

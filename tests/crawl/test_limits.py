@@ -87,3 +87,37 @@ def test_a_site_with_session_ids_in_its_paths_is_bounded(site: Site, url: str, w
     run = workspace.crawl().run
     assert run["rejected_by"] == {"limits.urls_per_site 8": 1}
     assert len(workspace.urls()) <= 9
+
+
+def test_a_run_that_kept_new_urls_out_is_resumed(site: Site, url: str, workspace: Workspace) -> None:
+    chain(site, 8)
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    site.page("/1", title="1", text="needle 1", links=["/new"])
+    site.page("/new", title="New", text="needle new")
+    full = {"documents": 5, "documents_slack": 0}
+    workspace.define(f"{url}/", limits={"pages": 4, **full})
+    assert workspace.crawl().run["rejected_by"] == {"refresh_only": 1}
+    planned = workspace.command("plan", "--json").json["sources"][0]
+    assert (planned["resumes"], planned["rescan"]) == (True, False)
+    run = workspace.crawl().run
+    assert (run["resumed"], run["fetched"]) == (True, 4)
+    workspace.define(f"{url}/", limits={"documents": 50})
+    workspace.crawl()
+    assert "/new" in workspace.search("needle")
+
+
+def test_a_full_source_keeps_to_its_refresh_mode(site: Site, url: str, workspace: Workspace) -> None:
+    chain(site, 30)
+    refresh = {"mode": "adaptive", "interval": "24 h", "adaptive": {"coverage_min": 5}}
+    workspace.define(
+        f"{url}/", refresh=refresh, sitemaps={"use": False}, limits={"documents": 30, "documents_slack": 0}
+    )
+    workspace.crawl()
+    site.page("/29", title="29", text="needle", links=["/new"])
+    for _ in range(2):
+        site.reset()
+        planned = workspace.command("plan", "--json").json["sources"][0]
+        assert (planned["rescan"], planned["scheduled"]) == (False, 5)
+        assert workspace.crawl().run["refresh_only"] is True
+        assert len(site.page_paths()) <= 6

@@ -30,3 +30,22 @@ def test_ultra_search_47_53_extracted_values_are_found_by_a_query(
     workspace.write({"attributes": attributes, "sources": {"shop": source}})
     workspace.crawl()
     assert sorted(workspace.search("", "--where", "Department=Support")) == ["/", "/products/kettle"]
+
+
+def test_rules_see_headers_json_ld_and_the_size_without_a_mapping(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    body = b'<title>T</title><script type="application/ld+json">{"author": {"name": "Ann"}}</script><p>text'
+    site.file("/", body, "text/html", headers={"X-Team": "blue-7"})
+    source = {
+        "start_urls": [f"{url}/"],
+        "boundary": LOOPBACK,
+        "extract": {
+            "Team": {"regexp": r"(\w+)-", "of": "X-Team"},
+            "By": "{jsonld.author.name}, {size} bytes",
+        },
+    }
+    workspace.write({"attributes": {"Team": "string", "By": "string"}, "sources": {"s": source}})
+    workspace.crawl()
+    assert workspace.search("", "--where", "Team=blue") == ["/"]
+    assert workspace.search("", "--where", f"By=Ann, {len(body)} bytes") == ["/"]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 Define = Callable[..., None]
 
@@ -291,10 +292,7 @@ def test_killed_between_crawl_and_approve_nothing_is_lost(
     small.slow("/b", 30.0)
     define("examine", politeness={"delay": 0, "concurrency": 2})
     process = workspace.start("crawl")
-    deadline = time.monotonic() + 20
-    while not small.count("/c") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.6)
+    until(lambda: small.count("/b") and state_of(workspace)["pending"] == 4, process)
     kill_group(process)
     assert state_of(workspace)["pending"] == 4
     small.page("/b", title="Beta", text="words badger")
@@ -315,10 +313,13 @@ def test_killed_while_it_approves_nothing_is_lost(
     define("examine")
     workspace.crawl()
     site.reset()
-    for wait in (0.45, 0.6, 0.75, 0.9):
+    killed = 0
+    for wait in (0.1, 0.2, 0.3, 0.45, 0.6, 0.75):
         process = workspace.start("approve", "site")
         time.sleep(wait)
+        killed += process.poll() is None
         kill_group(process)
+    assert killed, "all of them were faster than their kill"
     approve(workspace)
     assert len(workspace.indexed()) == 301
     assert len(set(workspace.indexed())) == 301

@@ -10,10 +10,13 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 import pytest
+from support.crowd import Crowd
 from support.pace import gaps, kept
 from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
+
+from ultracrawl.state import SqliteState, StoredSite
 
 
 def times(site: Site) -> list[float]:
@@ -60,15 +63,11 @@ def test_fast_12_portal_robot_130_the_delay_holds_at_the_server(
 def test_fast_13_portal_robot_129_requests_at_once(
     site: Site, url: str, workspace: Workspace, concurrency: int
 ) -> None:
-    seconds = 0.2 * concurrency
-    for number in range(2 * concurrency):
-        site.slow(f"/p{number}", seconds)
-    site.page("/", links=[f"/p{number}" for number in range(2 * concurrency)])
+    crowd = Crowd(concurrency)
+    site.page("/", links=crowd.at(site, [f"/p{number}" for number in range(2 * concurrency)]))
     workspace.define(f"{url}/", politeness={"delay": 0, "concurrency": concurrency})
     workspace.crawl()
-    asked = [request.time for request in site.requests if request.path.startswith("/p")]
-    at_once = max(sum(start <= one < start + seconds - 0.01 for one in asked) for start in asked)
-    assert at_once == concurrency
+    assert crowd.most == concurrency
 
 
 @pytest.mark.parametrize("per_address", [False, True])
@@ -106,8 +105,8 @@ def test_fast_180_a_suspended_crawl_goes_on_by_itself(site: Site, url: str, work
     tree(site, 2)
     spans = every_day("11.30-12", "suspend")
     workspace.define(f"{url}/", politeness={"delay": 0, "variable_delay": spans})
-    at = at_local(11, 59, 56)
     noon = time.monotonic() + 4 - time.time() % 1
+    at = at_local(11, 59, 56)
     run = workspace.crawl(**at).run
     assert run["fetched"] == 3
     assert min(request.time for request in site.requests) >= noon - 0.05, "it began at noon"
@@ -377,6 +376,32 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     row = workspace.command("status", name, "--json").json["sites"][0]
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
+    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
+    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
+    state.close()
+    assert f"{name} (site): nothing of it waits\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
     assert "no source knows the site" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("why", "least", "most"),
+    [("0.1 s (definition)", 0.0, 60.0), ("held back", 2.0, 60.0)],
+    ids=["a delay dated by a clock that was ahead", "a site that asked to be left alone"],
+)
+def test_no_site_waits_longer_than_there_is_a_reason_for(
+    site: Site, url: str, workspace: Workspace, why: str, least: float, most: float
+) -> None:
+    tree(site, 2)
+    options = {"delay": 0.1, "concurrency": 1, "longest_retry_after": 2.5}
+    workspace.define(f"{url}/", politeness=options)
+    workspace.crawl()
+    site.reset()
+    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
+    name = url.removeprefix("http://")
+    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why=why), at_once=True)
+    began = time.monotonic()
+    state.close()
+    workspace.crawl()
+    assert least <= times(site)[0] - began < most

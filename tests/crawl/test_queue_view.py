@@ -106,3 +106,23 @@ def test_help_has_examples(workspace: Workspace) -> None:
     ended = workspace.command("queue", "--help")
     assert ended.code == 0
     assert "ultracrawl queue handbook" in ended.out
+
+
+def test_after_a_change_of_the_definition_every_known_url_is_due(
+    small: Site, url: str, workspace: Workspace
+) -> None:
+    define(workspace, url, "scratch", limits={"pages": 1})
+    workspace.crawl(code=None)
+    assert queue(workspace)["resumes"] is True
+    define(workspace, url, "scratch", depth=5)
+    source = queue(workspace)
+    assert (source["resumes"], len(source["urls"])) == (False, 3)
+    assert workspace.command("plan", "--json").json["sources"][0]["resumes"] is False
+    assert workspace.crawl().run["resumed"] is False
+
+
+def test_removed_urls_are_not_due(small: Site, url: str, workspace: Workspace) -> None:
+    define(workspace, url, "known")
+    workspace.crawl()
+    workspace.command("approve", "site", "--remove", f"{url}/a")
+    assert [path for path, _ in listed(queue(workspace))] == ["/", "/folder/"]

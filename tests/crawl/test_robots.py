@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from support.pace import kept
 from support.project import Workspace
 from support.site import Site
 
@@ -96,3 +99,66 @@ def test_a_redirected_robots_txt_is_followed(site: Site, url: str, workspace: Wo
     site.file("/other.txt", b"User-agent: *\nDisallow: /private\n", "text/plain")
     workspace.define(f"{url}/")
     assert workspace.crawl().run["outcomes"] == {"NEW": 1, "ROBOTS": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({"robots": {"obey": False}}, 1),
+        ({"robots": {"obey": False}, "sitemaps": {"discover": False}}, 0),
+        ({"robots": {"obey": False}, "sitemaps": {"use": False}}, 0),
+        ({"robots": {"obey": False, "obey_delay": True}, "sitemaps": {"use": False}}, 1),
+        ({"sitemaps": {"use": False}}, 1),
+    ],
+    ids=["sitemaps are looked for", "nothing to be found", "no sitemaps", "for its delay", "obeyed"],
+)
+def test_fast_31_38_robots_txt_is_asked_for_only_where_something_in_it_counts(
+    site: Site, url: str, workspace: Workspace, options: dict[str, Any], asked: int
+) -> None:
+    site.page("/", title="Home", text="words", links=["/a"])
+    site.page("/a", title="A", text="other words")
+    workspace.define(f"{url}/", **options)
+    assert workspace.crawl().run["outcomes"] == {"NEW": 2}
+    assert site.count("/robots.txt") == asked
+
+
+def test_pages_wait_for_the_sitemaps_of_a_definition_without_robots_txt(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="words", links=["/a"])
+    site.page("/a", title="A", text="other words")
+    dated = f"<url><loc>{url}/a</loc><lastmod>2024-01-01</lastmod></url>"
+    site.file("/list.xml", f"<urlset>{dated}</urlset>".encode(), "application/xml")
+    sitemaps = {"discover": False, "urls": [f"{url}/list.xml"]}
+    workspace.define(f"{url}/", robots={"obey": False}, sitemaps=sitemaps)
+    workspace.crawl()
+    site.reset()
+    assert workspace.crawl().run["not_asked"] == 1
+    assert site.count("/a") == site.count("/robots.txt") == 0
+
+
+@pytest.mark.parametrize("sitemaps", [True, False])
+def test_a_robots_txt_that_is_not_obeyed_reserves_nothing(
+    site: Site, url: str, workspace: Workspace, sitemaps: bool
+) -> None:
+    site.page("/", title="Home", text="words")
+    site.robots("User-agent: *\nContent-Signal: search=no\nDisallow: /\n")
+    workspace.define(f"{url}/", robots={"obey": False}, sitemaps={"use": sitemaps})
+    assert workspace.crawl().run["outcomes"] == {"NEW": 1}
+
+
+def test_fast_36_the_delay_of_a_robots_txt_that_gives_no_permissions(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", text="words", links=["/a", "/b"])
+    for path in ("/a", "/b"):
+        site.page(path, title=path, text=f"words {path}")
+    site.robots("User-agent: *\nDisallow: /\nCrawl-delay: 0.6\n")
+    workspace.define(
+        f"{url}/",
+        robots={"obey": False, "obey_delay": True},
+        politeness={"delay": 0},
+        sitemaps={"use": False},
+    )
+    assert workspace.crawl().run["outcomes"] == {"NEW": 3}
+    assert kept([request.time for request in site.requests], 0.6)

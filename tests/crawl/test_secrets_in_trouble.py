@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 from support.tls_site import secured
+from support.until import until
 from support.written import Written, section_of
 
 SECRET = "s-very/secret:1"
@@ -85,10 +85,8 @@ def test_p4_the_state_of_a_crawl_that_is_killed(site: Site, url: str, workspace:
         settings=DEBUG,
     )
     process = workspace.start("crawl", S=SECRET)
-    deadline = time.monotonic() + 30
-    while site.count(pages[4]) == 0 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.7)  # the state is written a few times a second
+    written = f"{pages[3]}/more".encode()
+    until(lambda: any(written in path.read_bytes() for path in workspace.directory.rglob("*-wal")), process)
     kill_group(process)
     asked = [one for one in site.requests if one.path.startswith("/in/")]
     assert {one.header("Cookie") for one in asked} == {f"s={SECRET}"}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import shutil
-import subprocess
 import time
 from typing import Any
 
 import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 from ultracrawl.backends import open_documents
 from ultracrawl.dialects import read_definitions
@@ -208,10 +207,9 @@ def test_kills_lose_no_stored_document(site: Site, url: str, workspace: Workspac
         site.page(path, title=path, text=f"the text of {path} " * 50)
     site.page("/", title="Home", links=pages, text="welcome everybody")
     define(workspace, url, {"form": form}, politeness={"delay": 0.005, "concurrency": 4})
-    for wait in (0.9, 1.2, 1.0):
+    for number in (20, 40, 60):
         process = workspace.start("crawl", "--json")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=wait)
+        until(lambda number=number: len(site.requests) >= number, process)
         kill_group(process)
     workspace.crawl()
     assert set(kept(workspace)) == {"/", *pages}

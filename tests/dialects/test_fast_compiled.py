@@ -396,4 +396,4 @@ def test_the_rules_differ(folder: Path, number: int) -> None:
 def test_fast_vector_34_a_cycle_of_four_is_due_after_six_hours(folder: Path) -> None:
     made = make(folder, {**ADAPTIVE, "refresh": 1440.0}, "")
     place = CyclePlace(1, 0, 0.0, RefreshMode.ADAPTIVE)
-    assert made.source.refresh.rule.next_due(place) == 6 * HOUR
+    assert made.source.refresh.rule.next_due(place, HOUR) == 6 * HOUR

@@ -32,6 +32,10 @@ VALUES = {
     "portal_robot_25-quotes where there are blanks": ('Data fn="a" src="b c"', {"fn": "a", "src": "b c"}),
     "portal_robot_25-empty value in quotes": ('Data fn=a src=""', {"fn": "a", "src": ""}),
     "escaped quote and backslash": (r'Data fn=a src="x \"y\" \\ \d"', {"fn": "a", "src": 'x "y" \\ \\d'}),
+    "backslashes ahead of a star": (
+        r'Data fn=a x="\\*.gov" y=\\*.gov z="\*"',
+        {"fn": "a", "x": r"\\*.gov", "y": r"\\*.gov", "z": r"\*"},
+    ),
     "backslash outside quotes": (r"Data fn=a src=.*\.tar", {"fn": "a", "src": r".*\.tar"}),
     "value with an equals sign": ("Data fn=a src=x=y", {"fn": "a", "src": "x=y"}),
     "arrow in a value": ("Data fn=a src=author->author-name", {"fn": "a", "src": "author->author-name"}),

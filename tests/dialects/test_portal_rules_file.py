@@ -42,6 +42,15 @@ SITES = """
 <Site name=siroe.net kind=domain>
    Use rule=zip enable=off
 </Site>
+<FilterRule name=case>
+   Match source=host by=is string=Case.COM:8443
+   Match source=type by=begins-with string=TEXT/
+</FilterRule>
+<Site name=case.com>
+   Use rule=case
+</Site>
+<Site name=Bücher.com></Site>
+<Site name=port.com:8080></Site>
 <Site name=off.com enable=off></Site>
 <Site name=any.com>
    Use rule=zip
@@ -50,6 +59,12 @@ SITES = """
 """
 JUDGED = {
     "a host of the site": ("http://www.siroe.com/a", None, ""),
+    "rules about hosts": ("http://case.com/a", "text/html", "filter rules"),
+    "rules about a host with its port": ("https://case.com:8443/a", None, "filter rules"),
+    "another port of it": ("https://case.com/a", None, ""),
+    "a host in other letters": ("http://xn--bcher-kva.com/", None, ""),
+    "a port in the name": ("http://port.com:8080/", None, ""),
+    "a port that is not": ("http://port.com/", None, "site not allowed"),
     "in any case": ("http://WWW.Siroe.com/a", None, ""),
     "another port": ("http://www.siroe.com:8080/a", None, "site not allowed"),
     "another protocol": ("http://www2.siroe.com/a", None, ""),
@@ -155,6 +170,8 @@ WRONG = {
     "behavior": ("<FilterRule name=a behavior=drop>\n</FilterRule>", 1, "none of exclude"),
     "switch": ("<FilterRule name=a enable=perhaps>\n</FilterRule>", 1, "not on or off"),
     "port": ("<Site name=a>\nHost name=a port=0\n</Site>", 2, "not a whole number"),
+    "a port that is none": ("<Site name=a>\nHost name=a port=99999\n</Site>", 2, "1 to 65535"),
+    "a test for nothing": ("<FilterRule name=a>\nMatch by=ends-with\n</FilterRule>", 2, "lacks string"),
     "protocol": ("<Site name=a>\nHost name=a protocol=gopher\n</Site>", 2, "no protocol"),
     "start": ("<Site name=a>\nStart url=/x\n</Site>", 2, "not a whole URL"),
     "depth": ("<Site name=a>\nStart url=http://a/ depth=-2\n</Site>", 2, "not a whole number"),

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from ultracrawl.backends import Indexer
-from ultracrawl.extensions.feeding.feed import EAGER_SIZE, IndexFeed
+from ultracrawl.extensions.feeding.feed import EAGER_SIZE, PATIENCE, IndexFeed
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.batches import Committed, Report
 from ultracrawl.index.cache import DocumentCache
@@ -59,8 +59,8 @@ def feed(tmp_path: Path, state: SqliteState, two_phases: bool) -> tuple[IndexFee
     return IndexFeed("s", cache, outlets, state, RunReport("s", "1", ""), two_phases=two_phases), indexer
 
 
-def add(taking: IndexFeed, number: int) -> None:
-    taking.add(number, IndexDocument("s", f"http://x/{number}", "t", "word " * (EAGER_SIZE // 5)))
+def add(taking: IndexFeed, number: int, size: int = EAGER_SIZE) -> None:
+    taking.add(number, IndexDocument("s", f"http://x/{number}", "t", "word " * (size // 5)))
     taking.tick()
 
 
@@ -88,4 +88,24 @@ def test_ultra_search_6_when_the_queue_is_empty_indexing_starts_though_the_cache
     add(taking, 1)
     taking.drain()
     assert indexer.busy == 1
+    taking.close(0)
+
+
+@pytest.mark.parametrize(("size", "handed"), [(EAGER_SIZE // 20, 0), (EAGER_SIZE // 10, 1)])
+def test_what_waits_for_long_is_handed_over_though_it_is_little(
+    tmp_path: Path, state: SqliteState, size: int, handed: int
+) -> None:
+    now = [100.0]
+    indexer = Waiting()
+    outlets = Outlets.single(tmp_path, cast(Indexer, indexer))
+    taking = IndexFeed(
+        "s", DocumentCache(tmp_path), outlets, state, RunReport("s", "1", ""), clock=lambda: now[0]
+    )
+    add(taking, 1, size)
+    now[0] += PATIENCE - 0.1
+    taking.tick()
+    assert indexer.busy == 0
+    now[0] += 0.1
+    taking.tick()
+    assert indexer.busy == handed
     taking.close(0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
+import pytest
+
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.logs import link_lists
 from ultracrawl.extensions.logs.link_lists import BUFFERED, LinkLists
 
 PAGE = "http://www.example.com/docs/page.html"
@@ -30,18 +32,15 @@ def test_fast_108_links_are_absolute_one_a_line(tmp_path: Path) -> None:
     ]
 
 
-def test_fast_108_memory_is_bounded_and_a_link_costs_about_a_microsecond(tmp_path: Path) -> None:
+def test_fast_108_memory_is_bounded_and_most_links_are_joined_by_a_plus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_lists, "urljoin", None)
     lists = LinkLists(tmp_path, lambda _: None)
     hrefs = [f"{'/docs/' * (number % 2)}chapter/{number}.html" for number in range(500)]
-    best = min(_timed(lists, hrefs) for _ in range(20)) / len(hrefs)
-    assert best < 3e-6
+    for _ in range(20):
+        lists.add(hrefs, PAGE)
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) > 20 * 500 * 30 - 2 * BUFFERED
-
-
-def _timed(lists: LinkLists, hrefs: list[str]) -> float:
-    started = time.perf_counter()
-    lists.add(hrefs, PAGE)
-    return time.perf_counter() - started
 
 
 def test_fast_108_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:

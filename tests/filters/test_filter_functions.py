@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 
 import pytest
 from support.filters import Filters, page
@@ -98,9 +99,61 @@ def test_filter_by_max_counts_what_the_robot_took(source: str) -> None:
     program = filters.program(f"MetaData fn=filter-by-max src={source} value=2")
     reasons = []
     for number in range(4):
-        filters.robot.count(f"h{number}")
         reasons.append(filters.visit(program, page(url=f"http://h{number}/")).reason)
+        if not reasons[-1]:
+            filters.robot.count(f"h{number}")
     assert [bool(reason) for reason in reasons] == [False, False, True, True]
+
+
+def test_portal_robot_60_a_known_host_stays_open_when_no_other_may_come() -> None:
+    filters = Filters()
+    program = filters.program("MetaData fn=filter-by-max src=hosts value=1")
+    filters.robot.count("h0")
+    assert filters.visit(program, page(url="http://h1/")).reason == "max hosts: more than 1 hosts"
+    assert filters.visit(program, page(url="http://h0:8080/x")).reason == ""
+
+
+def test_portal_robot_60_under_data_a_resource_has_the_number_that_it_was_fetched_with() -> None:
+    filters = Filters()
+    program = filters.program("Data fn=filter-by-max src=objects value=2")
+    taken = [page(url=f"http://h/{number}") for number in range(3)]
+    for resource in taken:
+        resource.number = filters.robot.count("h")
+    assert [filters.visit(program, resource).reason for resource in taken] == [
+        "",
+        "",
+        "max objects: more than 2 objects",
+    ]
+
+
+CASES = {
+    "exact host": "filter-by-exact src=host deny=WWW.Siroe.com",
+    "exact host with its port": "filter-by-exact src=Host deny=WWW.SIROE.COM:80",
+    "type": "filter-by-exact src=type deny=Text/HTML",
+    "prefix of a type": "filter-by-prefix src=type deny=TEXT",
+    "expression": r"filter-by-regex src=host deny=.*\.SIROE\.\w+",
+    "protocol": "filter-by-exact src=protocol deny=HTTP",
+}
+
+
+@pytest.mark.parametrize("directive", CASES.values(), ids=CASES)
+def test_hosts_types_and_protocols_are_compared_without_case(directive: str) -> None:
+    (view,) = Filters().run(f"Data fn={directive}", page())
+    assert view.reason.startswith("filter rules")
+
+
+def test_paths_are_compared_with_case() -> None:
+    (view,) = Filters().run("Data fn=filter-by-exact src=path deny=/A.html", page())
+    assert view.reason == ""
+
+
+def test_generated_values_look_at_hosts_without_case() -> None:
+    text = "".join(
+        f"Generate fn=generate-by-{how} src=host match={match} dst=classification value={how}\n"
+        for how, match in (("exact", "WWW.siroe.com"), ("prefix", "WWW"), ("regex", "*.SIROE.com"))
+    )
+    (view,) = Filters().run(text, page())
+    assert view.rd == {"classification": ["exact", "prefix", "regex"]}
 
 
 def test_portal_robot_65_66_the_same_bytes_under_another_url() -> None:
@@ -311,6 +364,11 @@ ENUMERATED = {
         page(" ".join(f"URL:http://h/{one}" for one in range(1100))),
         1024,
     ),
+    "a refresh of the page itself": (
+        "enumerate-urls",
+        page('<meta http-equiv=refresh content="9"><a href=/a></a>'),
+        1,
+    ),
     "portal_robot_92-type": ("enumerate-urls-from-text type=text/plain", page("URL:http://h/"), 0),
     "case of URL:": ("enumerate-urls-from-text", page("url:http://h/"), 0),
 }
@@ -409,12 +467,36 @@ def _notes(pb: dict[str, str], csf: FilterHandle, csr: ResourceHandle) -> None:
 OWN = {
     "proceeds": (_notes, {"a": ["1", "f", "www.siroe.com"], "url": ["http://www.siroe.com/a.html"]}, ""),
     "portal_robot_153-aborted denies": (lambda pb, csf, csr: -1, {}, "own answered REQ_ABORTED"),
-    "raises": (lambda pb, csf, csr: 1 / 0, {}, "own answered REQ_ABORTED"),
-    "answers nonsense": (lambda pb, csf, csr: 17, {}, "own answered REQ_ABORTED"),
+    "raises": (
+        lambda pb, csf, csr: 1 / 0,
+        {},
+        "own answered REQ_ABORTED: ZeroDivisionError: division by zero",
+    ),
+    "leaves the program": (lambda pb, csf, csr: sys.exit(3), {}, "own answered REQ_ABORTED: SystemExit: 3"),
+    "answers nonsense": (
+        lambda pb, csf, csr: 17,
+        {},
+        "own answered REQ_ABORTED: ValueError: 17 is not a valid Answer",
+    ),
+    "finds what is no URL": (
+        lambda pb, csf, csr: csr.spawn(None),
+        {},
+        "own answered REQ_ABORTED: TypeError: URL: [None] is no list of texts",
+    ),
+    "assigns what is no text": (
+        lambda pb, csf, csr: csr.assign("type", 5),
+        {},
+        "own answered REQ_ABORTED: TypeError: source type: (5,) is no list of texts",
+    ),
+    "describes by what is no list": (
+        lambda pb, csf, csr: csr.rd.update(department="Sales"),
+        {"department": "Sales"},
+        "own answered REQ_ABORTED: TypeError: field department: 'Sales' is no list of texts",
+    ),
     "portal_robot_154-cannot change its parameters": (
         lambda pb, csf, csr: pb.__setitem__("x", 2),
         {},
-        "own answered REQ_ABORTED",
+        "own answered REQ_ABORTED: AttributeError: 'ParameterBlock' object has no attribute '__setitem__'",
     ),
 }
 
@@ -434,8 +516,36 @@ def test_soif_gives_back_what_was_written() -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "read"),
+    [
+        ("http://h/?q={a}", "http://h/?q={a}"),
+        ("http://h/{a}b", "http://h/{a}b"),
+        ("http://h/a b\tc", "http://h/a%20b%09c"),
+        ("http://h/", "http://h/"),
+    ],
+)
+def test_soif_takes_any_url(url: str, read: str) -> None:
+    data = write_soif(url, {"title": ["x"]}) + write_soif(url, {})
+    assert list(read_soif(data)) == [(read, {"title": ["x"]}), (read, {})]
+
+
+@pytest.mark.parametrize("data", [b"@D { http://h/ }\n", b"@D { http://h/}", b"@D {http://h/\n}"])
+def test_soif_without_attributes(data: bytes) -> None:
+    assert list(read_soif(data)) == [("http://h/", {})]
+
+
+@pytest.mark.parametrize(
     "data", [b"@D { u\na{9}:\tx\n}\n", b"@D { u\nno attribute\n}\n"], ids=["short", "no attribute"]
 )
 def test_broken_soif_is_said(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"ends before its size|neither an attribute"):
         list(read_soif(data))
+
+
+SIROE = "src=host value=Siroe dst=classification"
+
+
+@pytest.mark.parametrize("match", [r"\\*.siroe.com", r'"\\*.siroe.com"', r'"\\\\*.siroe.com"', "*.siroe.com"])
+def test_portal_robot_53_78_anything_is_written_in_many_ways(match: str) -> None:
+    (view,) = Filters().run(f"Generate fn=generate-by-regex match={match} {SIROE}", page())
+    assert view.rd == {"classification": ["Siroe"]}

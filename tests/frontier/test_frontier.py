@@ -251,6 +251,43 @@ def test_a_turn_without_a_request_is_given_back() -> None:
     assert frontier.claim("a", 10.0) == 20.0, "only the latest turn comes back"
 
 
+def test_a_suspended_site_that_was_withdrawn_gives_its_place_back_when_it_is_resumed() -> None:
+    frontier: Frontier[Entry] = Frontier(max_sites=1)
+    fill(frontier, a=2, b=1)
+    entry = frontier.pop(0.0)
+    assert entry == Entry("a", 0)
+    frontier.spend(entry)
+    assert frontier.withdraw("a") == [Entry("a", 0), Entry("a", 1)]
+    assert frontier.pop(0.0) is None, "robots.txt of a is still being fetched"
+    frontier.resume("a")
+    assert frontier.pop(0.0) == Entry("b", 0)
+
+
+def test_an_entry_that_comes_first_wakes_a_site_that_had_nothing() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0)
+    fill(frontier, a=1)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    frontier.done("a")
+    frontier.add_first(Entry("a", 1))
+    frontier.add_first(Entry("new", 0))
+    assert frontier.pop(0.0) == Entry("new", 0)
+    assert frontier.next_at() == 10.0
+    assert frontier.pop(10.0) == Entry("a", 1)
+
+
+def test_a_request_that_began_late_moves_the_next_one_and_never_ahead() -> None:
+    frontier: Frontier[Entry] = Frontier(delay=10.0)
+    fill(frontier, a=2)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    frontier.began("a", 4.0)
+    assert frontier.pop(13.9) is None
+    assert frontier.claim("a", 13.9) == 14.0
+    frontier.began("a", 13.95)
+    assert frontier.pop(23.9) is None, "a turn that is claimed for later was not begun earlier"
+    frontier.began("nobody", 20.0)
+    assert frontier.pop(24.0) == Entry("a", 1)
+
+
 @given(st.lists(st.tuples(st.sampled_from("asrcdw"), st.floats(0, 3)), max_size=80), st.floats(0.1, 2))
 def test_starts_keep_the_delay_whatever_happens(steps: list[tuple[str, float]], delay: float) -> None:
     """Pop, spend, resume, claim, done and passing time in any order: two starts are never too close."""

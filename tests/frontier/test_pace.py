@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -87,6 +88,14 @@ def test_a_suspension_ends_by_itself() -> None:
     assert BUSY.opens(wall(2, 14)) == wall(2, 14)
     always = week(**{"mon:00-sun:24": None})
     assert always.opens(wall(0, 0)) > wall(6, 0)
+
+
+def test_a_suspension_holds_in_the_hour_that_comes_twice() -> None:
+    """On 25 October 2026 the clocks of Berlin go back from 3:00 to 2:00."""
+    night = Week([Span.parse("Sun:01-Sun:02.30", None)], zone=ZoneInfo("Europe/Berlin"))
+    second_time = datetime(2026, 10, 25, 1, 15, tzinfo=UTC).timestamp()
+    assert night.at(second_time).suspended
+    assert night.opens(second_time) == second_time + 15 * 60
 
 
 @given(
@@ -276,3 +285,12 @@ def test_fast_180_a_longer_delay_counts_from_the_latest_request() -> None:
     assert frontier.pop(61.0) is None
     assert frontier.next_at() == 110.0
     assert frontier.pop(110.0)
+
+
+def test_the_longest_delay_of_a_site_is_known() -> None:
+    pace = Pace(2.0, week=week(**{"Wed:09-Wed:19": 20.0, "Thu:09-Thu:19": None}))
+    assert pace.longest(Clock()) == 20.0
+    assert pace.longest(Clock(own=90.0)) == 90.0
+    assert pace.longest(Clock(slowed=600.0)) == 600.0
+    assert Pace(2.0).longest(Clock()) == 2.0
+    assert Pace(2.0, throttle=1.0, backoff=BackOff(longest=300.0)).longest(Clock()) == 300.0

@@ -78,6 +78,30 @@ def test_a_site_in_flight_keeps_its_place_for_what_its_page_may_link_to() -> Non
     assert names(drain(frontier)) == "a1b0"
 
 
+def test_fast_16_a_turn_that_is_given_back_does_not_count() -> None:
+    frontier = filled(Frontier(max_sites=1, max_inter_docs=2), a=4, b=1)
+    assert frontier.pop(0.0) == Entry("a", 0)
+    frontier.refund("a")
+    frontier.done("a")
+    assert names(drain(frontier)) == "a1a2b0a3"
+
+
+def test_fast_15_an_entry_that_comes_first_waits_for_a_place_like_others() -> None:
+    frontier = filled(Frontier(max_sites=1), a=2)
+    frontier.add_first(Entry("b", 0))
+    assert frontier.waiting == 1
+    assert names(drain(frontier)) == "a0a1b0"
+
+
+def test_fast_15_a_place_that_was_given_back_is_one_place() -> None:
+    frontier: Frontier[Entry] = Frontier(max_sites=1)
+    for first, second in ("ab", "cd", "ef"):
+        filled(frontier, **{first: 1, second: 1})
+        assert (frontier.waiting, frontier._places.taken) == (1, 1)
+        assert names(drain(frontier)) == f"{first}0{second}0"
+        assert (frontier.waiting, frontier._places.taken) == (0, 0)
+
+
 def test_fast_16_with_nobody_waiting_a_site_goes_on() -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=2, max_inter_docs=2), a=9)
     assert len(drain(frontier)) == 9
@@ -218,6 +242,29 @@ def test_fast_14_a_site_without_an_address_has_a_clock_of_its_own() -> None:
     assert [frontier.pop(0.0), frontier.pop(0.0)] == [Entry("a", 0), Entry("b", 0)]
 
 
+def test_fast_14_nobody_is_woken_before_the_address_may_be_asked() -> None:
+    frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, 2, per_address=True)), a=1, b=1)
+    frontier.locate("a", "x")
+    frontier.locate("b", "x")
+    assert frontier.pop(0.0) == Entry("a", 0)
+    assert frontier.pop(0.0) is None
+    assert frontier.next_at() == 10.0
+    frontier.done("a")
+    assert frontier.next_at() == 10.0
+
+
+def test_fast_14_an_address_is_told_once_and_to_sites_that_are_there() -> None:
+    frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, per_address=True)), a=1, b=1)
+    frontier.locate("nobody", "x")
+    frontier.locate("a", "x")
+    frontier.locate("a", "y")
+    frontier.locate("b", "x")
+    assert frontier.pop(0.0) == Entry("a", 0)
+    assert frontier.pop(9.9) is None, "both are at x"
+    assert frontier.pop(10.0) == Entry("b", 0)
+    assert frontier.unlocated == set()
+
+
 def test_addresses_are_forgotten_with_their_sites() -> None:
     frontier: Frontier[Entry] = filled(Frontier(Pace(1.0, per_address=True)), a=1, b=1)
     frontier.locate("a", "x")
@@ -254,6 +301,13 @@ def test_what_was_known_before_a_restart_counts() -> None:
     assert frontier.pop(29.0) is None
     assert frontier.pop(30.0) == Entry("a", 0)
     assert frontier.delay_of("a") == 8.0
+
+
+def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
+    frontier: Frontier[Entry] = Frontier(Pace(1.0))
+    frontier.recall("a", 30.0)
+    assert (frontier.pop(29.0), frontier.remembered) == (None, 1)
+    assert (frontier.pop(30.0), frontier.remembered) == (None, 0)
 
 
 # ---- everything together

@@ -122,6 +122,11 @@ QUERIES = {
 }
 
 
+def test_postings_are_bytes_and_no_text_that_a_call_makes_bytes_of(pair: tuple) -> None:
+    folder = Path(pair[1].storage.folder)
+    assert not any(b"_codecs" in path.read_bytes() for path in folder.iterdir())
+
+
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
 def test_stock_whoosh_finds_the_same_with_the_same_scores(pair: tuple, query: object) -> None:
     answers = []

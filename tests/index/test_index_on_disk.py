@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from whoosh.index import TOC
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.errors import IndexStoreError, UserError
@@ -19,7 +20,8 @@ from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.filters import parse_filter
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.open import IndexConfig, open_index
-from ultracrawl.index.tantivy import TantivyIndex
+from ultracrawl.index.tantivy import TantivyIndex, generations, tantivy_index
+from ultracrawl.index.whoosh import directory
 
 from .conftest import ATTRIBUTES, LIBRARY, document
 
@@ -71,6 +73,46 @@ def test_two_open_engines_see_each_others_commits(opened: Open) -> None:
     assert (two.facts().documents, two.facts().deleted) == (2, 0)
     one.close()
     two.close()
+
+
+WORK = {
+    "search": lambda index: index.search(SearchQuery("word", limit=9)).total,
+    "count": lambda index: index.count(),
+    "urls": lambda index: len(index.urls()),
+    "documents": lambda index: len(list(index.documents())),
+    "facts": lambda index: index.facts().documents,
+    "check": lambda index: 3 - len(index.check()),
+}
+PLACES = {
+    "whoosh": [(directory, "OpenSegment"), (TOC, "read")],
+    "tantivy": [(generations, "_opened"), (tantivy_index, "index_facts"), (tantivy_index, "wrong_in")],
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize(
+    ("engine", "place"), [(name, place) for name, places in PLACES.items() for place in places],
+    ids=lambda value: value if isinstance(value, str) else value[1],
+)  # fmt: skip
+def test_files_that_another_process_removes_meanwhile_are_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str, engine: str, place: tuple[object, str]
+) -> None:
+    config = IndexConfig(engine, tmp_path / "i", tuple(ATTRIBUTES.values()))
+    writer, reader = open_index(config), open_index(config)
+    for n in range(3):
+        writer.apply([document(f"/{n}", "word")])
+    original, rebuilt = getattr(*place), []
+
+    def meddle(*arguments: object, **options: object) -> object:
+        if not rebuilt:
+            rebuilt.append(True)
+            writer.rebuild()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(*place, meddle)
+    assert WORK[work](reader) == 3
+    reader.close()
+    writer.close()
 
 
 def test_several_collections_lie_in_paths_of_their_own(tmp_path: Path) -> None:

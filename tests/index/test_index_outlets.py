@@ -83,6 +83,20 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
     assert (outlet.waiting, outlet.size, outlet.problem) == (0, 0, "")
 
 
+def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
+    indexer = Moody(failures=1)
+    outlet = Outlet(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
+    outlet.add(fill(DocumentCache(tmp_path), 1))
+    outlet.retry()
+    assert len(indexer._waiting) == 1, "nothing has failed yet"
+    settle(outlet)
+    assert (outlet.going, indexer.applied) == (False, [])
+    outlet.retry()
+    assert outlet.going
+    settle(outlet)
+    assert indexer.applied == ["0000000001"]
+
+
 def test_fast_116_a_paused_line_keeps_its_order_over_a_restart(tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path)
     paused = Outlet(tmp_path, cast(Indexer, Moody()))
@@ -106,6 +120,24 @@ def shared(tmp_path: Path) -> tuple[Outlets, list[Moody]]:
         for name, indexer in zip(("one", "two"), indexers, strict=True)
     ]
     return Outlets(tmp_path, found, shared=True), indexers
+
+
+def test_outlets_are_idle_when_nothing_is_on_its_way_and_some_take_what_comes(tmp_path: Path) -> None:
+    outlets, _ = shared(tmp_path)
+    cache = DocumentCache(tmp_path)
+    outlets.recover(cache)
+    one, two = outlets.all
+    assert (outlets.idle, outlets.busy) == (True, False)
+    two.paused = True
+    assert outlets.idle, "one of them takes it"
+    outlets.deliver(fill(cache, 1))
+    assert (outlets.idle, outlets.busy) == (False, True)
+    settle(one)
+    assert (outlets.idle, outlets.busy, two.waiting) == (True, False, 1), (
+        "a paused one is waited for by nobody"
+    )
+    one.paused = True
+    assert (outlets.idle, outlets.busy) == (False, False)
 
 
 def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
@@ -175,3 +207,21 @@ def test_orders_hold_while_the_definition_stays(tmp_path: Path) -> None:
     (tmp_path / "feeding.json").write_text("[broken")
     assert other.changed()
     assert other.paused(EVERYTHING, True), "what cannot be read says nothing"
+
+
+def test_an_index_that_is_fed_alone_again_is_filled_once(tmp_path: Path) -> None:
+    """While the source fed other indexes, that of the project missed what came."""
+    single = Outlets.single(tmp_path, cast(Indexer, Moody()))
+    assert single.unfilled() == (), "it never fed another"
+    single.filled()
+    assert list(tmp_path.iterdir()) == []
+    several, _ = shared(tmp_path)
+    assert several.unfilled() == several.all
+    several.recover(DocumentCache(tmp_path))
+    several.filled()
+    assert several.unfilled() == ()
+    assert single.unfilled() == single.all
+    single.filled()
+    assert single.unfilled() == ()
+    single.leave_former()
+    assert several.unfilled() == several.all, "they missed what came meanwhile"

@@ -65,6 +65,9 @@ IN_TEXT = [
     ("not_equal", "waits Size:!=3", {"/egret"}),
     ("date", "LastModifiedDate:>=2024-05", {"/dated"}),
     ("negated", "waits -Size:>5", {"/heron"}),
+    ("misspelt_as_in_the_manual, ultra_search_17_d6", "LastModifedDate:2024", {"/dated"}),
+    ("quotation_marks_of_a_word_processor", "\u201cgrey water\u201d", {"/egret"}),
+    ("german_quotation_marks", "\u201egrey water\u201c", {"/egret"}),
     ("string", 'Author:>"b"', {"/egret"}),
     ("ultra_search_130_plus_and_minus", "+grey +water -heron", {"/egret"}),
     ("ultra_search_130_minus_phrase", 'heron -"grey heron"', {"/other"}),
@@ -126,7 +129,7 @@ def test_facets_count_the_values_of_all_matches(engine: IndexEngine) -> None:
         ("ann lee", 3),
         ("bob ray", 1),
     ]
-    assert counted["Size"] == [(-1.5, 1), (10.0, 1), (3.0, 1), (7.0, 1)]
+    assert counted["Size"] == [(-1.5, 1), (3.0, 1), (7.0, 1), (10.0, 1)]
     assert counted["LastModifiedDate"] == [("2023", 2), ("2024", 1)]
     counted = facets(engine, "egret", facets=("Author",), facet_limit=1)
     assert counted == {"Author": [("Ann Lee", 2)]}
@@ -152,6 +155,8 @@ SPELLINGS = [
     ("keeps_the_rest", 'Size:3 "grey hreon"', 'Size:3 "grey heron"'),
     ("nothing_near", "qqqqq", ""),
     ("found", "heron", ""),
+    ("accents", "H\u00e9xon", "heron"),
+    ("numbers_are_no_slips", "Size:3 11", ""),
     ("the_word_is_known_but_not_with_the_other", "crane egret", ""),
 ]
 
@@ -178,6 +183,7 @@ def test_more_like_this(engine: IndexEngine, found: Found) -> None:
     assert alike[:2] == ["/rolls", "/cake"]
     assert found("", like="/car")[0] == "/engine"
     assert found("", like="/rolls", source="t") == []
+    assert found("", like="/bread", source="t") == ["/rolls"], "like a document of another source"
     with pytest.raises(UserError, match="the index holds no document /none"):
         engine.search(SearchQuery("", like="/none"))
 
@@ -255,4 +261,54 @@ def test_rebuilding_changes_no_answer(engine: IndexEngine, found: Found) -> None
         len(LIBRARY),
         0,
         {"s": len(LIBRARY) - 1, "t": 1},
+    )
+
+
+def test_a_year_counts_once_for_a_document(engine: IndexEngine) -> None:
+    dates = [datetime(2023, 1, 1, tzinfo=UTC), datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)]
+    far = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)]
+    engine.apply(
+        [document("/a", "x", LastModifiedDate=dates), document("/b", "x", LastModifiedDate=[*dates, *far])]
+    )
+    counted = facets(engine, "x", facets=("LastModifiedDate",))
+    assert counted["LastModifiedDate"] == [("2023", 2), ("0001", 1), ("9999", 1)]
+
+
+def test_minus_zero_is_zero(engine: IndexEngine, found: Found) -> None:
+    engine.apply([document("/plus", "x", Size=[0.0]), document("/minus", "x", Size=[-0.0])])
+    for text in ("Size:0", "Size:-0", "Size:<=-0", "Size:>=0"):
+        assert set(found(text)) == {"/plus", "/minus"}, text
+    assert facets(engine, "x", facets=("Size",)) == {"Size": [(0.0, 2)]}
+
+
+def test_a_page_far_behind_the_last_is_empty(engine: IndexEngine) -> None:
+    engine.apply(LIBRARY)
+    for sort in ("", "Size"):
+        result = engine.search(SearchQuery("heron", offset=10**20, limit=10**12, sort=sort))
+        assert (result.total, result.hits) == (2, ())
+    assert len(engine.search(SearchQuery("heron", limit=10**20)).hits) == 2
+
+
+def test_a_document_whose_text_is_not_shown_has_others_like_it(engine: IndexEngine, found: Found) -> None:
+    words = "the flour and the yeast make the dough for the bread"
+    engine.apply(
+        [IndexDocument("s", "/secret", "Secret", words, secret_text=True), document("/rolls", words)]
+    )
+    engine.apply([document(f"/{n}", "another thing") for n in range(9)])
+    assert found("", like="/secret") == ["/rolls"]
+
+
+def test_many_boosts_cost_little_and_overlapping_ones_multiply(engine: IndexEngine, found: Found) -> None:
+    engine.apply([document(f"/{kind}/{n}", "heron") for kind in "abc" for n in range(30)])
+    boosts = (
+        *((f"/a/{n}", 2.0 + n) for n in range(30)), *((f"/b/{n}*", 0.5) for n in range(30)),
+        ("/*", 3.0), ("/a/2*", 5.0), ("/a/29", 7.0), ("/c/4", 0.0),
+    )  # fmt: skip
+    plain = engine.search(SearchQuery("heron", limit=1)).hits[0].score
+    scores = {hit.url: hit.score for hit in engine.search(SearchQuery("heron", limit=90, boosts=boosts)).hits}
+    assert len(scores) == 90
+    expected = {"/a/1": 3 * 3, "/a/2": 4 * 3 * 5, "/a/29": 31 * 3 * 5 * 7, "/b/1": 0.5 * 3, "/b/10": 0.25 * 3,
+                "/c/1": 3, "/c/4": 0}  # fmt: skip
+    assert {url: scores[url] for url in expected} == pytest.approx(
+        {url: factor * plain for url, factor in expected.items()}, rel=0.01
     )

@@ -99,6 +99,14 @@ def test_by_freshness_what_waited_long_comes_before_what_changes_faster_than_it_
     assert chosen(replace(rule, aim=Aim.SCORE), pages) == [1]
 
 
+@pytest.mark.parametrize(("every", "counts"), [(60.0, DAY / 4), (DAY / 4, DAY / 4), (DAY, DAY)])
+def test_by_freshness_no_page_changes_faster_than_minor_cycles_come(every: float, counts: float) -> None:
+    """Of pages that change all the time one is worth as much as the other, and none is given up."""
+    page = known(1, every=every, waited=DAY / 2)
+    worth = RULE.scorer.weights.change_history + RULE.scorer.parts(page).worth
+    assert RULE.ranked(page, NOW).rank == pytest.approx(worth * gain(counts, DAY / 2))
+
+
 def test_by_freshness_the_weights_still_count() -> None:
     rule = replace(SCORE, aim=Aim.FRESHNESS, coverage_min=1)
     landing = known(1, waited=0.98 * DAY)._replace(url="http://a/folder/")
@@ -143,3 +151,25 @@ def test_fast_190_what_changed_by_its_sitemap_goes_ahead_of_what_may_have(aim: A
     assert chosen(rule, [known(1, waited=DAY / 2), told]) == [2]
     silent = replace(rule.scorer, uses_sitemaps=False)
     assert chosen(replace(rule, aim=Aim.FRESHNESS, scorer=silent), [known(1, waited=DAY / 2), told]) == [1]
+
+
+def test_pages_that_a_wrong_clock_dated_do_not_wait_until_then() -> None:
+    ahead = known(1)._replace(last_fetched=NOW + 400 * DAY)
+    assert RULE.ranked(ahead, NOW).overdue
+    assert chosen(replace(RULE, coverage_min=1, coverage_max_pct=0), [known(2), ahead, known(3)]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("size", "begun", "allowed"),
+    [
+        (SiteSize(600, 400), (90, 10), 0),
+        (SiteSize(600, 400), (90, 0), 10),
+        (SiteSize(600, 400), (50, 0), 50),
+        (SiteSize(10, 5), (10, 5), 10),
+    ],
+)
+def test_fast_182_183_what_turns_up_gets_what_is_left(
+    size: SiteSize, begun: tuple[int, int], allowed: int
+) -> None:
+    """New URLs have their share, and whatever known ones leave; a small site may come to the minimum."""
+    assert RULE.allowance(size, *begun) == allowed

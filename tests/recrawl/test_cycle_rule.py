@@ -41,7 +41,7 @@ def test_fast_60_a_cycle_is_over_after_its_interval(
 def test_fast_181_a_minor_cycle_lasts_its_part_of_the_interval() -> None:
     rule = CycleRule(ADAPTIVE, 24 * HOUR, minors=4)
     latest = CyclePlace(2, 1, 0.0, ADAPTIVE)
-    assert rule.next_due(latest) == 6 * HOUR, "refresh 1440, refresh_count 4: every 360 minutes"
+    assert rule.next_due(latest, HOUR) == 6 * HOUR, "refresh 1440, refresh_count 4: every 360 minutes"
     assert place(rule, latest, 6 * HOUR) == CyclePlace(2, 2, 6 * HOUR, ADAPTIVE)
     assert place(rule, CyclePlace(2, 3, 0.0, ADAPTIVE), 6 * HOUR) == CyclePlace(3, 0, 6 * HOUR, ADAPTIVE)
     assert place(rule, latest, 20 * HOUR) == CyclePlace(3, 0, 18 * HOUR, ADAPTIVE), (
@@ -53,11 +53,20 @@ def test_fast_181_the_first_adaptive_cycle_is_one_from_scratch_and_not_divided()
     rule = CycleRule(ADAPTIVE, 24 * HOUR, minors=4)
     first = place(rule, None, 5.0, nothing=True)
     assert first == CyclePlace(1, 0, 5.0, SCRATCH)
-    assert rule.next_due(first) == 5.0 + 24 * HOUR
+    assert rule.next_due(first, 6.0) == 5.0 + 24 * HOUR
     assert place(rule, first, 6.0) == CyclePlace(2, 0, 5.0, ADAPTIVE)
 
 
 def test_without_an_interval_each_crawl_begins_a_cycle() -> None:
     rule = CycleRule(KNOWN)
-    assert rule.next_due(CyclePlace(1, 0, 5.0)) is None
+    assert rule.next_due(CyclePlace(1, 0, 5.0), 6.0) is None
     assert place(rule, CyclePlace(1, 0, 5.0), 6.0) == CyclePlace(2, 0, 6.0)
+
+
+@pytest.mark.parametrize("ahead", [HOUR, 1000 * 24 * HOUR], ids=["an hour", "years"])
+def test_a_cycle_that_a_wrong_clock_dated_counts_from_now(ahead: float) -> None:
+    rule = CycleRule(SCRATCH, 24 * HOUR)
+    latest = CyclePlace(7, 0, 1000.0 + ahead, SCRATCH)
+    assert rule.next_due(latest, 1000.0) == 1000.0 + 24 * HOUR
+    assert rule.is_over(latest, 1000.0) is False
+    assert place(rule, latest, 1000.0) == CyclePlace(8, 0, 1000.0, SCRATCH)

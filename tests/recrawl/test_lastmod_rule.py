@@ -24,6 +24,13 @@ FETCHED = UrlRecord("https://example.com/a", "site", checksum=b"x", last_fetched
         pytest.param(
             replace(FETCHED, last_fetched=NOW - TRUSTED_FOR - 1), 0.0, False, id="fetched-too-long-ago"
         ),
+        pytest.param(
+            replace(FETCHED, last_fetched=NOW + DAY),
+            NOW - 2 * DAY,
+            False,
+            id="fetched-by-a-clock-that-was-ahead",
+        ),
+        pytest.param(replace(FETCHED, last_fetched=NOW + 2), NOW - 2 * DAY, True, id="fetched-just-now"),
     ],
 )
 def test_lastmod_vouches_for_a_page(record: UrlRecord, latest: float, expected: bool) -> None:

@@ -53,10 +53,15 @@ def test_robots_unavailable_says_why() -> None:
     assert "503" in decision.reason
 
 
-def test_robots_override_keeps_sitemaps_and_delay_is_the_source_s_own() -> None:
-    rules = RobotsPolicy(obey=False).judge_response(200, BODY)
+@pytest.mark.parametrize(("obey_delay", "delay"), [(False, 2.0), (True, 7.0)])
+def test_fast_31_36_without_obeying_sitemaps_stay_and_the_delay_has_an_option_of_its_own(
+    obey_delay: bool, delay: float
+) -> None:
+    policy = RobotsPolicy(obey=False, obey_delay=obey_delay)
+    rules = policy.judge_response(200, BODY)
     assert rules.sitemaps == ("https://example.com/s.xml",)
-    assert rules.crawl_delay is None
+    assert policy.delay(rules, 2.0) == delay
+    assert policy.needed is obey_delay
 
 
 @pytest.mark.parametrize(

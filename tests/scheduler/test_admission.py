@@ -89,6 +89,18 @@ def test_a_shorter_route_to_a_known_url_is_told(state: CountingState) -> None:
     assert admit.shorter == [(url_key("http://a.example/x"), 2)]
 
 
+@pytest.mark.parametrize(("depth", "shorter"), [(2, [2]), (5, []), (6, [])])
+def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
+    state: CountingState, depth: int, shorter: list[int]
+) -> None:
+    admit_with(state)[0].admit(["/x"], PAGE, 5)
+    state.flush()
+    later, _ = admit_with(state)
+    for _ in range(2):
+        later.admit(["/x"], PAGE, depth)
+    assert later.shorter == [(url_key("http://a.example/x"), one) for one in shorter], "and once"
+
+
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "GENERATION", 10)
     seen = SeenUrls()
@@ -97,3 +109,40 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen.get(0) is None
     assert seen.get(99) == 1
     assert len(seen._young) + len(seen._old) <= 20
+
+
+@pytest.mark.parametrize(
+    ("href", "told"),
+    [
+        ("http://a.example/" + "x" * 3000, ("URL too long", admission.TOO_LONG)),
+        ("http://a..example/", ("malformed URL", admission.MALFORMED)),
+        ("http://b.example/", ("no include domain matches", admission.OUTSIDE)),
+        ("mailto:me", None),
+        ("ftp://a.example/", None),
+    ],
+)
+def test_what_is_turned_away_is_told_once_with_its_message(
+    state: CountingState, href: str, told: tuple[str, str] | None
+) -> None:
+    rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),))
+    screened: list[tuple[str, ...]] = []
+    admit = Admission(
+        UrlPolicy(),
+        Boundary(rules),
+        state,
+        lambda: 5.0,
+        Counter(),
+        screened=lambda *words: screened.append(words),
+    )
+    for _ in range(2):
+        admit.admit([href], PAGE, 1)
+    assert screened == ([(href, told[0], PAGE, told[1])] if told else [])
+
+
+def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingState) -> None:
+    boundary = Boundary(BoundaryRules(mode=CrawlMode(fwdlinks=False)))
+    admit = Admission(UrlPolicy(), boundary, state, lambda: 5.0, Counter())
+    found, _ = admit.admit(["x"], "http://cdn.example/base/", 1, PAGE)
+    assert found == [], "the page of a.example links to another host"
+    found, _ = admit.admit(["/x"], "http://a.example/base/", 1, PAGE)
+    assert [one.url for one in found] == ["http://a.example/x"]

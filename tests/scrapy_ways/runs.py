@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import yaml
+from support.hosted import HOSTED, HostedCommand
 from support.project import LOOPBACK, ROOT, Ended, kill_group
 
 DUMP = '''
@@ -91,20 +92,24 @@ class Desk:
             text=True,
             start_new_session=True,
         )
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            kill_group(process)
-            raise
-        return Ended(process.returncode, out, err)
+        return _ended(process, timeout)
 
     def scrapy(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
         """Run `scrapy WORDS`."""
         return self.python("-m", "scrapy", *words, cwd=cwd, **env)
 
     def ultracrawl(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
-        """Run `ultracrawl WORDS`."""
-        return self.python("-m", "ultracrawl", *words, cwd=cwd, **env)
+        """Run `ultracrawl WORDS`; really started if variables may count before the first import."""
+        return (
+            self.python("-m", "ultracrawl", *words, cwd=cwd, **env) if env else self._hosted(*words, cwd=cwd)
+        )
+
+    def _hosted(self, *words: str, cwd: Path | None = None, **env: str) -> Ended:
+        """Run `ultracrawl WORDS` where its own start is not the subject."""
+        if not HOSTED:
+            return self.python("-m", "ultracrawl", *words, cwd=cwd, **env)
+        variables = environment(self.directory / ".home", **env)
+        return _ended(HostedCommand(words, cwd or self.directory, variables), 60.0)
 
     def crawled(self, name: str, *words: str, cwd: Path | None = None, **env: str) -> Ended:
         """Run `scrapy crawl NAME`, which must end well and log no error."""
@@ -115,12 +120,21 @@ class Desk:
 
     def outcomes(self, *words: str, **env: str) -> dict[str, str]:
         """Return the outcome of every known URL by path, as `ultracrawl urls` tells it."""
-        ended = self.ultracrawl("urls", "--json", *words, **env)
+        ended = self._hosted("urls", "--json", *words, **env)
         assert ended.code == 0, ended.err
         return {"/" + row["access_url"].split("/", 3)[3]: row["outcome"] for row in ended.lines}
 
     def found(self, query: str, *words: str, **env: str) -> list[str]:
         """Return the paths that `ultracrawl search` finds."""
-        ended = self.ultracrawl("search", "--json", query, *words, **env)
+        ended = self._hosted("search", "--json", query, *words, **env)
         assert ended.code == 0, ended.err
         return ["/" + hit["url"].split("/", 3)[3] for hit in ended.json["hits"]]
+
+
+def _ended(process: subprocess.Popen[str], timeout: float) -> Ended:
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        kill_group(process)
+        raise
+    return Ended(process.returncode, out, err)

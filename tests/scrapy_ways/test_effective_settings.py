@@ -21,7 +21,7 @@ def _definition(desk: Desk, url: str, **settings: object) -> None:
 
 def _ultracrawl(desk: Desk) -> None:
     desk.scrapy_cfg()
-    ended = desk.ultracrawl("crawl", "site")
+    ended = desk.python("-m", "ultracrawl", "crawl", "site")
     assert ended.code == 0, ended.err
 
 

@@ -33,6 +33,7 @@ def compiled(folder: Path, **options: Any) -> CompiledSource:
             "Mon:08.30-Fri:17.45",
         ),
         ({"politeness": {"variable_delay": {"Mon:08-Mon:09": "often"}}}, "often", "suspend"),
+        ({"politeness": {"variable_delay": {"Mon:08-Mon:09": -1}}}, "-1", "suspend"),
         ({"priority": {"default": 3}}, "`default` is level 3, and there are 1", "raise `levels`"),
         ({"priority": {"levels": 2, "level": {4: {"share": 2}}}}, "level 4 is described", "levels: 4"),
         ({"sites": {"aliases": {"a": "b", "b": "c"}}}, "an alias itself", "name the host"),
@@ -42,6 +43,7 @@ def compiled(folder: Path, **options: Any) -> CompiledSource:
     ids=[
         "span",
         "value of a span",
+        "value below 0",
         "fast_149",
         "fast_148",
         "fast_10-chain",
@@ -52,7 +54,8 @@ def compiled(folder: Path, **options: Any) -> CompiledSource:
 def test_mistakes(tmp_path: Path, options: dict[str, Any], problem: str, instead: str) -> None:
     loaded = load_project(write(tmp_path, **options))
     assert loaded.project is None
-    text = "\n".join(map(str, loaded.findings))
+    (finding,) = loaded.findings
+    text = str(finding)
     assert problem in text
     assert instead in text
 

@@ -240,3 +240,16 @@ def test_an_amended_record_keeps_its_place_in_the_queue(state: SqliteState, flus
     record = state.get(1)
     assert record is not None
     assert record.etag == "newest"
+
+
+def test_what_the_index_committed_counts_once(state: SqliteState) -> None:
+    state.begin_run(NOW, "scope")
+    state.discover(entry(1), NOW)
+    state.finish(entry(1), done(entry(1), handed=True))
+    state.mark_indexed([(1, True)])
+    state.flush()
+    state.amend(1, done(entry(1), UrlOutcome.GONE, indexed=False))
+    state.flush()
+    known = state.get(1)
+    assert known is not None
+    assert not known.indexed, "it has left since"

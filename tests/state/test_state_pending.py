@@ -118,3 +118,26 @@ def test_a_store_from_before_is_brought_up_to_date(tmp_path: Path, read_only: bo
     assert state.counts().pending == 0
     assert [one.url for one in state.records()] == ["http://h/1"]
     state.close()
+
+
+def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteState) -> None:
+    """In the index, on the way there, waiting for an approval or for the place of another; the rest goes."""
+    for number, changes in enumerate(
+        [
+            {"outcome": UrlOutcome.NEW, "indexed": True},
+            {"outcome": UrlOutcome.NEW, "handed": True},
+            {"outcome": UrlOutcome.GONE},
+            {"outcome": UrlOutcome.DUPLICATE, "fingerprint": b"f" * 16},
+            {"outcome": UrlOutcome.DUPLICATE},
+            {"outcome": UrlOutcome.NEW, "fingerprint": b"g" * 16},
+        ],
+        1,
+    ):
+        state.discover(entry(number), NOW)
+        state.finish(entry(number), record(entry(number), **changes))
+    keep(state, entry(7), b"seven")
+    state.discover(entry(8), NOW)
+    state.finish(entry(8), record(entry(8), outcome=UrlOutcome.DUPLICATE))
+    state.successors.put(8, b"eight")
+    assert state.kept_keys() == {1, 2, 7, 8}
+    assert state.kept_keys(duplicates=True) == {1, 2, 4, 7, 8}

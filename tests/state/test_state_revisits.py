@@ -184,3 +184,13 @@ def test_paths_with_their_known_queries_the_largest_first() -> None:
     assert sizes == {"http://h/cal": 2, "http://h/x": 1, "http://i/cal": 1}
     assert store.revisits.path_sizes(1) == {"http://h/cal": 2}
     store.close()
+
+
+def test_advice_counts_for_a_url_that_nothing_was_noted_of_yet(state: SqliteState) -> None:
+    state.discover(entry(9), NOW)
+    state.flush()
+    state._db.execute("DELETE FROM revisit WHERE id=(SELECT id FROM url WHERE key=9)")
+    state.revisits.advise([Advice(9, "daily", 0.7)])
+    state.flush()
+    (page,) = state.revisits.known_pages([9])
+    assert (page.changefreq, page.priority) == ("daily", 0.7)

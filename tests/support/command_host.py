@@ -20,6 +20,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])
+
+from support.worker_host import Nursery
+
 DYNAMIC = (
     "pycurl",
     "scrapy.core.downloader.middleware",
@@ -30,11 +35,15 @@ DYNAMIC = (
     "ultracrawl.addon",
     "ultracrawl.handlers.curl_client",
     "ultracrawl.index.whoosh",
+    "ultracrawl.index.worker",
     "ultracrawl.middlewares",
     "ultracrawl.pipelines",
     "ultracrawl.scheduler",
 )
 """What a crawl loads by name; none of it may start a thread or install Twisted's reactor."""
+
+INDEXING = frozenset({"admin", "approve", "approve-deletions", "crawl", "reindex", "robot"})
+"""Commands that have an index process."""
 
 pid_or_status = struct.Struct("=i")
 
@@ -97,6 +106,8 @@ def become(command: dict[str, Any], streams: list[int], told: int) -> None:
     os.environ.update(command["environment"])
     sys.path.insert(0, command["directory"])
     sys.argv = ["ultracrawl", *command["words"]]
+    if INDEXING.intersection(command["words"]):
+        Nursery().lend()
     gc.enable()
 
 
@@ -109,7 +120,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 if __name__ == "__main__":
-    sys.path.remove(str(Path(__file__).parent))
+    sys.path.remove(str(Path(__file__).parents[1]))
     gc.disable()  # what is never looked at stays shared between all commands
     atexit.register(gc.freeze)  # the last of all: else the end of a command takes longer than the command
     load()

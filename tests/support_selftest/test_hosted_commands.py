@@ -92,3 +92,27 @@ def test_signals(tmp_path: Path, how: str) -> None:
             answer.set()
             out, _ = process.communicate(timeout=60)
             assert json.loads(out)["runs"][0]["interrupted"] is True
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["index", "no index"])
+def test_its_index_process_cannot_be_told_from_one_that_was_started(tmp_path: Path, broken: bool) -> None:
+    site = Site()
+    site.page("/", text="words")
+    told = []
+    with site.serve() as url:
+        for name, begin in (("started", started), ("hosted", hosted)):
+            directory = tmp_path / name
+            directory.mkdir()
+            source = {"start_urls": [url], "boundary": {"networks": ["127.0.0.0/8"]}}
+            (directory / "ultracrawl.yaml").write_text(json.dumps({"sources": {"site": source}}))
+            if broken:
+                (directory / "var").mkdir()
+                (directory / "var/index").write_text("no folder")
+            process = begin(directory, "crawl", "--json")
+            out, err = process.communicate(timeout=60)
+            (run,) = json.loads(out)["runs"]
+            problems = [problem.replace(str(directory), "") for problem in run["problems"]]
+            words = [line.partition("[")[2].replace(str(directory), "") for line in err.splitlines()]
+            told.append((process.returncode, words, run["indexed"], problems))
+    assert told[0] == told[1]
+    assert told[0][2] == (not broken)

@@ -200,14 +200,20 @@ def test_change_of_a_file_remove_and_errors() -> None:
 def test_slow_page_keeps_only_its_own_connection_waiting() -> None:
     site = Site()
     site.slow("/s", 0.3)
+    site.page("/h")
     site.page("/")
+    answer = site.hold("/h")
     with site.serve() as url, ThreadPoolExecutor() as pool:
-        slow = pool.submit(ask, f"{url}/s")
+        held = pool.submit(ask, f"{url}/h")
+        while not site.count("/h"):
+            assert not held.done()
+        assert ask(f"{url}/")[0] == 200
+        assert not held.done()
+        answer.set()
+        assert held.result()[0] == 200
         start = time.monotonic()
-        ask(f"{url}/")
-        assert time.monotonic() - start < 0.25
-        assert slow.result()[0] == 200
-        assert time.monotonic() - start >= 0.25
+        assert ask(f"{url}/s")[0] == 200
+        assert time.monotonic() - start >= 0.29
 
 
 def test_raw_bytes_truncate_a_body() -> None:

@@ -6,7 +6,8 @@ import click
 
 from ultracrawl.backends import state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.jobs.deletions import deletions_of
+from ultracrawl.errors import UserError
+from ultracrawl.jobs.deletions import deletions_of, held_back
 from ultracrawl.model import UrlRecord
 
 SHOWN = 20
@@ -15,7 +16,9 @@ SHOWN = 20
 @click.command("approve-deletions")
 @click.argument("source")
 @config_option
-@click.option("--list", "only_list", is_flag=True, help="List the documents, and change nothing.")
+@click.option(
+    "--list", "only_list", is_flag=True, help="List the documents, and change nothing; works during a crawl."
+)
 @click.option("--discard", is_flag=True, help="Keep the documents, until a later crawl finds the same again.")
 @json_option
 def command(source: str, config: str | None, only_list: bool, discard: bool, as_json: bool) -> None:
@@ -31,13 +34,15 @@ def command(source: str, config: str | None, only_list: bool, discard: bool, as_
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     (chosen,) = chosen_sources(project, [source])
+    if only_list and discard:
+        raise UserError("--list and --discard exclude each other; write one of them")
     if not state_exists(project, chosen.name):
         return _tell(chosen.name, [], "deleted", as_json=as_json)
+    if only_list:
+        return _tell(chosen.name, held_back(project, chosen), "leaving", as_json=as_json)
     with deletions_of(project, chosen) as deletions:
         leaving = deletions.candidates()
-        if only_list:
-            done = "leaving"
-        elif discard:
+        if discard:
             deletions.discard(leaving)
             done = "kept"
         else:

@@ -10,6 +10,7 @@ import click
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.terminal import tell
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.outlook.later_stages import later_stages
 from ultracrawl.extensions.rewriters import opened_rewriter
@@ -146,9 +147,9 @@ def _known(project: Project, source: DataSource, url: str) -> _Known:
 
 def _print(explanation: Explanation) -> None:
     verdict = "would be crawled" if explanation.accept else "is turned away"
-    click.echo(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
+    tell(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
-        click.echo(f"  shown as {explanation.display_url}")
+        tell(f"  shown as {explanation.display_url}")
     for decision in explanation.decisions:
         mark = (
             "yes"
@@ -157,19 +158,17 @@ def _print(explanation: Explanation) -> None:
             if not decision.accept
             else "yes, not indexed"
         )
-        click.echo(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
+        tell(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
     record = explanation.record
     if record is None:
         click.echo("  not known yet: no page that was crawled links to it, or nothing was crawled")
     else:
         why = f" ({record.reason})" if record.reason else ""
         text = status_text(record.status_code)
-        click.echo(
-            f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}"
-        )
+        tell(f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}")
         kept = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {kept}")
         if record.leaving:
-            click.echo(f"  is to leave the index: {record.leaving}")
+            tell(f"  is to leave the index: {record.leaving}")
     for one in explanation.duplicates:
-        click.echo(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")
+        tell(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")

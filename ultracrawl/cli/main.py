@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
@@ -77,27 +80,61 @@ def cli() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines
 
 
-def main() -> None:
-    """Run the command line of this process."""
+def main() -> NoReturn:
+    """Run the command line of this process, and end it."""
     collect_seldom()
+    _leave(_run())
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once, when all is done that was registered for its end.
+
+    Python would take apart everything that it has loaded, object by object: 40 ms, a tenth of a small command.
+    """
+    if (
+        sys.getprofile() or sys.gettrace()
+    ):  # who looks on (a profiler, coverage) has something to say at the end
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a full disk; a stream that is closed
+            stream.flush()
+    os._exit(code)
+
+
+def _run() -> int:
+    """Run the command line and return its exit code; errors are told."""
     try:
-        cli(standalone_mode=False)
+        code = _invoke()
+        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except click.Abort:
-        click.echo("Interrupted.", err=True)
-        code = 1
+        return _told("Interrupted.", 1)
     except UserError as error:
-        click.echo(f"ultracrawl: {error}", err=True)
-        code = 2
+        return _told(f"ultracrawl: {error}", 2)
     except WorkError as error:
-        click.echo(f"ultracrawl: {error}", err=True)
-        code = 1
+        return _told(f"ultracrawl: {error}", 1)
     except BrokenPipeError:
         # The reader of our output (head, less) has left; nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    else:
-        code = 0
-    sys.exit(code)
+        return 1
+    except OSError as error:
+        # Most of all: the output is redirected to a disk that is full.
+        place = error.filename or "the output"
+        return _told(f"ultracrawl: {place}: {error.strerror or error}", 1)
+    return code
+
+
+def _invoke() -> int:
+    try:
+        cli(standalone_mode=False)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return 0
+
+
+def _told(line: str, code: int) -> int:
+    click.echo(line, err=True)
+    return code

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from ultracrawl.cli.adhoc import remembered
+from ultracrawl.cli.terminal import tell
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
@@ -94,4 +95,4 @@ def show_hints(findings: Iterable[Finding]) -> None:
 
 def print_json(value: object) -> None:
     """Print one JSON value on one line of standard output."""
-    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    tell(json.dumps(value, ensure_ascii=False, default=str))

@@ -8,9 +8,11 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.extensions.filtering.opening import filtering_of, url_judge, with_filters
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.outlook.forecast import Forecast, forecast
 from ultracrawl.extensions.rewriters import opened_rewriter
+from ultracrawl.extensions.run.limits import keeps_new_out
 from ultracrawl.sources import DataSource, Project, compile_source
 
 URLS_SHOWN = 10
@@ -23,9 +25,11 @@ URLS_SHOWN = 10
 def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
     """Show what the next crawl of SOURCES (all if none is named) would begin with, after a change of the definition.
 
-    Which known URLs would be dropped, by which rule, and how many documents with them; which start URLs would be
-    added; whether every page would be scanned anew. Nothing is fetched and nothing is changed. A rewriter of the
-    source is asked, and hosts are looked up where the source has address masks, as in the crawl itself.
+    Which known URLs would be dropped, by which rule, and how many documents with them; which documents filters would
+    leave out; which start URLs would be added; whether every page would be scanned anew. What is decided only after
+    a fetch (types, sizes, languages, `Data` directives of filters) cannot be foreseen. Nothing is fetched and nothing
+    is changed. A rewriter and the filters of the source are asked, and hosts are looked up where these or address
+    masks want it, as in the crawl itself.
 
     \b
     Examples:
@@ -43,11 +47,13 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
 
 def _forecast(project: Project, source: DataSource) -> Forecast:
     hosts = HostAddresses()
-    rules = compile_source(source, project, hosts)
+    filtering = filtering_of(source, None)
+    rules = with_filters(compile_source(source, project, hosts), filtering)
     state = open_state(project, source.name, read_only=True) if state_exists(project, source.name) else None
     try:
-        with opened_rewriter(source) as rewriter:
-            return forecast(state, rules, rewriter, source, time.time())
+        closed = state is not None and keeps_new_out(source.limits, state, project.state.path)
+        with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
+            return forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
     finally:
         hosts.close()
         if state is not None:
@@ -63,6 +69,8 @@ def _print(one: Forecast) -> None:
         click.echo(f"  {number:>9,}  dropped: {rule}")
     if one.dropped:
         click.echo(f"  {one.deleted:>9,}  documents leave the index with them")
+    for rule, number in one.left_out.most_common():
+        click.echo(f"  {number:>9,}  documents are left out by the filters: {rule}")
     if one.forgotten:
         click.echo(f"  {one.forgotten:>9,}  forgotten: gone several times, and nothing links to them")
     click.echo(f"  {one.stays:>9,}  stay")

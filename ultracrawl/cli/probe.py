@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.asking import Asker
 from ultracrawl.jobs.policy import asker_of
@@ -74,7 +75,7 @@ def _as_json(found: SiteProbe) -> dict[str, object]:
 
 
 def _print(found: SiteProbe) -> None:
-    click.echo(found.url)
+    tell(found.url)
     rows = [
         ("name", found.canonical_name),
         ("aliases", ", ".join(found.aliases)),
@@ -82,7 +83,7 @@ def _print(found: SiteProbe) -> None:
         *(("reverse", f"{address}: {name or 'no name'}") for address, name in found.reverse_names.items()),
         ("name servers", ", ".join(found.name_servers)),
         *(
-            ("answer", f"{one.status} {one.url}{f' -> {one.location}' if one.location else ''}")
+            ("answer", f"{one.status or 'none'} {one.url}{f' -> {one.location}' if one.location else ''}")
             for one in found.redirects
         ),
         ("server", found.server),
@@ -93,6 +94,6 @@ def _print(found: SiteProbe) -> None:
     ]
     for label, text in rows:
         if text:
-            click.echo(f"  {label:<12} {text}")
+            tell(f"  {label:<12} {text}")
     for problem in found.problems:
-        click.echo(f"  problem      {problem}", err=True)
+        tell(f"  problem      {problem}", err=True)

@@ -8,7 +8,9 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.extensions.filtering.opening import filtering_of, with_filters
 from ultracrawl.extensions.outlook.queue_view import DueUrl, QueueView, QueueViewer, iso
+from ultracrawl.extensions.run.limits import keeps_new_out
 from ultracrawl.sources import DataSource, Project, compile_source
 
 
@@ -46,12 +48,13 @@ def command(source: str | None, config: str | None, limit: int, as_json: bool) -
 
 
 def _view(project: Project, source: DataSource, limit: int) -> QueueView:
-    rules = compile_source(source, project)
+    rules = with_filters(compile_source(source, project), filtering_of(source, None))
     if not state_exists(project, source.name):
         return QueueView(source.name, source.refresh.mode, urls=[_first(url) for url in rules.seeds[:limit]])
     state = open_state(project, source.name, read_only=True)
     try:
-        return QueueViewer(state, source, rules, time.time()).view(limit)
+        closed = keeps_new_out(source.limits, state, project.state.path)
+        return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)
     finally:
         state.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.terminal import tell
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, status_text
 
 REJECTED_SHOWN = 8
@@ -22,7 +23,7 @@ _MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 def print_report(report: RunReport) -> None:
     """Print what happened in one run, so that the numbers add up."""
     if not report.begun:
-        click.echo(f"{report.source}: not crawled: {'; '.join(report.problems)}", err=True)
+        tell(f"{report.source}: not crawled: {'; '.join(report.problems)}", err=True)
         return
     resumed = " (resumed)" if report.resumed else ""
     click.echo(
@@ -50,9 +51,9 @@ def print_report(report: RunReport) -> None:
     _print_errors(report)
     _print_rejected(report)
     for remark in report.remarks:
-        click.echo(f"  Note: {remark}")
+        tell(f"  Note: {remark}")
     for problem in report.problems:
-        click.echo(f"  Problem: {problem}", err=True)
+        tell(f"  Problem: {problem}", err=True)
     if report.reached_nothing:
         click.echo("  Problem: no page could be fetched; look at `ultracrawl urls` for the reasons", err=True)
 
@@ -66,7 +67,7 @@ def print_remade(report: RunReport) -> None:
         if outcome not in _MADE:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     for problem in report.problems:
-        click.echo(f"  Problem: {problem}", err=True)
+        tell(f"  Problem: {problem}", err=True)
 
 
 def _print_errors(report: RunReport) -> None:
@@ -85,7 +86,7 @@ def _print_rejected(report: RunReport) -> None:
         return
     click.echo(f"  Turned away, {report.rejected_by.total():,} links:")
     for rule, number in report.rejected_by.most_common(REJECTED_SHOWN):
-        click.echo(f"  {number:>9,}  {rule}")
+        tell(f"  {number:>9,}  {rule}")
     rest = len(report.rejected_by) - REJECTED_SHOWN
     if rest > 0:
         click.echo(f"             and {rest} more rules (--json shows all)")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +12,8 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.dialects import locate_definitions
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.dialects.portal_robot.export.writing import between_quotes
+from ultracrawl.dialects.portal_robot.file_text import FileText, read_file
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
 from ultracrawl.dialects.portal_robot.lexer import read_text
 from ultracrawl.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
@@ -121,7 +121,7 @@ def create_site(
     lines = [
         f'<Site name="{name}" kind={"domain" if domain else "server"} enable=on>',
         _host_line(name),
-        *(f'   Start url="{url}"{limit}' for url in starts or (f"http://{name}/",)),
+        *(f'   Start url="{between_quotes(url)}"{limit}' for url in starts or (f"http://{name}/",)),
         *(f'   Use   rule="{rule}"' for rule in rules),
         "</Site>",
     ]
@@ -222,8 +222,9 @@ def create_rule(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     behavior = "include" if include else "exclude"
     default = "off" if no_default else "on"
-    head = f'name="{quoted(name)}" title="{quoted(title)}" enable=on default={default} behavior={behavior}'
-    match = f'Match source={source} by={by} string="{quoted(string)}"'
+    switches = f"enable=on default={default} behavior={behavior}"
+    head = f'name="{between_quotes(name)}" title="{between_quotes(title)}" {switches}'
+    match = f'Match source={source} by={by} string="{between_quotes(string)}"'
     block = f"<FilterRule {head}>\n   {match}\n</FilterRule>\n"
     change_rules(config, lambda editor: editor.add("filterrule", name, block))
     click.echo(f"created: {name}")
@@ -265,19 +266,20 @@ def rules_path(config: str | None) -> Path:
 
 def _has_rules(path: Path) -> bool:
     """Whether all blocks of a robot stand in one file, as in older layouts."""
-    blocks = read_text(_read(path), "", ALL_WORDS).blocks
+    blocks = read_text(_read(path).text, "", ALL_WORDS).blocks
     return any(block.kind in RULE_BLOCKS for block in blocks)
 
 
 def _rules(config: str | None) -> RulesFile:
-    return _checked(_read(rules_path(config)), rules_path(config))
+    file = _read(rules_path(config))
+    return _checked(file.text, file.path)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> FileText:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}") from error
+        return read_file(path)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _checked(text: str, path: Path) -> RulesFile:
@@ -290,23 +292,20 @@ def _checked(text: str, path: Path) -> RulesFile:
 
 
 def change_rules(config: str | None, change: Change) -> None:
-    """Change the file, if what comes out is right; it is replaced as a whole, so that nobody reads half of it."""
-    path = rules_path(config)
-    editor = RulesEditor(_read(path))
+    """Change the file, if what comes out is right."""
+    file = _read(rules_path(config))
+    editor = RulesEditor(file.text)
     change(editor)
-    _checked(editor.text, path)
+    _checked(editor.text, file.path)
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-            stream.write(editor.text)
-        Path(stream.name).chmod(path.stat().st_mode)
-        os.replace(stream.name, path)
+        file.replace(editor.text)
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        raise UserError(
+            f"{file.path} is no UTF-8 text and cannot hold `{character}`; save it as UTF-8 first"
+        ) from error
     except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error}") from error
-
-
-def quoted(text: str) -> str:
-    """Return a text as it stands between quotes."""
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+        raise WorkError(f"{file.path} cannot be written: {error.strerror}") from error
 
 
 def _site_json(site: SiteDefinition) -> dict[str, object]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.robot import change_rules, config_option, quoted
+from ultracrawl.cli.robot import change_rules, config_option
 from ultracrawl.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.dialects.portal_robot.export.writing import between_quotes
 from ultracrawl.errors import UserError
 
 
@@ -57,15 +58,24 @@ def edit_site(
             _remove(editor, name, "Use", rule=rule)
         for host in hosts:
             bare, _, port = host.partition(":")
-            editor.add_line("site", name, f'Host  name="{quoted(bare)}"' + (f" port={port}" if port else ""))
+            editor.add_line(
+                "site", name, f'Host  name="{between_quotes(bare)}"' + (f" port={port}" if port else "")
+            )
         for url in starts:
-            limit = "" if depth is None else f" depth={depth}"
-            editor.put_line("site", name, f'Start url="{quoted(url)}"{limit}', url=url)
+            _start(editor, name, url, depth)
         for rule in uses:
-            editor.put_line("site", name, f'Use   rule="{quoted(rule)}"', rule=rule)
+            editor.put_line("site", name, f'Use   rule="{between_quotes(rule)}"', rule=rule)
 
     change_rules(config, change)
     click.echo(f"changed: {name}")
+
+
+def _start(editor: RulesEditor, site: str, url: str, depth: int | None) -> None:
+    """Add a starting point, or set the depth of one that is there, whose switch stays as it is."""
+    if depth is None:
+        editor.put_line("site", site, f'Start url="{between_quotes(url)}"', url=url)
+    elif not editor.write_line("site", site, "Start", "depth", str(depth), url=url):
+        editor.add_line("site", site, f'Start url="{between_quotes(url)}" depth={depth}')
 
 
 def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
@@ -107,7 +117,7 @@ def edit_rule(
     headers = {
         "behavior": None if include is None else ("include" if include else "exclude"),
         "default": None if default is None else ("on" if default else "off"),
-        "title": None if title is None else f'"{quoted(title)}"',
+        "title": None if title is None else f'"{between_quotes(title)}"',
     }
 
     def change(editor: RulesEditor) -> None:
@@ -118,7 +128,9 @@ def edit_rule(
             if not editor.remove_lines("filterrule", name, "Match", string=text):
                 raise UserError(f"the rule {name!r} has no test for {text!r}")
         if string is not None:
-            editor.add_line("filterrule", name, f'Match source={source} by={by} string="{quoted(string)}"')
+            editor.add_line(
+                "filterrule", name, f'Match source={source} by={by} string="{between_quotes(string)}"'
+            )
 
     change_rules(config, change)
     click.echo(f"changed: {name}")

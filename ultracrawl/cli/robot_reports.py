@@ -10,6 +10,7 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot_control import robot_options, robot_source, show_status
+from ultracrawl.cli.terminal import tell
 from ultracrawl.dialects import locate_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.robot_facts import Fact, configuration, versions
@@ -45,10 +46,10 @@ def excluded(reason: str | None, config: str | None, name: str | None, as_json: 
             print_json({"reason": group, "count": len(records), "urls": urls})
             continue
         if reason is None:
-            click.echo(f"{len(records):>9,}  {group}")
+            tell(f"{len(records):>9,}  {group}")
         else:
             for one in records:
-                click.echo(f"{one.url}  ({one.reason})" if one.reason else one.url)
+                tell(f"{one.url}  ({one.reason})" if one.reason else one.url)
 
 
 @report.command("servers")

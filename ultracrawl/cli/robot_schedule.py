@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot import rules_path
 from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
+from ultracrawl.dialects.portal_robot.file_text import read_file
 from ultracrawl.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
 from ultracrawl.jobs.robot_schedule import ScheduleKeeper
 from ultracrawl.model import DefinitionError
@@ -85,8 +86,7 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
             added.append(Appointment(Action.STOP, *parse_time(stop), parse_days(stop_days or days)))
     except ScheduleError as error:
         raise UserError(str(error)) from error
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(map(schedule_line, added))
+    _append(path, added)
     for one in added:
         click.echo(f"{one.action.value:<5}  {one}")
 
@@ -117,6 +117,20 @@ def run(name: str | None, config: str | None) -> None:
     ScheduleKeeper(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo).keep()
 
 
+def _append(path: Path, added: Iterable[Appointment]) -> None:
+    """Write times behind those of the file, on lines of their own. Raises `WorkError`."""
+    lines = "".join(map(schedule_line, added))
+    try:
+        if not path.exists():
+            path.write_text(lines, encoding="utf-8")
+            return
+        file = read_file(path)
+        end = "" if file.text.endswith("\n") or not file.text else "\n"
+        file.replace(f"{file.text}{end}{lines}")
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error.strerror}") from error
+
+
 def _path(config: str | None) -> Path:
     return rules_path(config).with_name(SCHEDULE_FILE)
 
@@ -124,10 +138,10 @@ def _path(config: str | None) -> Path:
 def _times(path: Path) -> list[Appointment]:
     """Return the times of a schedule; a file that is not there has none. Raises `DefinitionError`, `UserError`."""
     try:
-        times, read = read_schedule(path.read_text(encoding="utf-8"), str(path))
+        times, read = read_schedule(read_file(path).text, str(path))
     except FileNotFoundError:
         return []
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise UserError(f"{path} cannot be read: {error}") from error
     fatal = [finding for finding in read.findings if finding.fatal]
     if fatal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.terminal import tell
 from ultracrawl.extensions.logs.screened import read_screened, screened_path
 
 
@@ -37,10 +38,5 @@ def command(source: str | None, config: str | None, rule: str, as_json: bool) ->
             if as_json:
                 print_json({"source": definition.name, **link})
             else:
-                shown = map(_printable, (link["url"], link["rule"], link["parent"] or "the definition"))
-                click.echo("{}  {}  ({}, in {})".format(link["time"], *shown))
-
-
-def _printable(text: str) -> str:
-    """Return a text in which nothing can steer a terminal."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+                told = (link["url"], link["rule"], link["parent"] or "the definition")
+                tell("{}  {}  ({}, in {})".format(link["time"], *told))

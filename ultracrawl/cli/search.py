@@ -12,6 +12,7 @@ from rich.text import Text
 from ultracrawl.attributes.value_lists import ValueList
 from ultracrawl.backends import Searcher, value_lists
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
 from ultracrawl.index.snippet import as_line
@@ -179,21 +180,21 @@ def _print(query: str, result: SearchResult, offset: int, took: float, names: _N
     console = Console(highlight=False, soft_wrap=True)
     if not result.total:
         better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
-        console.print(Text(f"Nothing found for {query!r}.{better}"))
+        console.print(Text(f"Nothing found{f' for {query!r}' if query else ''}.{better}"))
         return
     for number, hit in enumerate(result.hits, start=offset + 1):
-        console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or hit.url, style="bold"))
-        console.print(Text(f"    {hit.url}", style="green"))
+        console.print(Text(f"{number:>2}. ").append(as_line(hit.title) or shown(hit.url), style="bold"))
+        console.print(Text(f"    {shown(hit.url)}", style="green"))
         console.print(_marked(f"    {hit.snippet}"))
     for name, values in result.facets.items():
-        shown = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)
-        counts = ", ".join(shown) or "no values"
+        found = (f"{names.of(name, one.value) or _shown(one.value)} ({one.count:,})" for one in values)
+        counts = ", ".join(found) or "no values"
         console.print(Text(f"{name}: ", style="bold").append(counts))
     console.print(Text(f"{len(result.hits)} of {result.total:,} documents, {took:.0f} ms", style="dim"))
 
 
 def _shown(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    return as_line(value) if isinstance(value, str) else f"{value:g}"
 
 
 def _marked(snippet: str) -> Text:

@@ -10,6 +10,7 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot import starts_of_site
+from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.host_addresses import addresses_of
@@ -17,6 +18,7 @@ from ultracrawl.filters import Answer, FilterProgram, Phase, Resource, View
 from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.jobs.policy import asker_of
 from ultracrawl.sources import DataSource, compile_source
+from ultracrawl.urls import UrlPolicy
 
 
 @dataclass
@@ -82,9 +84,16 @@ def command(
     rules = compile_source(source, project)
     if sitename is not None:
         urls = (*urls, *starts_of_site(config, sitename))
-    for url in urls or rules.seeds:
-        one = _simulate(rules.url_policy.canonical(url) or url, source, filtering, asker, look_up=not no_dns)
+    for url in [_canonical(url, rules.url_policy) for url in urls or rules.seeds]:
+        one = _simulate(url, source, filtering, asker, look_up=not no_dns)
         print_json(_as_json(one)) if as_json else _print(one)
+
+
+def _canonical(url: str, policy: UrlPolicy) -> str:
+    found = policy.canonical(url)
+    if found is None:
+        raise UserError(f"`{url}` is no whole URL; write it like http://www.example.com/")
+    return found
 
 
 def _simulate(
@@ -140,4 +149,4 @@ def _print(one: Simulated) -> None:
         for line, answer in steps:
             click.echo(f"    {answer:<9} {line}")
     for reason in (*one.denied, *one.warnings):
-        click.echo(f"  because   {reason}")
+        tell(f"  because   {reason}")

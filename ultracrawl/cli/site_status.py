@@ -9,6 +9,7 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, print_json
+from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.outlook.site_outlook import SiteOutlook, outlook
 from ultracrawl.sources import Project, compile_source
@@ -51,11 +52,11 @@ def _print(one: SiteOutlook) -> None:
     click.echo(f"  delay     {one.delay}")
     waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
     click.echo(f"  waiting   {waiting or 'nothing'}")
-    click.echo(f"  robots    {one.row.robots or 'not known'}")
+    tell(f"  robots    {one.row.robots or 'not known'}")
     if one.row.stand_in:
         click.echo(f"  asked at  {one.row.stand_in}, because the site itself was given up in this run")
     if one.row.errors or one.row.last_error:
-        click.echo(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
+        tell(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
 
 
 def _next(one: SiteOutlook) -> str:

@@ -6,6 +6,7 @@ import click
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.terminal import tell
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state import StateStore
 
@@ -38,7 +39,7 @@ def command(config: str | None, source: str, outcome: str | None, as_json: bool)
                 print_json({**record.as_json(), "duplicate_of": _holder(state, record)})
             else:
                 reason = f"  ({record.reason})" if record.reason else ""
-                click.echo(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
+                tell(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
         state.close()
 
 

@@ -8,6 +8,7 @@ import re
 from charset_normalizer import from_bytes
 
 from ultracrawl.content.encodings import FALLBACK, codec_of
+from ultracrawl.content.latin import latin_codec
 from ultracrawl.content.prescan import charset_parameter, declared_in_html, declared_in_xml
 
 SAMPLE_BYTES = 4096
@@ -27,6 +28,7 @@ _GUESSES = [
     "cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256", "cp932", "euc_jp",
     "gb18030", "big5", "cp949",
 ]  # fmt: skip
+"""What the detector chooses from, where the script is not Latin or that is doubtful."""
 
 
 def decode(body: bytes, content_type: str = "", default: str = "") -> tuple[str, str]:
@@ -82,8 +84,8 @@ def find_charset(body: bytes, content_type: str = "", default: str = "") -> str:
     """Return the codec of `body`.
 
     In this order: byte order mark, header, META, XML declaration, validity as UTF-8, detection, `default`,
-    windows-1252. What is declared as an encoding of one byte a character and is valid UTF-8 with characters beyond
-    ASCII is UTF-8: text in such an encoding never looks like it.
+    windows-1252. What is declared as another encoding and is valid UTF-8 with characters beyond ASCII is UTF-8: text
+    in an encoding of one byte a character never looks like it, in those of East Asia only a few words do by chance.
     """
     for mark, codec in _BOMS:
         if body.startswith(mark):
@@ -91,8 +93,10 @@ def find_charset(body: bytes, content_type: str = "", default: str = "") -> str:
     declared = charset_parameter(content_type) or declared_in_html(body) or declared_in_xml(body)
     if not declared:
         return _guess(body, default)
-    narrow = declared.startswith(_ONE_BYTE)
-    return "utf-8" if narrow and not body.isascii() and is_utf8(body) else declared
+    if declared.startswith("utf-") or body.isascii():
+        return declared
+    enough = declared.startswith(_ONE_BYTE) or len(_HIGH.findall(body, 0, EVIDENCE_BYTES)) >= _MIN_EVIDENCE
+    return "utf-8" if enough and is_utf8(body) else declared
 
 
 def _guess(body: bytes, default: str) -> str:
@@ -119,6 +123,8 @@ def _detect(body: bytes) -> str:
     sample = body[start : start + SAMPLE_BYTES]
     if len(_HIGH.findall(sample)) < _MIN_EVIDENCE:
         return ""
+    if latin := latin_codec(sample):
+        return latin
     best = from_bytes(
         sample, steps=4, chunk_size=512, cp_isolation=_GUESSES, preemptive_behaviour=False
     ).best()

@@ -21,7 +21,8 @@ MAX_ENTRIES = 10_000
 _LONGEST_TEXT = 20_000
 _HEAD = 4096
 _ROOT = re.compile(
-    rb"(?:\s|<\?[^>]*\?>|<!--.*?-->|<!doctype[^>\[]*>)*<(?:[\w-]+:)?(?:rss|feed|rdf|channel)[\s>]",
+    # A comment ends at its first end and nowhere else (`?>`): else the ways to cut many of them are tried, all 2^n.
+    rb"(?:\s|<\?[^>]*\?>|<!--(?>.*?-->)|<!doctype[^>\[]*>)*<(?:[\w-]+:)?(?:rss|feed|rdf|channel)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
 _ROOTS = frozenset({"rss", "feed", "rdf", "channel"})

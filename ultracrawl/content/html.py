@@ -8,12 +8,14 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ultracrawl.content.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.charset import decode_as, find_charset, is_utf8
 from ultracrawl.content.harvest import Harvest
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.walk import walk
+from ultracrawl.content.xhtml import with_end_tags
 from ultracrawl.model.page import LinkKind, Page
 from ultracrawl.robots.directives import parse_directives
 
@@ -32,18 +34,22 @@ def parse_html(
     robots_name: str = "ultracrawl",
     default_charset: str = "",
     picks: PagePicks | None = None,
+    xml: bool = False,
 ) -> Page:
     """Read a page; broken HTML gives what a browser would make of it and never raises.
 
     `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
-    not declare one. `picks` are looked for in the same tree.
+    not declare one. `picks` are looked for in the same tree. `xml` says that the page is XHTML.
     """
     charset = find_charset(body, content_type, default_charset)
     if charset != "utf-8" or not is_utf8(body):
         decoded, charset = decode_as(charset, body, default_charset)
         body = decoded.encode("utf-8", "replace")
-    body, cut = limit_nesting(body.removeprefix(codecs.BOM_UTF8))
+    body, crowded = limit_attributes(body.removeprefix(codecs.BOM_UTF8))
+    body, cut = limit_nesting(body)
+    if xml:
+        body = with_end_tags(body)
     low = body.lower()
     tree = LexborHTMLParser(body)
     found = Harvest(
@@ -67,8 +73,16 @@ def parse_html(
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
         picked=picks.values(url, tree, body) if picks is not None else {},
-        truncated=f"elements nest deeper than {MAX_DEPTH} levels" if cut else "",
+        truncated=_truncated(cut, crowded),
     )
+
+
+def _truncated(deep: bool, crowded: bool) -> str:
+    reasons = (
+        f"elements nest deeper than {MAX_DEPTH} levels" if deep else "",
+        f"a tag has more than {MOST} attributes" if crowded else "",
+    )
+    return "; ".join(filter(None, reasons))
 
 
 def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:

@@ -43,6 +43,9 @@ _SIGNED_PREFIXES = (
     "image/",
 )
 """Formats that show in their first bytes what they are."""
+_PACKED = frozenset({"application/msword", "application/epub+zip"})
+_PACKED_PREFIXES = ("application/vnd.ms-", "application/vnd.openxmlformats-")
+"""Formats made of zip or OLE files, which plain text can never be."""
 
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
@@ -79,7 +82,8 @@ _WORDLIKE = (b"BM", b"BZh", b"ID3", b"fLaC", b"wOFF", b"wOF2")
 """Signatures that a text may begin with (`BMW ...`); they count only before bytes that no text has."""
 _BY_FORM_TYPE = {b"WEBP": "image/webp", b"WAVE": "audio/wave", b"AVI ": "video/avi"}
 _MARKUP = re.compile(
-    rb"\s*(?:<!--.*?-->\s*)*"
+    # A comment ends at its first end and nowhere else (`?>`): else the ways to cut many of them are tried, all 2^n.
+    rb"\s*(?:<!--(?>.*?-->)\s*)*"
     rb"<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
@@ -185,6 +189,8 @@ def _checked(declared: str, body: bytes) -> str:
         return declared
     if {declared, found} in _ALIKE:
         return declared
+    if found == "text/plain" and (declared in _PACKED or declared.startswith(_PACKED_PREFIXES)):
+        return found  # comma separated values that are called a workbook
     return declared if found in _UNCERTAIN or (found in _GENERIC_CONTAINERS and declared != found) else found
 
 

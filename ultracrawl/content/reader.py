@@ -17,10 +17,12 @@ from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
 from ultracrawl.robots.directives import parse_directives
 
+XHTML = "application/xhtml+xml"
+
 MARKUP = frozenset(
     {
         "text/html",
-        "application/xhtml+xml",
+        XHTML,
         "text/vnd.wap.wml",
         "text/wml",
         "text/x-wap.wml",
@@ -31,7 +33,7 @@ MARKUP = frozenset(
 )
 """Media types that are read as HTML; those of mobile phones are near enough to it."""
 
-LINK_TYPES = ("text/*", "application/xhtml+xml", "x-application/wml")
+LINK_TYPES = ("text/*", XHTML, "x-application/wml")
 """Media types whose links are followed unless a source says otherwise."""
 
 _NO_KINDS: frozenset[LinkKind] = frozenset()
@@ -73,6 +75,7 @@ class PageReader:
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
                 picks=self.picks,
+                xml=media_type == XHTML,
             )
             if self.jsonld and (values := jsonld_attributes(body, page)):
                 page = replace(page, meta={**page.meta, **values})

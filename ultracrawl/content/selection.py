@@ -56,9 +56,16 @@ class XPathPick:
             return []
         listed = found if isinstance(found, list) else [found]
         return _folded(
-            "".join(one.itertext()) if isinstance(one, etree._Element) else str(one)
+            "".join(one.itertext()) if isinstance(one, etree._Element) else _single(one)
             for one in listed[:MOST_VALUES]
         )
+
+
+def _single(value: object) -> str:
+    """Return a text, number or truth value as XPath writes it: `3` and `true`."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def css_pick(

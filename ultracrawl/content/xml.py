@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from ultracrawl.content.charset import find_charset
 
-_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+_DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
 _AMPERSAND = re.compile(
     r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)(?:([a-zA-Z][a-zA-Z0-9]{0,30});)?"
 )

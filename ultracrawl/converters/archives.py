@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+import re
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -20,9 +21,13 @@ from ultracrawl.converters.package import Package
 from ultracrawl.converters.registry import missing
 from ultracrawl.converters.sink import Sink
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 12
+"""Bytes that are unfolded at once: what a break costs at most."""
 _ALIASES = {"application/x-zip-compressed": "application/zip", "application/x-gzip": "application/gzip"}
 _GZIP = zlib.MAX_WBITS | 16
+_MAGIC = {"application/gzip": b"\x1f\x8b", "application/x-bzip2": b"BZh", "application/x-xz": b"\xfd7zXZ"}
+_PADDING = re.compile(rb"\0*")
+_BROKEN = (zlib.error, OSError, EOFError, lzma.LZMAError)
 
 
 def convert(source: Source, sink: Sink) -> None:
@@ -55,7 +60,15 @@ def _zip_members(package: Package, sink: Sink) -> Iterator[tuple[str, bytes]]:
         except ConversionError as error:
             sink.note(f"{name}: {error}")
             body = b""
-        yield name, body
+        yield _readable(name), body
+
+
+def _readable(name: str) -> str:
+    """Return a name of UTF-8 that is not marked as such, which zipfile reads as that of a DOS program."""
+    try:
+        return name if name.isascii() else name.encode("cp437").decode()
+    except UnicodeError:
+        return name
 
 
 def _tar_members(body: bytes, budget: Budget) -> Iterator[tuple[str, bytes]]:
@@ -90,28 +103,58 @@ class _Decompressor(Protocol):
     @property
     def eof(self) -> bool: ...
 
+    @property
+    def unused_data(self) -> bytes: ...
+
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-def _unfold(media_type: str, data: bytes, sink: Sink) -> bytes:
-    """Unfold as much as the budget allows; what came before a break or the limit is kept, and that is noted."""
-    decompressor: _Decompressor
+def _decompressor(media_type: str) -> _Decompressor:
     match media_type:
         case "application/gzip":
-            decompressor = zlib.decompressobj(_GZIP)
+            return zlib.decompressobj(_GZIP)
         case "application/x-bzip2":
-            decompressor = bz2.BZ2Decompressor()
+            return bz2.BZ2Decompressor()
         case _:
-            decompressor = lzma.LZMADecompressor(memlimit=128 << 20)
-    limit = sink.budget.unpacked_left
+            return lzma.LZMADecompressor(memlimit=128 << 20)
+
+
+def _unfold(media_type: str, data: bytes, sink: Sink) -> bytes:
+    """Unfold as much as the budget allows; what came before a break or the limit is kept, and that is noted.
+
+    A file may be several streams in a row, as programs write them that use several processors.
+    """
+    pieces: list[bytes] = []
+    left = sink.budget.unpacked_left
     try:
-        body = decompressor.decompress(data, limit)
-    except (zlib.error, OSError, EOFError, lzma.LZMAError) as error:
-        raise ConversionError(f"broken compressed file: {error}") from None
-    try:
-        sink.budget.take_unpacked(len(body) + (len(body) >= limit))
+        for piece in _pieces(media_type, data, left, sink):
+            pieces.append(piece)
+            left -= len(piece)
+            sink.budget.check_time()
+        sink.budget.take_unpacked(sum(map(len, pieces)) + (left <= 0))
     except LimitReachedError as reached:
         sink.note(str(reached))
-    if not decompressor.eof:
+    return b"".join(pieces)
+
+
+def _pieces(media_type: str, data: bytes, left: int, sink: Sink) -> Iterator[bytes]:
+    """Yield what is unfolded, at most `left` bytes."""
+    decompressor = _decompressor(media_type)
+    at = 0
+    while at < len(data) and left > 0:
+        if decompressor.eof:
+            at = _PADDING.match(data, at).end()  # type: ignore[union-attr]  # it fits everywhere
+            if not data.startswith(_MAGIC[media_type], at):
+                return
+            decompressor = _decompressor(media_type)
+        chunk = data[at : at + _CHUNK]
+        try:
+            piece = decompressor.decompress(chunk, left)
+        except _BROKEN as error:
+            sink.note(f"the compressed file is broken: {error}")
+            return
+        at += len(chunk) - (len(decompressor.unused_data) if decompressor.eof else 0)
+        left -= len(piece)
+        yield piece
+    if not decompressor.eof and left > 0:
         sink.note("the compressed file is cut off")
-    return body

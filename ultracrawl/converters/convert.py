@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, cast
 
 from ultracrawl.content.html import parse_html
 from ultracrawl.content.mime import sniff_type
-from ultracrawl.content.reader import MARKUP
+from ultracrawl.content.reader import MARKUP, XHTML
 from ultracrawl.content.text import parse_text
 from ultracrawl.converters.errors import ConversionError, LimitReachedError
 from ultracrawl.converters.extensions import type_of_name
@@ -18,6 +18,10 @@ _MEMBER_ERRORS = (
     ValueError, LookupError, RuntimeError, TypeError, AttributeError, ArithmeticError, SyntaxError, OSError, EOFError,
 )  # fmt: skip
 """What libraries raise on broken input; the file is left out, and the rest of its archive is read."""
+
+
+_OFFICE = frozenset({"office", "spreadsheets", "legacy"})
+"""Converters of Word, Excel and PowerPoint, which of 2003 can save XML under the names of their older formats."""
 
 
 class Source(NamedTuple):
@@ -44,16 +48,21 @@ def convert(source: Source, sink: Sink) -> None:
     converter = converter_for(source.media_type)
     if converter is None or missing(source.media_type):
         raise ConversionError(missing(source.media_type))
-    module = cast(ConverterModule, import_module(f"ultracrawl.converters.{converter.module}"))
+    name = (
+        "xml" if converter.module in _OFFICE and sniff_type(source.body).endswith("xml") else converter.module
+    )
+    module = cast(ConverterModule, import_module(f"ultracrawl.converters.{name}"))
     try:
         module.convert(source, sink)
     except LimitReachedError as limit:
         sink.note(str(limit))
 
 
-def add_html(body: bytes, sink: Sink, content_type: str = "", *, only_links: bool = False) -> None:
+def add_html(
+    body: bytes, sink: Sink, content_type: str = "", *, only_links: bool = False, xml: bool = False
+) -> None:
     """Add a page that stands inside a document: its text, title, language and absolute links, or those alone."""
-    page = parse_html(body, url="", content_type=content_type)
+    page = parse_html(body, url="", content_type=content_type, xml=xml)
     sink.set_title(page.title)
     sink.set_language(page.language)
     sink.absolute_links(link.href for link in page.links)
@@ -72,7 +81,7 @@ def add_member(source: Source, sink: Sink) -> None:
     inner = sink.inner()
     try:
         if media_type in MARKUP:
-            add_html(source.body, inner, source.content_type)
+            add_html(source.body, inner, source.content_type, xml=media_type == XHTML)
         elif converter_for(media_type) is not None:
             _add_converted(source._replace(media_type=media_type), inner)
         elif media_type.startswith("text/"):

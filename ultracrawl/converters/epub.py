@@ -30,7 +30,7 @@ def convert(source: Source, sink: Sink) -> None:
         sink.budget.check_time(f"{number} of {len(chapters)} chapters")
         sink.budget.take_member()
         inner = sink.inner()
-        add_html(package.read(name), inner)
+        add_html(package.read(name), inner, xml=True)
 
 
 class _Container:

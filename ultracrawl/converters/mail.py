@@ -10,7 +10,7 @@ from email.message import EmailMessage, Message
 from email.policy import default
 from email.utils import parsedate_to_datetime
 
-from ultracrawl.content.encodings import FALLBACK, codec_of
+from ultracrawl.content.charset import decode
 from ultracrawl.converters.convert import Source, add_html, add_member
 from ultracrawl.converters.dates import iso_date
 from ultracrawl.converters.errors import ConversionError
@@ -73,12 +73,22 @@ def _read_message(body: bytes, sink: Sink) -> None:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """Return a header decoded; as it stands if it is too broken for that."""
+    """Return a header decoded; as it stands if it is too broken for that.
+
+    Bytes beyond ASCII, which old programs left in headers, are read as what they most likely are.
+    """
     try:
-        return str(message.get(name, ""))
+        text = str(message.get(name, ""))
+        if "\ufffd" not in text:
+            return text
+        raw = _raw_header(message, name)
+        return str(default.header_factory(name, decode(raw.encode("ascii", "surrogateescape"))[0]))
     except _BAD_HEADER:
-        raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-        return str(raw)
+        return _raw_header(message, name)
+
+
+def _raw_header(message: EmailMessage, name: str) -> str:
+    return str(next((value for key, value in message.raw_items() if key.lower() == name.lower()), ""))
 
 
 def _read_parts(message: EmailMessage, sink: Sink) -> None:
@@ -96,10 +106,11 @@ def _read_parts(message: EmailMessage, sink: Sink) -> None:
             _read_attachment(part, name, sink)
         elif part.get_content_type() == "text/html":
             only_links = alternative and id(parent) in plain_taken
-            add_html(_payload(part), sink.inner(), str(part.get("Content-Type", "")), only_links=only_links)
+            add_html(_payload(part), sink.inner(), _content_type(part), only_links=only_links)
         else:
-            sink.add(_payload(part).decode(_charset(part), "replace"))
-            if parent is not None:
+            text, _ = decode(_payload(part), _content_type(part))
+            sink.add(text)
+            if parent is not None and text.strip():
                 plain_taken.add(id(parent))
 
 
@@ -116,7 +127,7 @@ def _read_attachment(part: Message, name: str, sink: Sink) -> None:
     sink.meta("attachments", name)
     body = _payload(part)
     if body:
-        add_member(Source(body, part.get_content_type(), str(part.get("Content-Type", "")), name), sink)
+        add_member(Source(body, part.get_content_type(), _content_type(part), name), sink)
 
 
 def _payload(part: Message) -> bytes:
@@ -131,5 +142,7 @@ def _file_name(part: Message) -> str:
         return ""
 
 
-def _charset(part: Message) -> str:
-    return codec_of(str(part.get_content_charset() or "utf-8")) or FALLBACK
+def _content_type(part: Message) -> str:
+    """Return the header's value, with the charset that it names."""
+    charset = part.get_content_charset()
+    return f"{part.get_content_type()}; charset={charset}" if charset else part.get_content_type()

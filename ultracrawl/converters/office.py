@@ -17,6 +17,11 @@ _WORD_PARTS = re.compile(
     r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
 )
 _SLIDE_PARTS = re.compile(r"ppt/(?:slides/slide|notesSlides/notesSlide)(\d+)\.xml", re.IGNORECASE)
+_DRAWN_PARTS = re.compile(
+    r"(?:word|ppt|xl)/(?:(?:diagrams/data|charts/chart|drawings/drawing)\d*|(?:threadedcomments/\w*)?comments?\d*)\.xml",
+    re.IGNORECASE,
+)
+"""Diagrams, charts, text boxes and notes, which stand beside text, slides and sheets."""
 _ORDER = ("document", "footnotes", "endnotes", "comments", "header", "footer")
 _FIELD_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
 
@@ -32,6 +37,15 @@ def convert(source: Source, sink: Sink) -> None:
         sink.budget.take_member()
         read_links(package, name, sink)
         stream_xml(package.read(name), _OfficeText(sink), sink.budget)
+    read_drawn_parts(package, sink)
+
+
+def read_drawn_parts(package: Package, sink: Sink) -> None:
+    """Read what stands in diagrams, in the labels of charts, in text boxes and notes of sheets."""
+    for name in sorted(filter(_DRAWN_PARTS.fullmatch, package.names)):
+        if not _WORD_PARTS.fullmatch(name):
+            sink.budget.take_member()
+            stream_xml(package.read(name), _OfficeText(sink), sink.budget)
 
 
 def _parts(names: tuple[str, ...]) -> list[str]:
@@ -67,18 +81,23 @@ class _Relationships:
 
 
 class _OfficeText:
-    """Takes `t` elements as text; paragraphs end with `p`, fields may hold links."""
+    """Takes `t` elements as text, and labels of charts; paragraphs end with `p`, fields may hold links."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._paragraphs = Paragraphs(sink)
         self._inside = ""
         self._skipped = 0
+        self._labels = False
         self._field: list[str] = []
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name in ("t", "instrtext"):
+        if name in ("t", "instrtext") or (name == "v" and self._labels):
             self._inside = name
+        elif name == "strcache":
+            self._labels = True
+        elif name == "nobreakhyphen":
+            self._paragraphs.add("-")
         elif name in ("tab", "br", "cr"):
             self._paragraphs.add(" ")
         elif name == "fallback":
@@ -87,9 +106,11 @@ class _OfficeText:
             self._add_link(attribute(attributes, "instr"))
 
     def end(self, name: str) -> None:
-        if name == "p":
+        if name in ("p", "v", "comment", "threadedcomment"):
             self._paragraphs.end()
             self._field.clear()
+        elif name == "strcache":
+            self._labels = False
         elif name == "instrtext":
             self._add_link("".join(self._field))
         elif name == "fallback":

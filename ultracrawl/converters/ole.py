@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from contextlib import closing
 from datetime import datetime
 
@@ -24,14 +25,18 @@ _TEXTS = {
     "manager": "manager",
     "category": "category",
 }
-_BROKEN = (OSError, ValueError, IndexError, TypeError, AttributeError)
+_BROKEN = (OSError, ValueError, IndexError, TypeError, AttributeError, struct.error)
+_OF_SECOND_STREAM = frozenset({"company", "manager", "category"})
+_FILE_PASS = 0x2F
+"""The record of a workbook that says how it is encrypted ([MS-XLS] 2.4.117); it stands near the beginning."""
+_FIRST_RECORDS = 20
 
 
 def read_ole(body: bytes, sink: Sink) -> None:
     """Read summary streams and links. Raises `ConversionError` for a file that is no compound file or encrypted."""
     try:
         with closing(olefile.OleFileIO(io.BytesIO(body))) as file:
-            if file.exists("EncryptedPackage"):
+            if _is_encrypted(file):
                 raise ConversionError("the document is encrypted")
             found = file.get_metadata()
             _read_links(file, sink)
@@ -40,6 +45,30 @@ def read_ole(body: bytes, sink: Sink) -> None:
     except _BROKEN as error:
         raise ConversionError(f"broken compound file: {error}") from None
     _take(found, sink)
+
+
+def _is_encrypted(file: olefile.OleFileIO) -> bool:
+    """Return whether a document says that it needs a password ([MS-DOC] 2.2.6, [MS-PPT] 2.2, [MS-XLS] 2.2.10)."""
+    if file.exists("EncryptedPackage") or file.exists("EncryptedSummary"):
+        return True
+    if file.exists("WordDocument"):
+        with file.openstream("WordDocument") as stream:
+            head = stream.read(12)
+        return len(head) == 12 and bool(struct.unpack_from("<H", head, 10)[0] & 0x100)
+    return any(file.exists(name) and _has_file_pass(file, name) for name in ("Workbook", "Book"))
+
+
+def _has_file_pass(file: olefile.OleFileIO, name: str) -> bool:
+    with file.openstream(name) as stream:
+        for _ in range(_FIRST_RECORDS):
+            head = stream.read(4)
+            if len(head) < 4:
+                return False
+            kind, size = struct.unpack("<HH", head)
+            if kind == _FILE_PASS:
+                return True
+            stream.seek(size, io.SEEK_CUR)
+    return False
 
 
 def _read_links(file: olefile.OleFileIO, sink: Sink) -> None:
@@ -51,12 +80,11 @@ def _read_links(file: olefile.OleFileIO, sink: Sink) -> None:
 
 
 def _take(found: olefile.OleMetadata, sink: Sink) -> None:
-    codec = codec_of(f"cp{found.codepage}") if isinstance(found.codepage, int) else ""
-    codec = "utf-8" if found.codepage == 65001 else codec or FALLBACK
+    codec, second = _codec(found.codepage), _codec(found.codepage_doc or found.codepage)
     sink.set_title(_text(found.title, codec))
     sink.keywords(_text(found.keywords, codec))
     for name, ours in _TEXTS.items():
-        sink.meta(ours, _text(getattr(found, name, None), codec))
+        sink.meta(ours, _text(getattr(found, name, None), second if name in _OF_SECOND_STREAM else codec))
     for name, ours in (("create_time", "created"), ("last_saved_time", "modified")):
         moment = getattr(found, name, None)
         if isinstance(moment, datetime) and moment.year > 1601:
@@ -65,6 +93,18 @@ def _take(found: olefile.OleMetadata, sink: Sink) -> None:
         number = getattr(found, name, None)
         if isinstance(number, int) and number > 0:
             sink.meta(ours, str(number))
+
+
+def _codec(codepage: object) -> str:
+    """Return the codec of a code page, which the library reads as a number with a sign."""
+    number = codepage & 0xFFFF if isinstance(codepage, int) else 0
+    match number:
+        case 1200:
+            return "utf-16-le"
+        case 65001:
+            return "utf-8"
+        case _:
+            return codec_of(f"cp{number}") or FALLBACK
 
 
 def _text(value: object, codec: str) -> str:

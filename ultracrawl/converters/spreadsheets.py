@@ -9,7 +9,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Pass
 
 from ultracrawl.converters.convert import Source
 from ultracrawl.converters.errors import ConversionError
-from ultracrawl.converters.office import read_links
+from ultracrawl.converters.office import read_drawn_parts, read_links
 from ultracrawl.converters.ole import read_ole
 from ultracrawl.converters.package import Package
 from ultracrawl.converters.properties import read_office_properties
@@ -23,10 +23,17 @@ Cell = int | float | str | bool | time | date | datetime | timedelta
 
 def convert(source: Source, sink: Sink) -> None:
     """Read properties, then each sheet with its name, a row as one paragraph."""
+    package = None
     if source.body.startswith(_OLE):
         read_ole(source.body, sink)
     else:
-        _read_package(source, sink)
+        package = _read_package(source, sink)
+    _read_sheets(source, sink)
+    if package is not None:
+        read_drawn_parts(package, sink)
+
+
+def _read_sheets(source: Source, sink: Sink) -> None:
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.body))
     except PasswordError:
@@ -43,7 +50,7 @@ def convert(source: Source, sink: Sink) -> None:
             sink.note(f"sheet {name!r} could not be read: {error}"[:200])
 
 
-def _read_package(source: Source, sink: Sink) -> None:
+def _read_package(source: Source, sink: Sink) -> Package:
     """Read properties and links, and count what the sheets unfold to before all of it is unfolded at once."""
     package = Package(source.body, sink.budget)
     read_office_properties(package, sink)
@@ -51,6 +58,7 @@ def _read_package(source: Source, sink: Sink) -> None:
         if name.lower().startswith("xl/worksheets/sheet"):
             read_links(package, name, sink)
     package.check_sizes()
+    return package
 
 
 def _read_sheet(sheet: CalamineSheet, sink: Sink) -> None:

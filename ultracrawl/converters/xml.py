@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from ultracrawl.content.charset import decode
+from ultracrawl.content.prescan import charset_parameter, declared_in_xml
 from ultracrawl.converters.convert import Source
 from ultracrawl.converters.properties import DUBLIN_CORE
 from ultracrawl.converters.sink import Sink
 from ultracrawl.converters.xmlstream import attribute, stream_xml
 
 _TITLES = frozenset({"title"})
-_UNREAD = frozenset({"style", "script"})
+_UNREAD = frozenset({"style", "script", "bindata", "binary-data"})
 _LINKS = frozenset({"link", "loc"})
+_STATES_ENCODING = re.compile(rb"<\?xml\s[^>]*?\bencoding\b")
 
 
 def convert(source: Source, sink: Sink) -> None:
     """Read text element by element; broken XML gives the text before the break, and an error."""
-    stream_xml(source.body, _AnyXml(sink), sink.budget)
+    handler = _AnyXml(sink)
+    if _is_left_to_parser(source):
+        stream_xml(source.body, handler, sink.budget)
+        return
+    text, _ = decode(source.body, source.content_type, source.default_charset)
+    stream_xml(text.encode("utf-8", "replace"), handler, sink.budget, "utf-8")
+
+
+def _is_left_to_parser(source: Source) -> bool:
+    """Return whether the document declares an encoding that is none of the web; the parser knows some of them.
+
+    Those of several bytes a character, and headers, it does not know.
+    """
+    stated = _STATES_ENCODING.match(source.body) is not None
+    return stated and not declared_in_xml(source.body) and not charset_parameter(source.content_type)
 
 
 class _AnyXml:

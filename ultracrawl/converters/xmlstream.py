@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html.entities import html5
 from typing import Protocol
 from xml.parsers import expat
 
@@ -28,20 +29,15 @@ class XmlHandler(Protocol):
         """Take characters, in document order."""
 
 
-def stream_xml(data: bytes, handler: XmlHandler, budget: Budget) -> None:
-    """Send the events of `data` to `handler`.
+def stream_xml(data: bytes, handler: XmlHandler, budget: Budget, encoding: str | None = None) -> None:
+    """Send the events of `data` to `handler`; `encoding` wins over what the document declares.
 
     Raises `ConversionError` for broken XML, after the events before the break, and for declarations of entities.
-    A DOCTYPE that declares nothing itself is dropped, and nothing that it refers to is read.
+    A DOCTYPE that declares nothing itself is dropped, and nothing that it refers to is read. Entities that are declared
+    nowhere are read as those of HTML, or passed over.
     """
     data = _PLAIN_DOCTYPE.sub(b"", data[:_PROLOG], count=1) + data[_PROLOG:]
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda name, attributes: handler.start(local(name), attributes)
-    parser.EndElementHandler = lambda name: handler.end(local(name))
-    parser.CharacterDataHandler = handler.text
-    parser.StartDoctypeDeclHandler = _refuse
-    parser.EntityDeclHandler = _refuse
+    parser = _parser(handler, encoding)
     try:
         for at in range(0, len(data), _CHUNK):
             parser.Parse(data[at : at + _CHUNK], False)
@@ -49,6 +45,28 @@ def stream_xml(data: bytes, handler: XmlHandler, budget: Budget) -> None:
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise ConversionError(f"broken XML: {expat.errors.messages.get(error.code, 'error')}") from None
+
+
+def _parser(handler: XmlHandler, encoding: str | None) -> expat.XMLParserType:
+    parser = expat.ParserCreate(encoding)
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, attributes: handler.start(local(name), attributes)
+    parser.EndElementHandler = lambda name: handler.end(local(name))
+    parser.CharacterDataHandler = handler.text
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.EntityDeclHandler = _refuse
+    # A DTD that might stand elsewhere makes an unknown entity a gap, not an error; it is never looked for.
+    parser.UseForeignDTD(True)
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
+    parser.ExternalEntityRefHandler = lambda context, *_place: _read_nothing(parser, context)
+    parser.SkippedEntityHandler = lambda name, _parameter: handler.text(html5.get(f"{name};", ""))
+    return parser
+
+
+def _read_nothing(parser: expat.XMLParserType, context: str | None) -> int:
+    """Read an empty DTD in place of one that stands elsewhere."""
+    parser.ExternalEntityParserCreate(context).Parse(b" ", True)
+    return 1
 
 
 def _refuse(*_declaration: object) -> None:

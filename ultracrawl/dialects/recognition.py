@@ -12,11 +12,17 @@ from ultracrawl.model import Finding
 from ultracrawl.sources import PROJECT_FILE, Loaded, load_project
 
 ENVIRONMENT = "ULTRACRAWL_CONFIG"
-_HEAD = 4096
+_HEAD = 65_536
+"""Bytes of a file that are looked at; some begin with a long comment."""
 _XML = re.compile(rb"\s*(<\?xml|<!DOCTYPE|<!--|<[A-Za-z])")
-_ROBOT_CONF = re.compile(rb"(?:\s*#[^\n]*\n)*\s*<Process\s")
-_ROBOT_PART = re.compile(rb"(?:\s*#[^\n]*\n)*\s*(<(Filter|FilterRule|Site)|Classify|Setup)\s")
-_PROCESS = re.compile(rb"^\s*<Process\s", re.MULTILINE)
+_COMMENTS = rb"(?:\s*#[^\r\n]*[\r\n])*\s*"
+_ROBOT_CONF = re.compile(_COMMENTS + rb"<Process[\s>\\]", re.IGNORECASE)
+_ROBOT_PART = re.compile(_COMMENTS + rb"(<(Filter|FilterRule|Site)|Classify|Setup)\s", re.IGNORECASE)
+_PROCESS = re.compile(rb"(?:\A|[\r\n])\s*<Process[\s>\\]", re.IGNORECASE)
+_ROBOT_FILES = frozenset(
+    {"robot.conf", "process.conf", "filter.conf", "filterrules.conf", "classification.conf"}
+)
+"""Names that tell what a file is where its content does not: it may hold nothing but comments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,12 @@ class Dialect:
 
 def read_definitions(location: str | Path) -> Loaded:
     """Read the definitions of a location in whatever format they are; folders and packages hold YAML."""
-    head = _head_of(Path(location))
-    return next(dialect for dialect in DIALECTS if dialect.recognises(head)).read(location)
+    path = Path(location)
+    head = _head_of(path)
+    found = next(dialect for dialect in DIALECTS if dialect.recognises(head))
+    if found is DIALECTS[-1] and path.name.lower() in _ROBOT_FILES and path.is_file():
+        return _read_robot_part(location)
+    return found.read(location)
 
 
 def locate_definitions(setting: str | Path | None = None) -> str | None:
@@ -71,7 +81,7 @@ def _read_robot_part(location: str | Path) -> Loaded:
     from ultracrawl.dialects.portal_robot.layout import main_file_beside  # noqa: PLC0415 - as above
 
     path = Path(location)
-    if _PROCESS.search(path.read_bytes()):
+    if _PROCESS.search(_plain(path.read_bytes())):
         return _read_robot(location)
     main = main_file_beside(path)
     if main is not None:
@@ -88,10 +98,10 @@ def _read_collections(location: str | Path) -> Loaded:
 
 
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect("robot.conf", lambda head: _ROBOT_CONF.match(head) is not None, _read_robot),
+    Dialect("robot.conf", lambda head: _ROBOT_CONF.match(_plain(head)) is not None, _read_robot),
     Dialect(
         "part of a robot",
-        lambda head: _ROBOT_PART.match(head) is not None,
+        lambda head: _ROBOT_PART.match(_plain(head)) is not None,
         _read_robot_part,
     ),
     Dialect("xml", lambda head: _XML.match(_plain(head)) is not None, _read_collections),

@@ -27,9 +27,10 @@ class Duplicates:
     """Asked before a page is followed and again before it is indexed, told how visits end.
 
     Records with equal fingerprints are one document. Of them the one with the lowest rank is in the index, its
-    holder; a better one that is met later takes the place of a worse one at once. When a holder changes, the best
-    of the remembered others is fetched in the same run and takes its place. When a holder is to leave, that one is
-    fetched, too, but its document waits in the state: `Deletions` hands it over when the holder leaves indeed.
+    holder; a better one that is met later takes the place of a worse one at once, unless both have just changed to
+    that content. When a holder changes, the best of the remembered others is fetched in the same run and takes its
+    place. When a holder is to leave, that one is fetched, too, but its document waits in the state: `Deletions`
+    hands it over when the holder leaves indeed.
 
     A document that waits for an approval holds its place like one in the index, but never displaces one there.
     """
@@ -115,7 +116,18 @@ class Duplicates:
         if holder is None:
             return None
         approved = self._session.examines(visit) and holder.searchable
-        return holder if approved or self._rank_of(holder) < self._rank(visit) else None
+        if approved or self._would_follow(visit, holder):
+            return holder
+        return holder if self._rank_of(holder) < self._rank(visit) else None
+
+    def _would_follow(self, visit: Visit, holder: UrlRecord) -> bool:
+        """Return whether a document changes to what another one changed to in this run, as if a server had one answer.
+
+        Were it to take that place, each better page would throw out the one before, and the guard of deletions
+        would see none of them leave. What is right is settled by the next run.
+        """
+        changed = holder.outcome is UrlOutcome.MODIFIED and holder.last_fetched >= self._since
+        return changed and visit.record.searchable and visit.record.fingerprint != visit.fingerprint
 
     def _others(self, visit: Visit) -> list[UrlRecord]:
         same = self._session.state.same_content(visit.fingerprint)

@@ -67,6 +67,6 @@ def _header_directives(session: CrawlSession, values: list[str]) -> RobotsDirect
 
 
 def _signals(session: CrawlSession, response: Response) -> Mapping[str, str]:
-    """Return Content-Signal of the site; a source that does not obey robots.txt has not read it."""
+    """Return Content-Signal of the site; none where robots.txt is not obeyed."""
     rules = session.robots.known(response.url)
     return rules.content_signals if rules is not None else {}

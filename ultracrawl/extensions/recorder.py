@@ -20,6 +20,8 @@ COMPARED = HANDED | {PENDING, UrlOutcome.DUPLICATE}
 """Outcomes of visits whose content others are compared with."""
 SITEMAP_LASTMOD = "sitemap lastmod"
 """The reason of pages that are not asked for, because a sitemap says that they have not changed."""
+FILTERED = "FILTERS"
+"""How the cause begins for which documents leave whose URL both filters deny."""
 EXPIRES = "it names the day on which it leaves the index"
 """The reason of pages that have to be looked at in every run."""
 
@@ -64,7 +66,8 @@ class Recorder:
         if visit.record.pending and not record.pending:
             self._state.pending.discard(visit.entry.key)
         if self._leaves_index(visit.record, outcome):
-            cause = f"{outcome.value}: {record.reason}".rstrip(": ")
+            denied = visit.filtered is not None and visit.filtered.denied
+            cause = f"{FILTERED if denied else outcome.value}: {record.reason}".rstrip(": ")
             record = _leaving(record, visit.record, cause)
         if not outcome.transient:
             self._state.failures.forget(visit.entry.key)

@@ -16,7 +16,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.backends import open_state, state_file
 from ultracrawl.boundary import AddressPolicy
-from ultracrawl.errors import WorkError
+from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
 from ultracrawl.extensions.anchors import AnchorDesk
@@ -28,7 +28,7 @@ from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.feeding.filling import Filling
 from ultracrawl.extensions.feeding.opening import open_feed
-from ultracrawl.extensions.filtering.opening import filtering_of
+from ultracrawl.extensions.filtering.opening import filtering_of, with_filters
 from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
@@ -50,6 +50,7 @@ from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.extensions.run.control import STOPPED, CrawlControl
 from ultracrawl.extensions.run.end import end_run, finish_indexing, in_words
 from ultracrawl.extensions.run.limits import RunLimits
+from ultracrawl.extensions.run.refusal import abandon
 from ultracrawl.extensions.run.start import begin_run
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.site_files.feed_desk import FeedDesk
@@ -95,6 +96,8 @@ class CrawlSession:
     """Gives documents what links to them are called, unless the index does without."""
     opened = False
     """Whether `open()` has come to its end."""
+    refused: UltracrawlError | None = None
+    """Why the crawl could not begin."""
     _failed = False
     _ticks = 0
 
@@ -107,7 +110,7 @@ class CrawlSession:
         """The source's own rewriter, open from `open()` to `close()`."""
         self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
-        self.rules = _rules_of(source, project, self.hosts)
+        self.rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
         self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
@@ -368,6 +371,9 @@ class CrawlSession:
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
+        if not self.opened:
+            abandon(self)
+            return
         self.report.interrupted = reason in ("shutdown", STOPPED)
         self.control.ending(interrupted=self.report.interrupted)
         if self._ticking.running:

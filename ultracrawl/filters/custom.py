@@ -64,13 +64,20 @@ class ResourceHandle:
         return self._view.value(source_name(name))
 
     def assign(self, name: str, *values: str) -> None:
-        """Give a source new values."""
+        """Give a source new values. Raises `TypeError` for what is no text."""
+        _require_texts(f"source {name}", values)
         self._view.assign(source_name(name), *values)
 
     def spawn(self, url: str) -> None:
-        """Add a URL to those found in the resource."""
+        """Add a URL to those found in the resource. Raises `TypeError` for what is no text."""
+        _require_texts("URL", [url])
         if url not in self._view.links:
             self._view.links.append(url)
+
+
+def _require_texts(what: str, values: object) -> None:
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{what}: {values!r:.80} is no list of texts")
 
 
 OwnFunction = Callable[[Mapping[str, str], FilterHandle, ResourceHandle], int | None]
@@ -87,14 +94,18 @@ def own_function(name: str, call: OwnFunction) -> Function:
         handle = FilterHandle(place.filter, place.kind, place.phase)
 
         def step(view: View) -> Answer:
+            failure = ""
             try:
                 with robot.limit():
                     answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
-            except Exception as error:  # the edge to code of others: one resource is lost, the robot goes on
-                robot.log(f"{name}: {view.resource.url}: {type(error).__name__}: {error}")
+                for field, values in view.rd.items():
+                    _require_texts(f"field {field}", values)
+            except (Exception, SystemExit) as error:  # the edge to code of others: one resource is lost
+                failure = f": {type(error).__name__}: {error}"
+                robot.log(f"{name}: {view.resource.url}{failure}")
                 answer = Answer.ABORTED
             if answer in _DENYING and not view.reason:
-                view.deny(f"{name} answered REQ_{answer.name}")
+                view.deny(f"{name} answered REQ_{answer.name}{failure}")
             return answer
 
         return step

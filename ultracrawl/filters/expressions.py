@@ -12,11 +12,11 @@ _ANYTHING = re.compile(r"\\{2,}\*")
 _NOTHING_BEFORE = re.compile(r"(?:^|(?<=[(|]))\*")
 
 
-def expression_of(text: str) -> str:
+def expression_of(text: str, *, ignore_case: bool = False) -> str:
     r"""Return the expression (RE2) that a text stands for. Raises `FilterError`.
 
     Printed files write "anything" as backslashes and a star; that, and a star that has nothing to repeat, means
-    `.*`. A single `\*` is a star.
+    `.*`. A single `\*` is a star. With `ignore_case` upper and lower case are the same in it.
     """
     expression = _NOTHING_BEFORE.sub(".*", _ANYTHING.sub(".*", text))
     try:
@@ -25,4 +25,4 @@ def expression_of(text: str) -> str:
         raise FilterError(
             f"the expression {text!r} is none: {error.problem}", "write a POSIX expression"
         ) from None
-    return expression
+    return f"(?i){expression}" if ignore_case else expression

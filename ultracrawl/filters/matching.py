@@ -9,6 +9,7 @@ from enum import StrEnum
 import re2
 
 from ultracrawl.filters.expressions import expression_of
+from ultracrawl.filters.resource import CASELESS
 
 Test = Callable[[str], object]
 
@@ -32,9 +33,19 @@ class Match:
     string: str
     line: int = 0
 
+    @property
+    def text(self) -> str:
+        """What it is compared with: in lower case for a source whose case means nothing."""
+        return self.string.lower() if self.source in CASELESS else self.string
+
+    @property
+    def expression(self) -> str:
+        """The expression (RE2) that the text stands for. Raises `FilterError`."""
+        return expression_of(self.string, ignore_case=self.source in CASELESS)
+
     def compiled(self) -> Test:
         """Return the test. Raises `FilterError`."""
-        text = self.string
+        text = self.text
         match self.by:
             case By.IS:
                 return text.__eq__
@@ -45,7 +56,7 @@ class Match:
             case By.ENDS_WITH:
                 return lambda value: value.endswith(text)
             case By.REGEX:
-                covers: Test = re2.compile(expression_of(text)).fullmatch
+                covers: Test = re2.compile(self.expression).fullmatch
                 return covers
 
 
@@ -56,10 +67,10 @@ def any_of(matches: Iterable[Match]) -> Test:
     """
     texts: dict[By, list[str]] = {by: [] for by in By}
     for match in matches:
-        texts[match.by].append(match.string)
+        texts[match.by].append(match.expression if match.by is By.REGEX else match.text)
     equal, inside = frozenset(texts[By.IS]), texts[By.CONTAINS]
     heads, tails = tuple(texts[By.BEGINS_WITH]), tuple(texts[By.ENDS_WITH])
-    expressions = [re2.compile(expression_of(text)) for text in texts[By.REGEX]]
+    expressions = [re2.compile(text) for text in texts[By.REGEX]]
 
     def test(value: str) -> bool:
         if value in equal or value.endswith(tails) or value.startswith(heads):

@@ -122,10 +122,10 @@ class FilterCompiler:
             function.name, {name: text for name, text in pairs.items() if name not in OWN}, line.line
         )
         good = self._checks(block, function, place)
-        if not self._enabled(line, pairs) or not good or not self._in_order(block, function, used):
+        if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used)):
             return None
-        used.add(function.name)
-        if self._reads_too_early(block, function, place):
+        used.add(function.name)  # also with a mistake in it: lines that need it are right
+        if not good or self._reads_too_early(block, function, place):
             return None
         try:
             return function.build(block, place, self._robot)

@@ -46,7 +46,9 @@ LINKS = frozenset(
 """Where `enumerate-urls` looks for links."""
 
 _PORTS = {"http": "80", "https": "443", "ftp": "21"}
-_LOWERED = frozenset({"host", "protocol", "type"})
+CASELESS = frozenset({"host", "protocol", "type"})
+"""Sources whose case means nothing: they are in lower case, and compared without it."""
+
 _ALIASES = {"enumeration-filter": "enumeration filter", "generation-filter": "generation filter"}
 _SCRIPTED_TYPE = "text/html; charset=utf-8"
 _Values = tuple[str, ...]
@@ -94,6 +96,8 @@ class Resource:
     """What scripts made of the body, if they were run."""
     robots_name: str = "ultracrawl"
     """The name by which META tags speak to the crawler."""
+    number: int = 0
+    """The how-manieth resource of its run it is; 0 as long as it is not known whether it is fetched."""
 
     @cached_property
     def given(self) -> dict[str, _Values]:
@@ -195,7 +199,7 @@ class View:
         known = resource.given.get(name) or (resource.found.get(name) if resource.fetched else None)
         if known is None:
             return (resource.content_type,) if name == "type" and resource.fetched else ()
-        return tuple(value.lower() for value in known) if name in _LOWERED else known
+        return tuple(value.lower() for value in known) if name in CASELESS else known
 
     def value(self, name: str) -> str:
         """Return the first value of a source, empty if there is none."""
@@ -204,7 +208,7 @@ class View:
 
     def assign(self, name: str, *values: str) -> None:
         """Give a source new values."""
-        self._own[name] = tuple(value.lower() for value in values) if name in _LOWERED else values
+        self._own[name] = tuple(value.lower() for value in values) if name in CASELESS else values
 
     def clear(self, name: str) -> None:
         """Remove a source; what is fetched does not change by it."""

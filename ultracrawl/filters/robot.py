@@ -93,7 +93,7 @@ class Robot:
     hosts: set[str] = field(default_factory=set)
     """Hosts that the robot took resources from in this run."""
     objects: int = 0
-    """Resources processed in this run."""
+    """Resources taken in this run."""
     checksums: dict[str, str] = field(default_factory=dict)
     """The first URL of each MD5 checksum."""
     expressions: dict[str, ExpressionCache] = field(default_factory=dict)
@@ -111,10 +111,11 @@ class Robot:
         self.checksums.clear()
         self.objects = 0
 
-    def count(self, host: str) -> None:
-        """Take note of a resource that is going to be processed."""
+    def count(self, host: str) -> int:
+        """Take note of a resource that is going to be fetched; return the how-manieth of this run it is."""
         self.objects += 1
         self.hosts.add(host)
+        return self.objects
 
     def cache_of(self, name: str) -> ExpressionCache:
         """Return the expression cache of a filter."""

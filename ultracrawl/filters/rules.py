@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
+from ultracrawl.boundary.matcher import host_text
 from ultracrawl.filters.matching import Match, Test, any_of
 from ultracrawl.model import Decision
 
@@ -95,11 +96,11 @@ class _Rule:
     includes: bool
     tests: tuple[tuple[str, Test], ...]
 
-    def matches(self, values: Mapping[str, str | None]) -> bool:
+    def matches(self, values: Mapping[str, tuple[str, ...]]) -> bool:
         for source, test in self.tests:
-            value = values[source]
-            if value is not None and test(value):
-                return True
+            for value in values[source]:
+                if test(value):
+                    return True
         return False
 
 
@@ -137,7 +138,7 @@ class SiteRules:
             site = _Site(order, definition, _steps(definition, depth), list(_compiled(definition, known)))
             for host in definition.hosts or (SiteHost(definition.name),):
                 table = self._domains if definition.kind is SiteKind.DOMAIN else self._exact
-                name = host.name.lower()
+                name = host_text(host.name)
                 table.setdefault(NUMBERED_WWW.sub("www.", name) if fold_www else name, []).append(
                     (site, host)
                 )
@@ -197,10 +198,10 @@ def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> li
 
     They use no rules but those that `SiteRules` is told of.
     """
-    named = {host.name.lower() for site in sites for host in site.hosts or (SiteHost(site.name),)}
+    named = {host_text(host.name) for site in sites for host in site.hosts or (SiteHost(site.name),)}
     made: dict[str, list[str]] = {}
     for url in starts:
-        host = (urlsplit(url).hostname or "").lower()
+        host = host_text(urlsplit(url).hostname or "")
         if host and host not in named:
             made.setdefault(host, []).append(url)
     return [
@@ -213,14 +214,15 @@ def _refused(reason: str, told: str) -> Decision:
     return Decision(False, _STAGE, reason, f"{reason}: {told}")
 
 
-def _values(url: str, parts: SplitResult, media_type: str | None) -> dict[str, str | None]:
-    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+def _values(url: str, parts: SplitResult, media_type: str | None) -> dict[str, tuple[str, ...]]:
+    """Return what rules look at, by source; a host with and without its port, no type as long as it is not known."""
+    host, port = (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme)
     return {
-        "url": url,
-        "protocol": parts.scheme,
-        "host": (parts.hostname or "").lower(),
-        "path": path,
-        "type": media_type,
+        "url": (url,),
+        "protocol": (parts.scheme,),
+        "host": (host, f"{host}:{port}") if port else (host,),
+        "path": (f"{parts.path}?{parts.query}" if parts.query else parts.path,),
+        "type": () if media_type is None else (media_type,),
     }
 
 

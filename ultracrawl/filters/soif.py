@@ -10,11 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from mmap import mmap
 
-_OBJECT = re.compile(rb"\s*@(?P<type>[\w-]{1,64})\s*\{[ \t]*(?P<url>[^\s{}]{0,8192})[ \t]*\r?\n?")
+_OBJECT = re.compile(
+    rb"\s*@(?P<type>[\w-]{1,64})\s*\{[ \t]*"
+    rb"(?:(?P<url>[^\s}]\S{0,8191})[ \t]*\r?\n|(?P<short>[^\s{}]{0,8192})[ \t]*\r?\n?)"
+)
+"""Braces may stand in a URL that ends its line."""
 _ATTRIBUTE = re.compile(rb"\s*(?P<name>[^\s{}:]{1,256})\{(?P<size>\d{1,12})\}:[ \t]?")
 _CLOSING = re.compile(rb"\s*\}")
 _REST = re.compile(rb"\s*\Z")
 _AFTER_VALUE = frozenset(b"\r\n}")
+_BLANK = re.compile(r"\s")
 _NUMBERED = re.compile(r"-\d+\Z")
 MOST_FIELDS = 10_000
 """Attributes of one object; more are a mistake."""
@@ -37,7 +42,7 @@ def read_soif(data: SoifData) -> Iterator[tuple[str, dict[str, list[str]]]]:
         if start is None:
             raise _error(data, at, "no object begins here; write `@DOCUMENT { URL`")
         fields, at = _fields(data, start.end())
-        yield start["url"].decode(errors="replace"), fields
+        yield (start["url"] or start["short"] or b"").decode(errors="replace"), fields
 
 
 def _fields(data: SoifData, at: int) -> tuple[dict[str, list[str]], int]:
@@ -69,7 +74,7 @@ def _error(data: SoifData, at: int, problem: str) -> SoifError:
 
 def write_soif(url: str, fields: Mapping[str, Iterable[str]], kind: str = "DOCUMENT") -> bytes:
     """Return one description as SOIF; several values of a field are numbered, as is a name that ends like a number."""
-    lines = [f"@{kind} {{ {url}".encode()]
+    lines = [f"@{kind} {{ {_BLANK.sub(_escaped, url)}".encode()]
     for name, values in fields.items():
         several = list(values)
         numbered = len(several) > 1 or _NUMBERED.search(name) is not None
@@ -78,6 +83,10 @@ def write_soif(url: str, fields: Mapping[str, Iterable[str]], kind: str = "DOCUM
             encoded = value.encode(errors="replace")
             lines.append(f"{label}{{{len(encoded)}}}:\t".encode() + encoded)
     return b"\n".join([*lines, b"}\n"])
+
+
+def _escaped(blank: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in blank[0].encode())
 
 
 def soif_fields(printed: str) -> dict[str, list[str]]:

@@ -59,6 +59,12 @@ class Pace:
         """Return the delay that is in force for a site."""
         return max(self.base(clock, now), clock.slowed, clock.learned)
 
+    def longest(self, clock: Clock) -> float:
+        """Return the longest delay of a site at any time of the week, as long as no further errors come."""
+        spanned = max((span.delay or 0.0 for span in self.week.spans), default=0.0)
+        learned = 0.0 if self.throttle is None else self.backoff.longest
+        return max(self.delay, spanned, clock.own or 0.0, clock.slowed, learned)
+
     def in_force(self, clock: Clock, now: float) -> Delay:
         """Return the delay that is in force for a site, with its origin."""
         base = self.base(clock, now)

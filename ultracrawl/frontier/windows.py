@@ -97,6 +97,8 @@ class Week:
         here = [span.delay for span in self.spans if span.covers(minute)]
         midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
         end = midnight + timedelta(minutes=self._ends[part] - local.weekday() * 24 * 60)
+        if end.timestamp() <= wall:  # its hour comes twice, by the end of summer time, and this is the second
+            end = end.replace(fold=1)
         delays = [delay for delay in here if delay is not None]
         return Rate(len(delays) < len(here), max(delays, default=None), end.timestamp())
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 Boosts = Iterable[tuple[str, float]]
 """URLs, or beginnings of URLs with a trailing `*`, each with its factor."""
@@ -15,3 +16,28 @@ def boost_of(url: str, boosts: Boosts) -> float:
         if url == mask or (mask.endswith("*") and url.startswith(mask[:-1])):
             product *= factor
     return product
+
+
+class Region(NamedTuple):
+    """The URLs of a mask without those of the masks inside it; `factor` is the product of all that apply there."""
+
+    mask: str
+    inner: tuple[str, ...]
+    factor: float
+
+
+def regions(boosts: Boosts) -> Iterator[Region]:
+    """Yield the regions of all masks; no URL is in two of them."""
+    given = list(boosts)
+    masks = tuple(dict.fromkeys(mask for mask, _ in given))
+    for mask in masks:
+        factor = 1.0
+        for other, its in given:
+            if other == mask or _covers(other, mask):
+                factor *= its
+        yield Region(mask, tuple(inner for inner in masks if _covers(mask, inner)), factor)
+
+
+def _covers(outer: str, inner: str) -> bool:
+    """Whether all URLs of a mask, and not only they, are those of another one."""
+    return outer != inner and outer.endswith("*") and inner.removesuffix("*").startswith(outer[:-1])

@@ -14,13 +14,16 @@ from ultracrawl.index.filters import Filter, Operator
 from ultracrawl.index.query import Between, Bound, Equal, Node, Not, all_of, any_of
 from ultracrawl.index.values import as_utc
 
+_MISSPELT = {"lastmodifeddate": "lastmodifieddate"}
+"""Names as manuals of Ultra Search print them (17, D6)."""
+
 _MICROSECOND = timedelta(microseconds=1)
 _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 
 
 def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAttribute:
     """Return the attribute of a name in any case, out of attributes by folded name, or raise `UserError`."""
-    attribute = known.get(name.casefold())
+    attribute = known.get(name.casefold()) or known.get(_MISSPELT.get(name.casefold(), ""))
     if attribute is None:
         names = ", ".join(sorted(attribute.name for attribute in known.values())) or "none"
         raise UserError(f"unknown search attribute {_shown(name)}; known are: {names}")
@@ -97,7 +100,7 @@ def _number(attribute: SearchAttribute, value: str) -> float:
         raise UserError(
             f"{attribute.name} is a number, not {_shown(value)}; write for example {attribute.name}:42"
         )
-    return number
+    return number + 0.0  # of the two zeros the one that documents have
 
 
 def _shown(text: str) -> str:

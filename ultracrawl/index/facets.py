@@ -19,8 +19,12 @@ def facet_key(value: AttributeValue) -> str | float:
 
 def most_frequent(counts: Mapping[str | float, int], limit: int) -> list[FacetValue]:
     """Return the values with the highest counts; of equals the smaller value first."""
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], _size(item[0]), str(item[0])))
     return [FacetValue(value, count) for value, count in ordered[: max(0, limit)] if count]
+
+
+def _size(value: str | float) -> float:
+    return 0.0 if isinstance(value, str) else value
 
 
 def as_written(found: FacetValue, values: Iterable[AttributeValue]) -> FacetValue:

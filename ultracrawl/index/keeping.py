@@ -57,5 +57,5 @@ def values_of_type(kind: AttributeType, values: Sequence[AttributeValue]) -> lis
         return [clean(str(value)) for value in listed]
     if kind is AttributeType.NUMBER:
         numbers = (value for value in listed if isinstance(value, int | float))
-        return [float(value) for value in numbers if value - value == 0]
+        return [float(value) + 0.0 for value in numbers if value - value == 0]  # -0 is 0
     return [as_utc(value) for value in listed if isinstance(value, datetime)]

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import UserError
-from ultracrawl.index.analysis import words
+from ultracrawl.index.analysis import WORD_PATTERN, fold, words
 from ultracrawl.index.engine import IndexDocument, SearchQuery
 from ultracrawl.index.parser import parse_query
 from ultracrawl.index.query import AllOf, IsDocument, Node, Not, Word, any_of, sought
@@ -47,7 +47,7 @@ def query_node(query: SearchQuery, attributes: Mapping[str, SearchAttribute], le
     if not query.like:
         return node
     sources = tuple(source for source in (query.source, *query.sources) if source)
-    document = lexicon.find(query.like, sources)
+    document = lexicon.find(query.like, sources) or lexicon.find(query.like, ())
     if document is None:
         raise UserError(f"the index holds no document {query.like}, so nothing can be like it")
     return AllOf((node, _similar(document, lexicon), Not(IsDocument(document.source, document.url))))
@@ -57,16 +57,19 @@ def suggestion(text: str, node: Node, lexicon: Lexicon) -> str:
     """Return the query text with unknown words replaced by known ones, or an empty text if there are none.
 
     A replacement differs in one letter, or in the order of two neighbours; the most frequent one is taken. Long
-    words, and more than a few different ones, are left as they are, because each costs hundreds of look-ups.
+    words, and more than a few different ones, are left as they are, because each costs hundreds of look-ups; so are
+    numbers, of which none is a slip of another.
     """
-    better = text
+    better: dict[str, str] = {}
     for unknown in sorted({leaf.word for leaf in sought(node) if isinstance(leaf, Word)})[:_MOST_MISSPELT]:
-        if len(unknown) > _LONGEST_MISSPELT or lexicon.frequency(unknown):
+        if len(unknown) > _LONGEST_MISSPELT or unknown.isdigit() or lexicon.frequency(unknown):
             continue
-        best = max(((lexicon.frequency(word), word) for word in _neighbours(unknown)), default=(0, ""))
-        if best[0]:
-            better = re.sub(rf"\b{re.escape(unknown)}\b", best[1], better, flags=re.IGNORECASE)
-    return better if better != text else ""
+        frequency, word = max((lexicon.frequency(word), word) for word in _neighbours(unknown))
+        if frequency:
+            better[unknown] = word
+    if not better:
+        return ""
+    return re.sub(WORD_PATTERN, lambda found: better.get(fold(found[0].lower()), found[0]), text)
 
 
 def _similar(document: IndexDocument, lexicon: Lexicon) -> Node:

@@ -21,6 +21,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.facets import count_values
+from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.likeness import query_node, suggestion
 from ultracrawl.index.parser import parse_facets, parse_sort
 from ultracrawl.index.query import (
@@ -205,7 +206,7 @@ class MemoryIndex:
             clean(document.source), clean(document.url), clean(document.title), clean(document.text), shown,
             document.secret_text, tuple(map(clean, document.anchors)),
         )  # fmt: skip
-        return _Entry(kept, text, attributes, "" if document.secret_text else kept.text)
+        return _Entry(kept, text, attributes, "" if document.secret_text else kept.text[:STORED_TEXT_LIMIT])
 
     def _scorer(self, node: Node) -> Callable[[_Entry], float]:
         entries = self._entries.values()

@@ -28,6 +28,9 @@ MAX_DEPTH = 20
 MAX_WORDS = 200
 MAX_LENGTH = 4000
 
+_QUOTES = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f"), '"')
+"""Quotation marks that telephones and word processors make of the plain one."""
+
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |   (?P<paren>[()])
@@ -80,7 +83,8 @@ class _Parser:
         if len(text) > MAX_LENGTH:
             raise UserError(f"the query is longer than {MAX_LENGTH} characters; shorten it")
         self._known = known
-        self._tokens = [(m.lastgroup or "", m.group(m.lastgroup or 0)) for m in _TOKEN.finditer(text)]
+        plain = text.translate(_QUOTES)
+        self._tokens = [(m.lastgroup or "", m.group(m.lastgroup or 0)) for m in _TOKEN.finditer(plain)]
         self._tokens = [token for token in self._tokens if token[0] != "space"]
         self._next = 0
         self._depth = 0

@@ -21,7 +21,7 @@ START_MARK, END_MARK = "\x02", "\x03"
 _MAX_MATCHES = 500
 _ENOUGH_MATCHES = 60
 """After so many, no more are looked for if all words sought have been seen."""
-_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_CONTROLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 
 Span = tuple[int, int, str]
 
@@ -47,7 +47,8 @@ class Highlighter:
         """Return the part of the text that holds the most different sought words, with marks around them.
 
         `language` is the text's own, by whose rules inflected forms are recognised.
-        At most 300 characters; white space and control characters become single spaces. Without a match it is
+        At most 300 characters; white space, control characters and those that turn the direction of writing become
+        single spaces. Without a match it is
         the beginning of the text.
         """
         spans = self._spans(text, language_of(language))

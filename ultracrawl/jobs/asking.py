@@ -7,14 +7,16 @@ import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.urls import UrlPolicy
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_BODY = 512_000
 MOST_HOPS = 10
+_FORM = UrlPolicy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,11 @@ class Asker:
             return Asked(url, problem=f"{name} {refused}")
         try:
             return self._send(url, method, address, host)
-        except (OSError, http.client.HTTPException) as error:
+        except (
+            OSError,
+            http.client.HTTPException,
+            ValueError,
+        ) as error:  # ValueError: a name that is no header
             return Asked(url, address=address, problem=str(error) or type(error).__name__)
 
     def chain(self, url: str) -> list[Asked]:
@@ -82,18 +88,16 @@ class Asker:
                 secured = context.wrap_socket(connection.sock, server_hostname=parts.hostname)
                 connection.sock = secured
                 tls = f"{secured.version()}, certificate for {_names(secured)}"
-            target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            connection.request(method, target, headers={**self._headers, **({"Host": host} if host else {})})
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            connection.request(method, path, headers={**self._headers, **({"Host": host} if host else {})})
             answer = connection.getresponse()
             body = answer.read(MOST_BODY) if method == "GET" else b""
             headers = {name.lower(): value for name, value in answer.getheaders()}
         finally:
             connection.close()
         location = headers.get("location", "") if answer.status in REDIRECTS else ""
-        target_url = urljoin(url, location) if location else ""
-        if not target_url.startswith(("http://", "https://")):
-            target_url = ""
-        return Asked(url, answer.status, target_url, headers, body, address, tls)
+        target = _FORM.canonical(location, url) or "" if location else ""
+        return Asked(url, answer.status, target, headers, body, address, tls)
 
 
 def _names(secured: ssl.SSLSocket) -> str:

@@ -15,7 +15,7 @@ from ultracrawl.errors import UltracrawlError, UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
+from ultracrawl.jobs.run import WATCH_EVERY, Watcher, refusal_of, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.recrawl import CyclePlace
 from ultracrawl.sources import DataSource, Project
@@ -67,7 +67,7 @@ def first_due(project: Project, source: DataSource, now: float) -> float:
     state.close()
     if latest is None or not latest.finished:
         return now
-    return refresh.rule.next_due(latest.place) or now
+    return refresh.rule.next_due(latest.place, now) or now
 
 
 class _Continuous:
@@ -121,6 +121,8 @@ class _Continuous:
             await self._process.crawl(crawler)
         finally:
             watch.cancel()
+        if error := refusal_of(crawler):
+            raise error
         session = CrawlSession.of(crawler)
         if self._watcher:
             self._watcher(session)
@@ -146,7 +148,8 @@ class _Continuous:
         if source.refresh.when_idle:
             rest = REST_AFTER_FAILURE if session.report.failed else REST
             return time.time() + max(rest, source.politeness.delay)
-        return source.refresh.rule.next_due(_place(session)) or time.time()
+        now = time.time()
+        return source.refresh.rule.next_due(_place(session), now) or now
 
 
 def _place(session: CrawlSession) -> CyclePlace:

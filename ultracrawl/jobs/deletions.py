@@ -9,10 +9,19 @@ from ultracrawl.backends import open_state
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.leaving.deletions import Deletions
-from ultracrawl.model import RunReport
+from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.sources import DataSource, Project
 
 COMMIT_TIMEOUT = 3600.0
+
+
+def held_back(project: Project, source: DataSource) -> list[UrlRecord]:
+    """Return the records whose documents are to leave, as far as a crawl that may be running has written them down."""
+    state = open_state(project, source.name, read_only=True)
+    try:
+        return list(state.leaving_records())
+    finally:
+        state.close()
 
 
 @contextmanager

@@ -75,7 +75,7 @@ def _offline(source: DataSource) -> DataSource:
     return source.model_copy(
         update={
             **access,
-            "robots": source.robots.model_copy(update={"obey": False}),
+            "robots": source.robots.model_copy(update={"obey": False, "obey_delay": False}),
             "sitemaps": source.sitemaps.model_copy(update={"use": False}),
             "settings": own,
         }

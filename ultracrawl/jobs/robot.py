@@ -16,7 +16,7 @@ from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, scrapy_settings
+from ultracrawl.jobs.run import WATCH_EVERY, refusal_of, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -64,7 +64,7 @@ class Robot:
         self._process = AsyncCrawlerProcess(scrapy_settings(False, settings))
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
-        self._filtering = Filtering(source.filters, time.time)
+        self._filtering = Filtering(source.filters, time.time, source.conversion.timeout)
         self._filtering.kept = True
         self._restarts = 0
         """How often in a row a function of the filters began the cycle anew."""
@@ -138,6 +138,8 @@ class Robot:
             await self._process.crawl(crawler)
         finally:
             watch.cancel()
+        if error := refusal_of(crawler):
+            raise error
         return CrawlSession.of(crawler)
 
     async def _watch(self, crawler: Crawler) -> None:

@@ -46,12 +46,8 @@ def versions(project: Project) -> Iterator[Fact]:
 
 def configuration(location: Path) -> Iterator[Fact]:
     """Yield files, properties, filters, sites and rules of a robot. Raises `UserError` for what is no robot."""
-    main = location if location.is_file() else main_file_beside(location / "robot.conf")
-    if main is None:
-        raise UserError(
-            f"{location} is no robot.conf; `ultracrawl status` shows sources of other definitions"
-        )
-    files = read_files(main)
+    files = _files_at(location)
+    main = files.location
     yield Fact("file", str(main.absolute()))
     yield Fact("instance", str(files.instance))
     for name, known in PROPERTIES.items():
@@ -68,6 +64,16 @@ def configuration(location: Path) -> Iterator[Fact]:
     on = sum(rule.enabled for rule in rules.rules)
     yield Fact("filter rules", f"{len(rules.rules)}, {on} of them on")
     yield Fact("findings", f"{len(files.findings)}; `ultracrawl lint` shows them")
+
+
+def _files_at(location: Path) -> RobotFiles:
+    """Return the files of the robot that a file or folder belongs to. Raises `UserError`."""
+    beside = main_file_beside(location / "robot.conf" if location.is_dir() else location)
+    for main in filter(None, (location if location.is_file() else None, beside)):
+        files = read_files(main)
+        if "process" in files.together:
+            return files
+    raise UserError(f"{location} is no robot.conf; `ultracrawl status` shows sources of other definitions")
 
 
 def _filters(files: RobotFiles) -> Iterator[Fact]:

@@ -80,7 +80,7 @@ class _Runner:
         self, source: DataSource, crawler: Crawler, done: asyncio.Task[None], watch: asyncio.Task[None]
     ) -> None:
         watch.cancel()
-        error = None if done.cancelled() else done.exception()
+        error = None if done.cancelled() else done.exception() or refusal_of(crawler)
         if isinstance(error, UltracrawlError) and not self._alone:
             self._reports.append(RunReport.not_begun(source.name, error))
             self._next()
@@ -116,6 +116,12 @@ class _Runner:
             session = crawler.get_extension(CrawlSession) if crawler.crawling else None
             if session is not None and session.opened:
                 self._watcher(session)
+
+
+def refusal_of(crawler: Crawler) -> UltracrawlError | None:
+    """Return why a crawl that ended could not begin, None if it could."""
+    session = crawler.get_extension(CrawlSession)
+    return session.refused if session is not None else None
 
 
 def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:

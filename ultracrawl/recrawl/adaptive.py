@@ -128,7 +128,8 @@ class AdaptiveRule:
 
     def ranked(self, page: KnownPage, now: float) -> Ranked:
         """Return a page with its place in the order: by rank, then sitemap priority, then the longest wait."""
-        waited = max(now - page.last_fetched, 0.0) if page.last_fetched else 0.0
+        # A visit to come was dated by a clock that was ahead; nobody knows when it was.
+        waited = abs(now - page.last_fetched) if page.last_fetched else 0.0
         overdue = bool(self.longest) and waited >= self.longest * self.scorer.cycle
         priority = NO_PRIORITY if page.priority is None else page.priority
         return Ranked(overdue, self._rank(page, waited), priority, waited, page.key)

@@ -62,14 +62,17 @@ class CycleRule:
             return None
         return self.interval / (self.minors if mode is RefreshMode.ADAPTIVE else 1)
 
-    def next_due(self, latest: CyclePlace) -> float | None:
-        """Return when the run after `latest` is due; None without an interval."""
+    def next_due(self, latest: CyclePlace, now: float) -> float | None:
+        """Return when the run after `latest` is due; None without an interval.
+
+        A cycle that was to begin later than now was dated by a clock that was ahead: it counts from now.
+        """
         length = self.length(latest.mode)
-        return None if length is None else latest.due + length
+        return None if length is None else min(latest.due, now) + length
 
     def is_over(self, latest: CyclePlace, now: float) -> bool:
         """Return whether the time of a run is over, so that it is not resumed if it did not end."""
-        due = self.next_due(latest)
+        due = self.next_due(latest, now)
         return due is not None and now >= due
 
     def following(self, latest: CyclePlace | None, now: float, *, nothing_stored: bool) -> CyclePlace:
@@ -83,9 +86,9 @@ class CycleRule:
             mode = RefreshMode.SCRATCH
         if latest is None:
             return CyclePlace(1, 0, now, mode)
-        length = self.length(latest.mode)
-        passed = 0 if length is None else max(0, int((now - latest.due) // length))
-        due = now if length is None else latest.due + passed * length
+        length, due = self.length(latest.mode), min(latest.due, now)
+        passed = 0 if length is None else int((now - due) // length)
+        due = now if length is None else due + passed * length
         minor = latest.minor + max(1, passed)
         goes_on = mode is latest.mode is RefreshMode.ADAPTIVE and minor < self.minors
         return (

@@ -24,11 +24,11 @@ def vouches(latest: float, record: UrlRecord, now: float) -> bool:
     """Return whether a page that changed last at `latest` (or before) is still as it was fetched.
 
     Times are seconds since the epoch. Only a page whose last visit brought it, or proved it unchanged, is
-    vouched for: not one that was gone, redirected or failing. A duplicate is not either: it has to be at hand
-    when the document that it repeats goes.
+    vouched for: not one that was gone, redirected or failing, nor one whose visit is to come (a clock was ahead).
+    A duplicate is not either: it has to be at hand when the document that it repeats goes.
     """
     if not is_known(record) or record.failures or record.outcome is UrlOutcome.DUPLICATE:
         return False
-    if now - record.last_fetched > TRUSTED_FOR:
+    if not now - TRUSTED_FOR <= record.last_fetched <= now + CLOCK_SKEW:
         return False
     return latest + CLOCK_SKEW <= record.last_fetched

@@ -37,6 +37,11 @@ class RobotsPolicy:
     timeout_ignore: bool = False
     obey_delay: bool = False
 
+    @property
+    def needed(self) -> bool:
+        """Whether robots.txt has to be known before a page is asked for; sitemaps are another matter."""
+        return self.obey or self.obey_delay
+
     def judge_response(
         self, status: int | None, body: bytes = b"", *, error: str = "", timed_out: bool = False
     ) -> RobotsRules:
@@ -44,7 +49,7 @@ class RobotsPolicy:
 
         `status` is None if there was no answer: then `error` says why in a few words and `timed_out` whether
         it was a time-out. Rules with `unavailable` set hold for this run only. Without `obey`, permission is
-        given whatever the answer.
+        given whatever the answer, and only sitemaps and delays are taken from it.
         """
         if status is not None and 200 <= status < 300:
             rules = RobotsRules.parse(body, name=self.name)

@@ -98,10 +98,10 @@ class RobotsRules:
         return cls((), name=name, unavailable=reason)
 
     def ignored(self) -> RobotsRules:
-        """Return the same sitemaps and signals without any rule: the source overrides robots.txt."""
+        """Return the same sitemaps and delays without any rule or signal: the source overrides robots.txt."""
         free = RobotsRules.allow_all("robots.txt is not obeyed for this source", name=self.agent)
         free.sitemaps = self.sitemaps
-        free.content_signals = self.content_signals
+        free.crawl_delay, free.request_rate = self.crawl_delay, self.request_rate
         return free
 
     def blocks(self, url: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.extensions import CrawlSession, Visit
 from ultracrawl.frontier import Frontier, Mirrors
+from ultracrawl.frontier.clock import Clock
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import compile_rota
 from ultracrawl.state import QueueEntry, StoredSite
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 DURABLE_FROM = 0.25
 """Seconds of delay from which a request is noted durably before it is made; a restart takes longer than that."""
+HELD_BACK = "held back"
+"""Why a site waits that asked to be left alone, or whose URL is to be tried again."""
 
 
 def make_frontier(session: CrawlSession) -> Frontier[QueueEntry]:
@@ -70,13 +73,18 @@ class Pacing:
 
     def _recall(self, row: StoredSite, now: float, wall: float) -> None:
         policy, pace = self._session.rules.robots, self._frontier.pace
-        if row.own_delay is not None and policy.obey and policy.obey_delay:
+        if row.own_delay is not None and policy.obey_delay:
             self._frontier.set_delay(row.site, row.own_delay)
         # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
-        longest = max(pace.delay, row.own_delay or 0.0, row.slowed, pace.longest_retry_after)
-        wait = min(row.next_at - wall, longest)
-        if wait > 0 or row.errors:
-            self._frontier.recall(row.site, now + max(wait, 0.0), row.errors, row.slowed)
+        longest = pace.longest(Clock(own=row.own_delay, slowed=row.slowed))
+        held = row.why == HELD_BACK
+        if held:
+            longest = max(longest, pace.longest_retry_after)
+        wait = max(min(row.next_at - wall, longest), 0.0)
+        if wait or row.errors:
+            self._frontier.recall(row.site, now if held else now + wait, row.errors, row.slowed)
+        if held and wait:
+            self._frontier.hold(row.site, now + wait)
 
     # ---- what happens to sites
 
@@ -179,7 +187,7 @@ class Pacing:
         if site is not None:
             clock, now = site.clock, time.monotonic()
             held = clock.held > clock.due
-            why = "held back" if held else str(self._frontier.pace.in_force(clock, now))
+            why = HELD_BACK if held else str(self._frontier.pace.in_force(clock, now))
             next_at = self._session.clock() + site.next_at - now
             row = replace(
                 row, next_at=next_at, why=why, own_delay=clock.own, errors=clock.errors, slowed=clock.slowed

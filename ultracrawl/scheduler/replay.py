@@ -10,6 +10,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.extensions.run.refusal import begin
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.scheduler.alarm import Alarm
@@ -51,7 +52,8 @@ class ReplayScheduler(BaseScheduler):
         """Open the session; what is stored and in the index waits then."""
         self._spider = spider
         session = self._session
-        session.open()
+        if not begin(session):
+            return None
         session.links = self
         session.recorder.on_finish.append(self._finished)
         session.control.on_resume.append(self._wake)

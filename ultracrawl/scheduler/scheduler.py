@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.link_exchange import take_links
+from ultracrawl.extensions.run.refusal import begin
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
@@ -83,7 +84,8 @@ class UltracrawlScheduler(BaseScheduler):
         """Open the session and take up the stored queue."""
         self._spider = spider
         session = self._session
-        session.open()
+        if not begin(session):
+            return None
         session.links = self
         session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)

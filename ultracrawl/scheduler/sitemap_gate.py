@@ -52,14 +52,14 @@ class SitemapGate:
         robots = self._session.robots
         if not robots.ready(entry.url):
             return False
-        return not self._desk.unmet(entry) or robots.known(entry.url) is not None
+        named_there = self._desk.discovers and self._desk.unmet(entry)
+        return not named_there or robots.known(entry.url) is not None
 
     def keeps(self, entry: QueueEntry) -> bool:
         """Have the sitemaps of a site looked for; if its pages wait for them, they are put back, this one too."""
         if not self._desk.unmet(entry):
             return False
-        rules = self._session.robots.known(entry.url)
-        if rules is None or not self._desk.meet(entry, rules):
+        if not self._desk.meet(entry, self._session.robots.known(entry.url)):
             return False
         self._frontier.refund(entry.site)
         self._frontier.done(entry.site)

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from ultracrawl.attributes import SearchAttribute
-from ultracrawl.attributes.making import MOST_VALUES, Constant, Extract, Found, MadeValue, Template
+from ultracrawl.attributes.making import (
+    FIELDS,
+    MOST_VALUES,
+    Constant,
+    Extract,
+    Found,
+    MadeValue,
+    Template,
+    template_names,
+)
 from ultracrawl.boundary.matcher import UriTable
 from ultracrawl.boundary.rules import Action, UriRule
 from ultracrawl.boundary.tables import compiled
@@ -24,6 +33,15 @@ def mapping(own: Mapping[str, str], rules: Rules, schema: Mapping[str, SearchAtt
     """
     by_lower = {name.lower(): name for name in schema}
     return {**{name: by_lower[name] for name in rules if name in by_lower}, **own}
+
+
+def read_attributes(own: Mapping[str, str], rules: Rules) -> frozenset[str]:
+    """Return the document attributes that are mapped, or that a template or an expression looks at."""
+    named = (rule for several in rules.values() for rule in several)
+    by_rules = (
+        name for rule in named for name in (*template_names(rule.template or ""), rule.of.lower()) if name
+    )
+    return frozenset((*own, *(frozenset(by_rules) - FIELDS)))
 
 
 def made_values(rules: Rules) -> list[MadeValue]:

@@ -292,12 +292,12 @@ class SourceSpider(Spider):
         )
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
-        """Return the attributes of a document that are not META: mapped headers, size, canonical URL, truncation."""
-        values = values_of(response)
-        facts = {name: found for name in self.source.attributes if (found := values(name))}
+        """Return the attributes of a document that are not META: used headers and size, canonical URL, truncation."""
+        values, used = values_of(response), self.session.rules.read_attributes
+        facts = {name: found for name in used if (found := values(name))}
         for name, found in facts.items():
             facts[name] = [*page.meta.get(name, ()), *found]
-        if "size" in self.source.attributes:
+        if "size" in used:
             facts["size"] = [str(len(response.body))]
         if page.canonical:
             canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)

@@ -268,6 +268,10 @@ MIGRATIONS: tuple[str, ...] = (
         FROM queue_by_key q JOIN url u ON u.key=q.key ORDER BY q.site, q.level, q.rank, q.depth, q.seq;
     DROP TABLE queue_by_key;
     """,
+    # 19: how many documents a run took out of the index, over all its parts
+    """
+    ALTER TABLE run ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -28,7 +28,7 @@ class QueueOutlook(Protocol):
         """Return the first waiting URLs in the order of level, rank, depth and age; sites take turns meanwhile."""
 
     def known(self, limit: int) -> list[OutlookUrl]:
-        """Return the first of all known URLs, sitemaps apart, in the order of depth and age."""
+        """Return the first of all known URLs, sitemaps and removed ones apart, in the order of depth and age."""
 
     def of(self, keys: Sequence[int]) -> list[OutlookUrl]:
         """Return the known ones of some keys, in their order."""
@@ -43,7 +43,8 @@ _WAITING = f"""
     SELECT {_COLUMNS.format(rank="q.rank")} FROM queue q JOIN {_JOINED} WHERE u.id=q.id
     ORDER BY q.level, q.rank, q.depth, q.seq LIMIT ?"""  # noqa: S608 - constant texts
 _KNOWN = f"""
-    SELECT {_COLUMNS.format(rank=0)} FROM {_JOINED} WHERE u.key NOT IN (SELECT key FROM sitemap)
+    SELECT {_COLUMNS.format(rank=0)} FROM {_JOINED}
+    WHERE u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
     ORDER BY u.depth, u.first_seen, u.url LIMIT ?"""  # noqa: S608 - constant texts
 _OF = f"""
     SELECT {_COLUMNS.format(rank=0)} FROM {_JOINED}

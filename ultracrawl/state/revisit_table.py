@@ -71,7 +71,7 @@ class RevisitStore(Protocol):
         """Note what a sitemap says about URLs."""
 
     def site_sizes(self) -> dict[str, SiteSize]:
-        """Return how many URLs of each site are known, sitemaps apart; sees what was flushed."""
+        """Return how many URLs of each site are known, sitemaps and removed ones apart; sees what was flushed."""
 
     def path_sizes(self, limit: int) -> dict[str, int]:
         """Return how many URLs with a query are known of each path (the URL up to the `?`); sees what was flushed.
@@ -80,7 +80,7 @@ class RevisitStore(Protocol):
         """
 
     def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
-        """Yield all known URLs, sitemaps apart, or those of some keys; sees what was flushed."""
+        """Yield all known URLs, sitemaps and removed ones apart, or those of some keys; sees what was flushed."""
 
 
 _ID = "(SELECT id FROM url WHERE key={})"
@@ -111,7 +111,7 @@ _UNSEEN = """
 
 _SIZES = """
     SELECT site, sum(last_fetched>0), sum(last_fetched=0) FROM url
-    WHERE key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
+    WHERE outcome<>'REMOVED' AND key NOT IN (SELECT key FROM sitemap) GROUP BY site"""
 _PATH_SIZES = """
     SELECT substr(url, 1, instr(url, '?') - 1) AS path, count(*) FROM url WHERE instr(url, '?')
     GROUP BY path ORDER BY count(*) DESC LIMIT ?"""
@@ -119,7 +119,8 @@ _PAGES = """
     SELECT u.key, u.url, u.site, u.depth, u.last_fetched, coalesce(r.markup, 0), coalesce(r.changefreq, ''),
     r.priority, coalesce(r.told, 0), coalesce(r.first, 0), coalesce(r.last, 0), coalesce(r.checks, 0),
     coalesce(r.changes, 0), coalesce(r.quiet, 0), coalesce(r.modified, 0)
-    FROM url u LEFT JOIN revisit r ON r.id=u.id WHERE u.key NOT IN (SELECT key FROM sitemap)"""
+    FROM url u LEFT JOIN revisit r ON r.id=u.id
+    WHERE u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
 _SOME_PAGES = f"{_PAGES} AND u.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - constant texts
 _HISTORY = """
     SELECT r.first, r.last, r.checks, r.changes, r.quiet, r.modified

@@ -18,13 +18,13 @@ GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
 ADD_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
-END_RUN = "UPDATE run SET finished=?, report=?, scope=? WHERE number=?"
+END_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
 
 
 def latest_runs(read: Read, limit: int) -> list[RunMark]:
     """Return the latest runs, newest first."""
     rows = read(
-        "SELECT number, started, finished, scope, report, cycle, minor, due, mode FROM run "
+        "SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run "
         "ORDER BY number DESC LIMIT ?",
         limit,
     )

@@ -108,10 +108,10 @@ class SqliteState(StateTables):
             return forgettable(self._db)
 
     def end_run(self, run: RunMark) -> None:
-        """Store the end of a run durably."""
+        """Store how a run stands, or its end, durably."""
         self.flush()
         with translated(), transaction(self._db):
-            self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.number))
+            self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""

@@ -56,6 +56,8 @@ class RunMark:
     minor: int = 0
     due: float = 0.0
     mode: str = RefreshMode.KNOWN
+    deleted: int = 0
+    """Documents that left the index in it so far, of those that the guard of deletions counts."""
 
     @classmethod
     def at(cls, number: int, started: float, scope: str, place: CyclePlace) -> RunMark:
@@ -152,7 +154,7 @@ class StateStore(Protocol):
         """Return the keys of the URLs that the next new run forgets."""
 
     def end_run(self, run: RunMark) -> None:
-        """Store the end of a run (`finished`, `report`) durably."""
+        """Store how a run stands (`report`, `scope`, `deleted`), or its end (`finished`), durably."""
 
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""

@@ -106,6 +106,10 @@ def doubts(properties: RobotProperties) -> Iterator[Finding]:
         instead = "write the address of the proxy itself, as http://proxy.example.com:3128/"
         line = properties.lines.get("auto-proxy", 0)
         yield Finding(properties.file, line, "auto-proxy", problem, instead, False)
+    elif address and not properties.is_set("proxy-type"):
+        line = properties.lines.get("auto-proxy", 0)
+        problem = "has no effect: proxy-type is not given, and `direct` then"
+        yield Finding(properties.file, line, "auto-proxy", problem, "write proxy-type=manual", False)
     elif properties["proxy-type"] != "direct" and not address:
         line = properties.lines.get("proxy-type", 0)
         yield Finding(

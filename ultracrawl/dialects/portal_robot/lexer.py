@@ -9,8 +9,9 @@ a warning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ultracrawl.model import Finding
 
@@ -19,6 +20,8 @@ LONGEST_LINE = 100_000
 
 _PAIR = re.compile(r"[^\s=\"<>#]+=")
 _TOKEN = re.compile(r'(?P<name>[^\s="]+)(?P<equals>=?)|(?P<junk>[="])')
+_QUOTE = re.compile(r'\\[\\"]|"')
+_BEFORE_STAR = re.compile(r"\\+(?=\*)")
 _BARE = re.compile(r"[^\s]*")
 _OPENING = re.compile(r"<\s*(?P<kind>[A-Za-z][\w-]*)")
 _CLOSING = re.compile(r"</\s*(?P<kind>[A-Za-z][\w-]*)\s*>?\s*\Z")
@@ -37,11 +40,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A word with its pairs (`Data fn=filter-by-exact src=type deny=text/plain`); the word may be empty."""
+    """A word with its pairs (`Data fn=filter-by-exact src=type deny=text/plain`); the word may be empty.
+
+    `end` is the last line that something of it stands in.
+    """
 
     word: str
     parameters: tuple[Parameter, ...]
     line: int
+    end: int = 0
 
     def get(self, name: str) -> str | None:
         """Return the value of the first pair of this name."""
@@ -50,12 +57,16 @@ class Directive:
 
 @dataclass(slots=True)
 class Block:
-    """`<Kind name=value ...>` and the directives up to `</Kind>`; `kind` is in lower case."""
+    """`<Kind name=value ...>` and the directives up to `</Kind>`; `kind` is in lower case.
+
+    `end` is the line of `</Kind>`, 0 without one.
+    """
 
     kind: str
     parameters: tuple[Parameter, ...]
     line: int
     directives: list[Directive] = field(default_factory=list)
+    end: int = 0
 
     def get(self, name: str) -> str | None:
         """Return the value of the first pair of this name in the header."""
@@ -76,16 +87,24 @@ class ConfigText:
         self.findings.append(Finding(self.file, line, key, problem, instead, fatal))
 
 
-class _Line(list[tuple[int, str]]):
-    """A logical line: pieces of text and the physical lines that they stand in."""
+class _Piece(NamedTuple):
+    """What of a logical line stands in one physical line; `goes_on`: a backslash ended it."""
+
+    number: int
+    text: str
+    goes_on: bool = False
+
+
+class _Line(list[_Piece]):
+    """A logical line: its pieces."""
 
     @property
     def number(self) -> int:
-        return self[0][0]
+        return self[0].number
 
     @property
     def head(self) -> str:
-        return self[0][1].lstrip()
+        return self[0].text.lstrip()
 
 
 def read_text(text: str, file: str, words: Iterable[str]) -> ConfigText:
@@ -128,15 +147,15 @@ def _logical_lines(text: str, words: set[str]) -> Iterator[_Line]:
             yield current
             current = _Line()
         goes_on = stripped.endswith("\\")
-        current.append((number, stripped.rstrip("\\") if goes_on else line))
+        current.append(_Piece(number, stripped.rstrip("\\") if goes_on else line, goes_on))
     if current:
         yield current
 
 
 def _continues(line: str, words: set[str]) -> bool:
-    stripped = line.lstrip()
-    if stripped.startswith("<"):
-        return False
+    stripped = line.strip()
+    if stripped.startswith("<") or stripped == ">":
+        return stripped == ">"  # the end of a header
     first = stripped.split(None, 1)[0]
     if _PAIR.match(first):
         return True
@@ -158,12 +177,15 @@ def _open(line: _Line, block: Block | None, result: ConfigText) -> Block | None:
             line.number, "block", "a `<` that begins no block", "write for example <Filter name=...>"
         )
         return _begin(Block("", (), line.number), result)
-    rest = _Line([(line.number, line.head[opening.end() :]), *line[1:]])
-    last, text = rest[-1]
+    rest = _Line([line[0]._replace(text=line.head[opening.end() :]), *line[1:]])
+    text = rest[-1].text
     header = _CLOSED_AT_ONCE.sub(">", text)
-    rest[-1] = (last, header)
+    rest[-1] = rest[-1]._replace(text=header)
     begun = _begin(Block(opening["kind"].lower(), _header_pairs(rest, result), line.number), result)
-    return begun if header == text else None
+    if header == text:
+        return begun
+    begun.end = rest[-1].number
+    return None
 
 
 def _begin(block: Block, result: ConfigText) -> Block:
@@ -172,11 +194,9 @@ def _begin(block: Block, result: ConfigText) -> Block:
 
 
 def _header_pairs(line: _Line, result: ConfigText) -> tuple[Parameter, ...]:
-    last, text = line[-1]
-    body = text.rstrip()
-    closed = body.endswith(">")
-    if closed:
-        line[-1] = (last, body[:-1])
+    body = line[-1].text.rstrip()
+    if body.endswith(">"):
+        line[-1] = line[-1]._replace(text=body[:-1])
     return tuple(_pairs(line, result, in_header=True))
 
 
@@ -185,7 +205,9 @@ def _close(line: _Line, block: Block | None, result: ConfigText) -> None:
     kind = closing["kind"].lower() if closing else ""
     if block is None:
         result.blame(line.number, kind or "block", "nothing is open here", "remove the line")
-    elif kind != block.kind:
+        return
+    block.end = line.number
+    if kind != block.kind:
         problem = f"</{kind}> ends a block <{block.kind}> (line {block.line})"
         result.blame(line.number, block.kind, problem, f"write </{block.kind}>")
 
@@ -195,22 +217,21 @@ def _take(line: _Line, block: Block | None, result: ConfigText) -> None:
     first = line.head.partition(" ")[0].partition("\t")[0]
     if "=" not in first and not first.startswith('"'):
         word = first
-        line[0] = (line.number, line.head[len(first) :])
+        line[0] = line[0]._replace(text=line.head[len(first) :])
     parameters = tuple(_pairs(line, result))
     target = result.directives if block is None else block.directives
-    target.append(Directive(word, parameters, line.number))
+    target.append(Directive(word, parameters, line.number, line[-1].number))
 
 
 # ---- pairs
 
 
-def _pairs(
-    line: Sequence[tuple[int, str]], result: ConfigText, *, in_header: bool = False
-) -> Iterator[Parameter]:
-    if sum(len(text) for _, text in line) > LONGEST_LINE:
-        result.blame(line[0][0], "line", f"longer than {LONGEST_LINE} characters", "split it")
+def _pairs(line: _Line, result: ConfigText, *, in_header: bool = False) -> Iterator[Parameter]:
+    if sum(len(piece.text) for piece in line) > LONGEST_LINE:
+        result.blame(line.number, "line", f"longer than {LONGEST_LINE} characters", "split it")
         return
-    for number, text in line:
+    pieces = ((piece.number, piece.text) for piece in line)
+    for number, text in pieces if in_header else _with_whole_values(line):
         at = 0
         while at < len(text):
             if text[at].isspace():
@@ -221,6 +242,22 @@ def _pairs(
                 yield pair
 
 
+def _with_whole_values(line: _Line) -> Iterator[tuple[int, str]]:
+    """Yield line numbers and texts; a quoted value that goes on behind a backslash is made whole."""
+    open_parts: list[str] = []
+    number, quotes = line.number, 0
+    for piece in line:
+        if not open_parts:
+            number, quotes = piece.number, 0
+        open_parts.append(piece.text.lstrip() if open_parts else piece.text)
+        quotes += _QUOTE.findall(piece.text).count('"')
+        if not (piece.goes_on and quotes % 2):
+            yield number, "".join(open_parts)
+            open_parts = []
+    if open_parts:
+        yield number, "".join(open_parts)
+
+
 def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) -> tuple[Parameter | None, int]:
     token = _TOKEN.match(text, at)
     if token is None or token["junk"]:
@@ -228,6 +265,10 @@ def _pair(text: str, at: int, line: int, result: ConfigText, in_header: bool) ->
         result.blame(line, "parameter", problem, "write name=value", fatal=not in_header)
         return None, len(text)
     name, at = token["name"], token.end()
+    if name.startswith("#"):
+        problem = "a comment behind other text"
+        result.blame(line, "comment", problem, "write it on a line of its own", fatal=not in_header)
+        return None, len(text)
     if not token["equals"]:
         return _lonely(name, line, result, in_header), at
     if text.startswith('"', at):
@@ -252,17 +293,22 @@ def _lonely(name: str, line: int, result: ConfigText, in_header: bool) -> Parame
 
 
 def _quoted(text: str, at: int, line: int, name: str, result: ConfigText, in_header: bool) -> tuple[str, int]:
-    """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash."""
+    """Read up to the closing quote; a backslash stands for itself except before a quote or a backslash.
+
+    Backslashes ahead of a star are a way to write "anything" (R5), with quotes and without.
+    """
     parts: list[str] = []
     while at < len(text):
         char = text[at]
         if char == '"':
             return "".join(parts), at + 1
-        if char == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
+        if anything := _BEFORE_STAR.match(text, at):
+            char = anything[0]
+        elif char == "\\" and text[at + 1 : at + 2] in ('"', "\\"):
             char = text[at + 1]
             at += 1
         parts.append(char)
-        at += 1
+        at += len(char)
     instead = 'add a quote (") behind the value'
     result.blame(line, name, "the quote is not closed", instead, fatal=not in_header)
     return "".join(parts).rstrip(), at

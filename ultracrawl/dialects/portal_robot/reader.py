@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ultracrawl import __version__
 from ultracrawl.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
+from ultracrawl.dialects.portal_robot.file_text import read_file
 from ultracrawl.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.properties import RobotProperties, read_properties
@@ -27,6 +28,7 @@ from ultracrawl.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.model import Finding
 from ultracrawl.sources import DataSource, Loaded
 from ultracrawl.sources.project import DefinitionHead, make_project
+from ultracrawl.sources.wording import explain
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 DATA = "robot"
@@ -45,6 +47,25 @@ FIELDS = {
 }
 """Fields of descriptions beside the usual ones, and the search attributes that hold them."""
 
+_PROPERTY_OF = {
+    "user_agent": "user-agent",
+    "headers.From": "email",
+    "headers.Referer": "referer",
+    "start_urls": "start",
+    "authentication": "password",
+    "ftp": "password",
+    "ftp.email": "email",
+    "proxy": "auto-proxy",
+    "politeness.delay": "server-delay",
+    "politeness.concurrency": "site-max-concurrent",
+    "limits.timeout": "connect-timeout",
+    "limits.max_size": "max-filesize-kb",
+    "conversion": "convert-timeout",
+    "completion.command": "cmd-hook",
+    "completion.programs": "bindir",
+    "settings": "max-concurrent",
+}
+"""Options of a source, and the properties that they come from."""
 _TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
 
 
@@ -89,10 +110,8 @@ def read_robot(location: str | Path) -> Loaded:
     try:
         source = DataSource(**source_options(files))
     except ValidationError as error:
-        findings = [
-            Finding(str(location), 0, ".".join(map(str, one["loc"])), one["msg"], "correct it")
-            for one in error.errors()
-        ]
+        mistakes = explain(error, DataSource)
+        findings = [_mistake(files, ".".join(map(str, path)), *told) for path, *told in mistakes]
         return Loaded(None, (*files.findings, *findings))
     base = files.instance / (files.properties["robot-state-dir"] or DATA)
     head = DefinitionHead.model_validate(
@@ -105,13 +124,21 @@ def read_robot(location: str | Path) -> Loaded:
     return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
 
 
+def _mistake(files: RobotFiles, option: str, problem: str, instead: str) -> Finding:
+    """Return what is wrong with an option of a source as a mistake in the property that it comes from."""
+    known = [name for name in _PROPERTY_OF if f"{option}.".startswith(f"{name}.")]
+    key = _PROPERTY_OF[max(known, key=len)] if known else option
+    return Finding(str(files.location), files.properties.lines.get(key, 0), key, problem, instead)
+
+
 def read_files(location: Path) -> RobotFiles:
     """Read the four files; the other three lie beside `robot.conf`."""
-    text = _text(location)
-    if isinstance(text, Finding):
-        return RobotFiles(location, RobotProperties(str(location)), findings=[text])
+    findings: list[Finding] = []
+    text = _text(location, findings)
+    if text is None:
+        return RobotFiles(location, RobotProperties(str(location)), findings=findings)
     properties, read = read_properties(text, str(location))
-    files = RobotFiles(location, properties, findings=[*read.findings, *doubts(properties)])
+    files = RobotFiles(location, properties, findings=[*findings, *read.findings, *doubts(properties)])
     files.together = frozenset(block.kind for block in read.blocks)
     _read_rules(files)
     _read_classification(files)
@@ -122,9 +149,8 @@ def read_files(location: Path) -> RobotFiles:
 
 def _read_filters(files: RobotFiles) -> None:
     path = files.path_of(FILTER_FILE, FILTER)
-    text = _text(path)
-    if isinstance(text, Finding):
-        files.findings.append(text)
+    text = _text(path, files.findings)
+    if text is None:
         return
     files.filters = read_filters(text, str(path))
     _compile_filters(files, files.filters)
@@ -134,7 +160,7 @@ def _read_filters(files: RobotFiles) -> None:
 def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
     """Compile both filters for their mistakes only."""
     robot = Robot(
-        read=lambda path: (files.instance / path).read_text(encoding="utf-8"),
+        read=lambda path: read_file(files.instance / path).text,
         load_rules=lambda path: rules_at(files.instance / path),
         has_summarizers=True,
     )
@@ -144,16 +170,15 @@ def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
 
 def rules_at(path: Path) -> Rules:
     """Return the rules of a file, without a word about what is wrong with it. Raises `OSError`."""
-    return read_rules(path.read_text(encoding="utf-8"), str(path))[0].compiled()
+    return read_rules(read_file(path).text, str(path))[0].compiled()
 
 
 def _read_rules(files: RobotFiles) -> None:
     path = files.path_of(RULES_FILE, RULE_BLOCKS)
     if not path.exists() and files.properties["start"]:
         return  # an older robot, whose starting points are elsewhere; filters that need the file say so
-    text = _text(path)
-    if isinstance(text, Finding):
-        files.findings.append(text)
+    text = _text(path, files.findings)
+    if text is None:
         return
     files.rules, read = read_rules(text, str(path))
     files.findings += read.findings
@@ -163,19 +188,21 @@ def _read_classification(files: RobotFiles) -> None:
     path = files.location.with_name(CLASSIFICATION_FILE)
     if not path.exists():
         return
-    text = _text(path)
-    files.findings += (
-        [text] if isinstance(text, Finding) else read_classification(text, str(path))[1].findings
-    )
+    text = _text(path, files.findings)
+    if text is not None:
+        files.findings += read_classification(text, str(path))[1].findings
 
 
-def _text(path: Path) -> str | Finding:
+def _text(path: Path, findings: list[Finding]) -> str | None:
+    """Return the text of a file, None if it cannot be read; what is to be said of it goes to `findings`."""
     try:
-        return path.read_text(encoding="utf-8")
+        file = read_file(path)
     except OSError as error:
-        return Finding(str(path), 0, "file", f"cannot be read: {error.strerror}", "put it beside robot.conf")
-    except UnicodeDecodeError as error:
-        return Finding(str(path), 0, "file", f"is no UTF-8 text (byte {error.start})", "save it as UTF-8")
+        problem = f"cannot be read: {error.strerror}"
+        findings.append(Finding(str(path), 0, "file", problem, "put it beside robot.conf"))
+        return None
+    findings += file.doubts
+    return file.text
 
 
 def source_options(files: RobotFiles) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -40,6 +41,7 @@ _LINE_KEYS = {
     "use": ("rule", "enable"),
     "classify": ("source", "by", "string", "category"),
 }
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
 _BEHAVIORS = {"exclude": False, "include": True}
 
 
@@ -97,14 +99,15 @@ class _Reader:
             self.wrong(one.line, name, f"`{value}` is not on or off", "write on or off")
         return SWITCHES.get(value.lower(), default)
 
-    def number(self, one: Block | Directive, name: str, least: int) -> int | None:
+    def number(self, one: Block | Directive, name: str, least: int, most: int = 10**9) -> int | None:
         value = one.get(name)
         if value is None:
             return None
         digits = value.removeprefix("-")
-        if digits.isascii() and digits.isdigit() and len(digits) < 10 and int(value) >= least:
+        if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(value) <= most:
             return int(value)
-        self.wrong(one.line, name, f"`{value}` is not a whole number, {least} or more", "write a number")
+        bounds = f"{least} or more" if most == 10**9 else f"{least} to {most}"
+        self.wrong(one.line, name, f"`{value}` is not a whole number, {bounds}", "write a number")
         return None
 
     def choice(self, one: Block | Directive, name: str, choices: Iterable[str], default: str) -> str:
@@ -184,6 +187,9 @@ def _match(one: Directive, reader: _Reader, sources: Iterable[str], of: str) -> 
         )
         return None
     by = By(reader.choice(one, "by", [kind.value for kind in By], By.IS.value))
+    if one.get("string") is None:
+        reader.wrong(one.line, "string", f"{one.word} lacks string", "add string=TEXT")
+        return None
     match = Match(source, by, one.get("string") or "", one.line)
     try:
         match.compiled()
@@ -212,10 +218,16 @@ def _site(block: Block, reader: _Reader) -> SiteDefinition:
         name,
         kind,
         reader.switch(block),
-        tuple(hosts) or (SiteHost(name),),
+        tuple(hosts) or (_own_host(name),),
         tuple(starts) or (StartingPoint(f"http://{name}/"),),
         tuple(uses),
     )
+
+
+def _own_host(name: str) -> SiteHost:
+    """Return the host of a site that names none: its name, which may end in a port."""
+    host, colon, port = name.rpartition(":")
+    return SiteHost(host, int(port)) if colon and _PORT.fullmatch(port) else SiteHost(name)
 
 
 def _host(one: Directive, reader: _Reader) -> SiteHost:
@@ -226,7 +238,7 @@ def _host(one: Directive, reader: _Reader) -> SiteHost:
             reader.wrong(
                 one.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
             )
-    port = reader.number(one, "port", 1)
+    port = reader.number(one, "port", 1, 65535)
     return SiteHost(reader.needed(one, "name", "Host").lower(), port, protocols)
 
 

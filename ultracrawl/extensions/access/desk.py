@@ -13,7 +13,7 @@ from ultracrawl.extensions.access.authenticator import Authenticator
 from ultracrawl.extensions.access.cookie_jars import CookieJars
 from ultracrawl.extensions.access.login_desk import LoginDesk, cookie_group
 from ultracrawl.extensions.access.ntlm import ntlm_installed
-from ultracrawl.extensions.access.outgoing import Send
+from ultracrawl.extensions.access.outgoing import BARE, Send
 from ultracrawl.extensions.access.proxy_desk import ProxyDesk
 from ultracrawl.extensions.access.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.sources.compilation.access import (
@@ -49,7 +49,10 @@ class AccessDesk:
         source = session.source
         secrets = SecretReader(os.environ, session.project.key_file)
         own = session.rules.own
-        self._layers: list[Layer] = []
+        self._proofs: list[Layer] = []
+        """What says who asks, outermost first."""
+        self._ways: list[Layer] = []
+        """What every request passes on its way."""
         self.certificates = compile_certificates(source, own, secrets)
         """The client certificate of each https site, by host and port."""
         self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
@@ -58,11 +61,11 @@ class AccessDesk:
         lasting = frozenset(map(cookie_group, logins))
         jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
         if logins:
-            self._layers.append(LoginDesk(logins, session.rules.headers, jars, session.note))
+            self._proofs.append(LoginDesk(logins, session.rules.headers, jars, session.note))
         if source.site_headers:
-            self._layers.append(SiteHeaders(compile_site_headers(source, secrets)))
+            self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
-            self._layers.append(jars)
+            self._proofs.append(jars)
         if (
             any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
             and not ntlm_installed()
@@ -70,20 +73,32 @@ class AccessDesk:
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication:
             book = compile_credentials(source, own, secrets)
-            self._layers.append(Authenticator(book, session.note))
+            self._proofs.append(Authenticator(book, session.note))
         if self.certificates:
-            self._layers.append(SiteCertificates(self.certificates))
+            self._proofs.append(SiteCertificates(self.certificates))
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
-            self._layers.append(ProxyDesk(roster, bypass, session.rules.addresses))
+            self._ways.append(ProxyDesk(roster, bypass, session.rules.addresses))
         if session.logs.events.headers is not None:
-            self._layers.append(session.logs.events.headers)
+            self._ways.append(session.logs.events.headers)
 
     def around(self, send: Send) -> Send:
         """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
-        for layer in reversed(self._layers):
-            send = partial(layer.fetch, send=send)
-        return send
+        bare = _through(self._ways, send)
+        if not self._proofs:
+            return bare
+        proven = _through(self._proofs, bare)
+
+        async def chosen(request: Request) -> Response:
+            return await (bare if BARE in request.meta else proven)(request)
+
+        return chosen
+
+
+def _through(layers: Sequence[Layer], send: Send) -> Send:
+    for layer in reversed(layers):
+        send = partial(layer.fetch, send=send)
+    return send
 
 
 def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], str | None]:

@@ -14,6 +14,8 @@ LANE = "ultracrawl_lane"
 """In the meta of a request: the name of the connection that it has to take; no other request takes that one."""
 FRESH = "ultracrawl_fresh"
 """In the meta of a request: whether the connection has to be a new one, whatever the method."""
+BARE = "ultracrawl_bare"
+"""In the meta of a request: it goes out with nothing that says who asks, because a stranger caused it."""
 REPEATABLE = frozenset({"GET", "HEAD"})
 """Methods of requests that may reach a server twice; others go out once, whatever becomes of the connection."""
 _LATENCY = "download_latency"

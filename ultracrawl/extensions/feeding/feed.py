@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-EAGER_SIZE = 1_000_000
-"""Bytes that are worth a commit while the index process has nothing else to do."""
+EAGER_SIZE = 2_500_000
+"""Bytes that are worth a commit while the index process has nothing else to do.
+
+Smaller ones cost more than they save: each writes its words anew, and the earlier a document went, the likelier other
+pages say something new of it later.
+"""
+PATIENCE = 10.0
+"""Seconds after which a tenth of that is worth one, too, so that a slow crawl can be searched soon."""
 KEYS_KEPT = 8
 """Segments whose keys are kept in memory; those of further ones are read again when their commit comes."""
 BEHIND = 2
@@ -35,11 +41,11 @@ _POLL_SECONDS = 0.02
 class IndexFeed:
     """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
 
-    A segment of the cache is handed over when it is full, when the indexes are idle and enough waits, when
-    its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra Search 6) not before it
-    is full or that old, and crawling stops meanwhile. It goes to all indexes of the source (`Outlets`). Its records are
-    marked indexed after the commit of the primary one; each index lets go of it after its own. An index that is paused
-    or cannot be written holds up neither the crawl nor the others.
+    A segment of the cache is handed over when it is full, when the indexes are idle and enough waits (less of it, if it
+    waits for long), when its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra
+    Search 6) not before it is full or that old, and crawling stops meanwhile. It goes to all indexes of the source
+    (`Outlets`). Its records are marked indexed after the commit of the primary one; each index lets go of it after its
+    own. An index that is paused or cannot be written holds up neither the crawl nor the others.
     """
 
     def __init__(
@@ -143,17 +149,27 @@ class IndexFeed:
         """Hand over what is due and take note of commits; called a few times a second."""
         self._look_at_pauses()
         self.collect()
-        size = self._cache.size
-        eager = not self._two_phases and size >= EAGER_SIZE and self._outlets.idle
-        if size >= self._cache.limit or eager or self._overdue:
+        if self._cache.size >= self._cache.limit or self._is_worth_it or self._overdue:
             self.drain()
 
     @property
+    def _is_worth_it(self) -> bool:
+        """Whether so much waits that indexes which have nothing else to do should get it."""
+        size = self._cache.size
+        if self._two_phases or size < EAGER_SIZE / 10:
+            return False
+        return (size >= EAGER_SIZE or self._waited >= PATIENCE) and self._outlets.idle
+
+    @property
     def _overdue(self) -> bool:
-        waited = bool(self._every and self._cache.size) and self._clock() - self._since >= (
-            self._every or 0.0
-        )
-        return waited and any(outlet.going for outlet in self._outlets.all)
+        if not self._every or not self._cache.size or self._waited < self._every:
+            return False
+        return any(outlet.going for outlet in self._outlets.all)
+
+    @property
+    def _waited(self) -> float:
+        """How long the first change in the cache waits, in seconds."""
+        return self._clock() - self._since
 
     def _look_at_pauses(self) -> None:
         if self._pauses is None or not self._pauses.changed(self._clock()):

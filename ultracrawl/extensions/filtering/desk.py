@@ -6,9 +6,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.dialects.portal_robot.file_text import read_file
 from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.errors import UserError
@@ -19,7 +21,7 @@ from ultracrawl.filters.classification import Classifier
 from ultracrawl.filters.function import run
 from ultracrawl.filters.rules import UNLIMITED
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.urls import site_of
+from ultracrawl.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SUMMARIZER_SECONDS = 600.0
+PROGRAM_SECONDS = 600.0
+"""Seconds that a summarizer may take unless somebody says otherwise."""
 IP = "ip"
 """The field of a description that holds the address of its host."""
 VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
@@ -61,11 +64,18 @@ class Filtered:
 
 
 class Filtering:
-    """Two compiled filters and what they share. Raises `DefinitionError` or `UserError` if they cannot be used."""
+    """Two compiled filters and what they share; a program that they run may take `seconds`.
 
-    def __init__(self, section: FiltersSection, clock: Callable[[], float]) -> None:
+    Raises `DefinitionError` or `UserError` if they cannot be used.
+    """
+
+    def __init__(
+        self, section: FiltersSection, clock: Callable[[], float], seconds: float = PROGRAM_SECONDS
+    ) -> None:
         self._section = section
+        self._seconds = seconds
         self._findings: list[Finding] = []
+        self._made_of = sha256()
         self.robot = self._robot(clock)
         text = self._filter_file()
         self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
@@ -119,6 +129,11 @@ class Filtering:
     def _programs(self) -> tuple[FilterProgram, FilterProgram]:
         return self.enumeration, self.generation
 
+    @property
+    def mark(self) -> str:
+        """A digest of the files that say how descriptions are made; filter rules are asked about every URL anyway."""
+        return self._made_of.hexdigest()
+
     # ---- resources
 
     @property
@@ -129,12 +144,13 @@ class Filtering:
     def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
         """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
         resource = Resource(url, depth, self.sources, address)
-        self.robot.count(site_of(url))
         views = [View(resource), View(resource)]
         passed = [
             view if self._run(program, Phase.METADATA, view) is Answer.PROCEED else None
             for program, view in zip(self._programs, views, strict=True)
         ]
+        if any(passed):
+            resource.number = self.robot.count(host_of(url))
         reasons = [view.reason for view in views]
         return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
 
@@ -197,7 +213,7 @@ class Filtering:
         return Robot(
             read=self._read,
             load_rules=load_rules,
-            summarize=lambda program, body: programs.summarize(program, body, SUMMARIZER_SECONDS),
+            summarize=lambda program, body: programs.summarize(program, body, self._seconds),
             has_summarizers=programs.has_summarizers,
             clock=lambda: datetime.fromtimestamp(clock(), UTC),
             log=logger.warning,
@@ -206,12 +222,17 @@ class Filtering:
         )
 
     def _read(self, path: str) -> str:
-        return (self._section.instance / path).read_text(encoding="utf-8")
+        return read_file(self._section.instance / path).text
+
+    def _text(self, path: Path) -> str:
+        text = _text(path)
+        self._made_of.update(sha256(text.encode()).digest())
+        return text
 
     def _filter_file(self) -> FilterFile:
         path = self._section.file
         assert path is not None, "a source without a file has no filters"
-        text = read_filters(_text(path), str(path))
+        text = read_filters(self._text(path), str(path))
         for module in self._section.modules:
             text.own.add_module(module)
         text.own.add(self._section.functions)
@@ -219,13 +240,13 @@ class Filtering:
 
     def _classification(self) -> Classifier:
         path = self._section.classification
-        rules, read = read_classification(_text(path), str(path)) if path else ([], None)
+        rules, read = read_classification(self._text(path), str(path)) if path else ([], None)
         self._findings += read.findings if read else []
         return Classifier(rules, self._section.max_classifications)
 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_file(path).text
+    except OSError as error:
         raise UserError(f"{path} cannot be read: {error}") from error

@@ -48,23 +48,26 @@ class Programs:
     def has_summarizers(self) -> bool:
         """Whether the folder of the Harvest programs is in the search path."""
         home = os.environ.get("HARVEST_HOME")
-        return home is not None and str(Path(home) / GATHERER) in self.path.split(os.pathsep)
+        folders = map(os.path.normpath, self.path.split(os.pathsep))
+        return home is not None and os.path.normpath(Path(home) / GATHERER) in folders
 
     def summarize(self, program: str, body: bytes, seconds: float) -> str:
-        """Run a summarizer on a body and return what it prints. Raises `OSError`."""
-        found = self._found(program)
+        """Run a summarizer on a body and return what it prints; it is ended as `run` does it. Raises `OSError`."""
+        process = subprocess.Popen(
+            [self._found(program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self.environment,
+            start_new_session=True,
+        )
         try:
-            done = subprocess.run(
-                [found],
-                input=body,
-                capture_output=True,
-                timeout=seconds,
-                check=True,
-                env=self.environment,
-            )
-        except subprocess.SubprocessError as error:
-            raise OSError(str(error)) from error
-        return done.stdout.decode("utf-8", "replace")
+            printed, _ = process.communicate(body, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise OSError(str(Finished(_end(process), timed_out=True))) from None
+        if process.returncode:
+            raise OSError(str(Finished(process.returncode)))
+        return printed.decode("utf-8", "replace")
 
     def run(self, command: Sequence[str], seconds: float, more: Mapping[str, str]) -> Finished:
         """Run a command to its end, at most so long; it and all that it started are ended then. Raises `OSError`."""

@@ -53,6 +53,8 @@ class PartRequest:
 
     url: str
     kind: str
+    asker: str
+    """The URL of the document that asks."""
     headers: dict[str, str] = field(repr=False)
 
 
@@ -209,7 +211,9 @@ class _Opened:
             else:
                 self._begun, found = True, self._answer
         elif request.method == "GET" and request.resource_type in _WANTED:
-            found = await self._fetch(PartRequest(request.url, request.resource_type, request.headers))
+            found = await self._fetch(
+                PartRequest(request.url, request.resource_type, request.frame.url, request.headers)
+            )
         with suppress(Exception):  # the page may have been closed meanwhile
             if found is None:
                 await route.abort("blockedbyclient")

@@ -15,6 +15,8 @@ from scrapy.exceptions import DownloadFailedError, IgnoreRequest
 from ultracrawl.boundary.matcher import UriTable
 from ultracrawl.boundary.rules import Action, UriRule
 from ultracrawl.content import AnswerHead
+from ultracrawl.extensions.access.outgoing import BARE
+from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.javascript.browser import (
     Browser,
@@ -24,9 +26,11 @@ from ultracrawl.extensions.javascript.browser import (
     Rendered,
     browser_program,
 )
+from ultracrawl.extensions.javascript.origins import Asker
 from ultracrawl.model import LinkKind
 from ultracrawl.model.page import Link
 from ultracrawl.urls import host_of, site_of
+from ultracrawl.urls.parts import split
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -47,7 +51,7 @@ _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 _NOT_PASSED = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
 )
-_ASKED_WITH = ("accept", "accept-language", "x-requested-with")
+_ASKED_WITH = ("accept", "accept-language", "x-requested-with", "origin")
 
 
 class RenderingDesk:
@@ -55,6 +59,7 @@ class RenderingDesk:
 
     The page itself is not asked for again. Its parts go through the download handler with its address guard, keep
     robots.txt, the schemes and the exclusions of the boundary, and wait for their turn; a refused part is missing.
+    Secrets go with parts from the page's own origin only, and scripts read answers of others as CORS lets them.
     """
 
     def __init__(self, session: CrawlSession) -> None:
@@ -66,7 +71,8 @@ class RenderingDesk:
         self._places = asyncio.Semaphore(self._section.pages)
         self._requests = asyncio.Semaphore(AT_ONCE)
         self._next: dict[str, float] = {}
-        self._scripts: dict[str, PartAnswer] = {}
+        self._scripts: dict[tuple[str, bool], PartAnswer] = {}
+        """By URL, and whether the page was of another origin."""
         self._browser: Browser | None = None
         if self.on:
             self._browser = Browser(browser_program(self._section.browser), session.source.user_agent)
@@ -131,43 +137,50 @@ class RenderingDesk:
 
     async def part(self, request: PartRequest) -> PartAnswer | None:
         """Return a part of a page, None if it is refused or cannot be had."""
-        kept = self._scripts.get(request.url) if request.kind == "script" else None
+        asker = Asker.of(request)
+        key = request.url, asker.is_foreign(request.url)
+        kept = self._scripts.get(key) if request.kind == "script" else None
         if kept is not None:
             return kept
-        answer = await self._follow(request)
+        answer = await self._follow(request, asker)
         if answer is not None and request.kind == "script" and answer.status == 200:
-            self._keep(request.url, answer)
+            self._keep(key, answer)
         return answer
 
-    def _keep(self, url: str, answer: PartAnswer) -> None:
-        self._scripts[url] = answer
+    def _keep(self, key: tuple[str, bool], answer: PartAnswer) -> None:
+        self._scripts[key] = answer
         while sum(len(one.body) for one in self._scripts.values()) > KEPT:
             del self._scripts[next(iter(self._scripts))]
 
-    async def _follow(self, request: PartRequest) -> PartAnswer | None:
-        url = request.url
+    async def _follow(self, request: PartRequest, asker: Asker) -> PartAnswer | None:
+        url, foreign = request.url, False
         for _ in range(_HOPS + 1):
-            response = await self._get(url, request.headers)
+            foreign = foreign or asker.is_foreign(url)
+            response = await self._get(url, request.headers, bare=foreign)
             if response is None:
                 return None
             location = header_of(response, "Location")
             if response.status not in _REDIRECTS or not location:
-                return _answer(response)
+                return _answer(response) if not foreign or asker.may_have(response) else None
             try:
                 url = urljoin(url, location)
             except ValueError:
                 return None
         return None
 
-    async def _get(self, written: str, headers: dict[str, str]) -> Response | None:
+    async def _get(self, written: str, headers: dict[str, str], *, bare: bool) -> Response | None:
         url = self._session.rules.url_policy.without_rewriting.canonical(written)
         if url is None or not url.startswith("http") or not await self._allowed(url):
+            return None
+        if bare and self._shows_certificate(url):
             return None
         async with self._requests:
             await self._turn(site_of(url))
             try:
-                return await self._session.crawler.engine.download_async(self._request(url, headers))
-            except (DownloadFailedError, IgnoreRequest, OSError) as error:
+                return await self._session.crawler.engine.download_async(
+                    self._request(url, headers, bare=bare)
+                )
+            except (DownloadFailedError, IgnoreRequest, LoginFailedError, OSError) as error:
                 logger.info("%s, a part of a page, was not got: %s", url, error)
                 return None
 
@@ -186,6 +199,11 @@ class RenderingDesk:
             known = await asyncio.shield(book.fetch(url))
         return not known.blocks(url)
 
+    def _shows_certificate(self, url: str) -> bool:
+        """Whether a client certificate would be shown; Scrapy's own handler knows no request without it."""
+        parts = split(url)
+        return parts.scheme == "https" and (parts.host, parts.port) in self._session.access.certificates
+
     async def _turn(self, site: str) -> None:
         now, delay = time.monotonic(), self._section.delay
         if delay is None:
@@ -196,7 +214,7 @@ class RenderingDesk:
         if at > now:
             await asyncio.sleep(at - now)
 
-    def _request(self, url: str, asked: dict[str, str]) -> Request:
+    def _request(self, url: str, asked: dict[str, str], *, bare: bool) -> Request:
         session = self._session
         grouping = session.rules.grouping
         headers = {**session.rules.headers, **{name: asked[name] for name in _ASKED_WITH if name in asked}}
@@ -205,6 +223,7 @@ class RenderingDesk:
             "download_timeout": min(session.source.limits.timeout, self._section.timeout),
             "handle_httpstatus_all": True,
             **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
+            **({BARE: True} if bare else {}),
         }
         return Request(url, headers=headers, meta=meta, dont_filter=True)
 

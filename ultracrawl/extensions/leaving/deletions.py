@@ -10,6 +10,7 @@ from dataclasses import replace
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.leaving.pending import approved, unpacked, without_document
 from ultracrawl.extensions.leaving.scope import is_outside
+from ultracrawl.extensions.recorder import FILTERED
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl.deletion import DeletionGuard
 from ultracrawl.state import StateStore
@@ -38,15 +39,20 @@ class Deletions:
         self._state = state
         self._feed = feed
         self._on_succession = on_succession
+        self.counted = 0
+        """Documents that `apply` let go and that count for the guard."""
 
     def candidates(self) -> list[UrlRecord]:
         """Return the records whose documents are to leave."""
         self._state.flush()
         return list(self._state.leaving_records())
 
-    def apply(self, guard: DeletionGuard, *, by_definition: bool = False, complete: bool = True) -> str:
+    def apply(
+        self, guard: DeletionGuard, *, by_definition: bool = False, complete: bool = True, before: int = 0
+    ) -> str:
         """Let all go, or none if they are too many; returns what to tell about it, empty if they went.
 
+        `before` documents went in earlier parts of the run, which count as well.
         `by_definition`: pages that are not indexed any more are so because the definition changed, and do not
         count for the guard. What the definition excludes always goes; while the run is not `complete`, only if its
         successor is there.
@@ -59,15 +65,17 @@ class Deletions:
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
-        indexed = self._state.counts().indexed
-        if guard.allows(len(counted), indexed):
+        indexed = self._state.counts().indexed + before
+        if not counted or guard.allows(len(counted) + before, indexed):
+            self.counted = len(counted)
             self.carry_out(leaving)
             return ""
         causes = Counter(record.leaving.partition(":")[0] for record in counted)
         told = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
+        earlier = f"{before:,} left earlier in this run, " if before else ""
         return (
             f"no document was deleted: {len(counted):,} of {indexed:,} are to leave the index at once ({told}), "
-            f"and the limit is {guard.limit(indexed):,}; "
+            f"{earlier}and the limit is {guard.limit(indexed):,}; "
             f"`ultracrawl approve-deletions {leaving[0].source}` lets them go"
         )
 
@@ -136,12 +144,17 @@ class Deletions:
                 self._state.successors.discard(key)
 
     def _suspicious(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
-        """Return those that count: not pages that moved, each to a document of its own, nor what has a successor."""
+        """Return those that count: not pages that moved, each to a document of its own, nor what has a successor.
+
+        What filters deny by the URL, before any fetch, is the word of the definition and not of a server.
+        """
         moved: set[int] = set()
         counted = []
         for record in leaving:
             target = self._target(record)
             if by_definition and record.outcome is UrlOutcome.NOT_INDEXED:
+                continue
+            if record.leaving.startswith(FILTERED):
                 continue
             if target and target not in moved:
                 moved.add(target)

@@ -18,7 +18,9 @@ OUTSIDE = "SCOPE"
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
 UNFOLLOWED = ".unfollowed"
-"""End of the mark of a run that left links: crawling mode `index-only`, or refresh-only mode."""
+"""End of the mark of a run that left links, because of the crawling mode `index-only`."""
+KEPT_OUT = ".kept-out"
+"""End of the mark of a run that left links for a while: it was in refresh-only mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,18 @@ def definition_mark(rules: CompiledSource) -> str:
 
 def with_links_left(mark: str) -> str:
     """Return the mark of a run that left links which a later run is to find."""
-    return mark.removesuffix(UNFOLLOWED) + UNFOLLOWED
+    return mark.removesuffix(KEPT_OUT) + KEPT_OUT
+
+
+def mark_of_next(latest: RunMark | None, rules: CompiledSource, *, closed: bool) -> str:
+    """Return the mark of the run that begins now; that of `latest` if it goes on by the same definition.
+
+    Links that were left for a while are looked for by the first run that may take them (not `closed`).
+    """
+    mark = definition_mark(rules)
+    if latest is not None and latest.scope == with_links_left(mark) and (closed or not latest.finished):
+        return latest.scope
+    return mark
 
 
 def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool = False) -> Change:
@@ -56,7 +69,7 @@ def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool 
     """
     if before is None:
         return NO_CHANGE
-    mark = before.scope.removesuffix(UNFOLLOWED)
+    mark = before.scope.removesuffix(KEPT_OUT).removesuffix(UNFOLLOWED)
     scope, _, recipe = mark.partition(".")
     has_links_left = mark != before.scope and rules.follows_links and not closed
     return Change(scope != rules.scope or has_links_left, recipe != rules.recipe)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl.boundary import UrlRewriter
-from ultracrawl.extensions.leaving.scope import NO_CHANGE, Change, ScopeCheck, change_since, definition_mark
+from ultracrawl.extensions.leaving.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
 from ultracrawl.model import UrlOutcome
 from ultracrawl.recrawl import RefreshMode
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import StateStore
 from ultracrawl.urls import url_key
+
+Judge = Callable[[str, int], str]
+"""Asks filters about a URL."""
 
 
 @dataclass(slots=True)
@@ -30,6 +33,8 @@ class Forecast:
     """Known URLs that would leave, by rule."""
     deleted: int = 0
     """Documents among them that would leave the index."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Further documents that would leave because filters deny their URLs, by filter."""
     forgotten: int = 0
     """URLs that were gone several times and that nothing links to."""
     start_urls: list[str] = field(default_factory=list)
@@ -56,6 +61,8 @@ class Forecast:
             "dropped": self.dropped.total(),
             "dropped_by": dict(self.dropped.most_common()),
             "deleted": self.deleted,
+            "left_out": self.left_out.total(),
+            "left_out_by": dict(self.left_out.most_common()),
             "forgotten": self.forgotten,
             "stays": self.stays,
             "start_urls_added": self.start_urls,
@@ -70,10 +77,21 @@ def forecast(
     rewriter: UrlRewriter | None,
     source: DataSource,
     now: float,
+    *,
+    closed: bool = False,
+    judge: Judge | None = None,
 ) -> Forecast:
-    """Work out how a run that begins now would begin; `state` is None for a source that was never crawled."""
+    """Work out how a run that begins now would begin; `state` is None for a source that was never crawled.
+
+    `closed`: it asks only for what it knows. `judge` asks the filters of the source about a URL that is known at a
+    depth; it returns the one that gives it no description, or nothing.
+    """
     result = Forecast(rules.name)
-    leaving = _known(result, state, rules, rewriter, source, now) if state is not None else set[int]()
+    leaving = set[int]()
+    if state is not None:
+        leaving = _known(result, state, rules, rewriter, source, now, closed=closed)
+        if judge is not None and not result.resumes:
+            result.left_out.update(_left_out(state, judge, leaving))
     for url in rules.seeds:
         key = url_key(url)
         if state is not None and key not in leaving and state.lookup([key]):
@@ -94,14 +112,17 @@ def _known(
     rewriter: UrlRewriter | None,
     source: DataSource,
     now: float,
+    *,
+    closed: bool,
 ) -> set[int]:
     """Fill in what becomes of the known URLs; returns the keys of those that would leave."""
     latest, *earlier = [*state.runs(2), None]
     if latest is None:
         return set()
     is_over = source.refresh.rule.is_over(latest.place, now)
-    result.resumes = not latest.finished and latest.scope == definition_mark(rules) and not is_over
-    result.change = change_since(earlier[0] if result.resumes else latest, rules)
+    same = latest.scope == mark_of_next(latest, rules, closed=closed)
+    result.resumes = not latest.finished and same and not is_over
+    result.change = change_since(earlier[0] if result.resumes else latest, rules, closed=closed)
     result.known = state.counts().known
     leaving = set[int]() if result.resumes else state.orphans()
     result.forgotten = len(leaving)
@@ -115,6 +136,14 @@ def _known(
     waiting = {key for key in _waiting(state) if key not in leaving}
     result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)
     return leaving
+
+
+def _left_out(state: StateStore, judge: Judge, leaving: Container[int]) -> Iterator[str]:
+    for record in state.records():
+        if record.searchable and not record.leaving and url_key(record.url) not in leaving:
+            refusal = judge(record.url, record.depth)
+            if refusal:
+                yield refusal
 
 
 def _begins_with(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ultracrawl.extensions.leaving.scope import mark_of_next
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.recrawl import CyclePlace, RefreshMode, ScoreParts
 from ultracrawl.sources import CompiledSource, DataSource
@@ -103,11 +104,24 @@ def iso(seconds: float) -> str | None:
 
 
 class QueueViewer:
-    """Looks at a state store; changes nothing. Times are seconds since the epoch."""
+    """Looks at a state store; changes nothing. Times are seconds since the epoch.
 
-    def __init__(self, state: SqliteState, source: DataSource, rules: CompiledSource, now: float) -> None:
+    `closed`: a run that begins now asks only for what it knows already.
+    """
+
+    def __init__(
+        self,
+        state: SqliteState,
+        source: DataSource,
+        rules: CompiledSource,
+        now: float,
+        *,
+        closed: bool = False,
+    ) -> None:
         self._state = state
         self._source = source
+        self._rules = rules
+        self._closed = closed
         self._seeds = rules.seeds
         self._now = now
         self._chooser = AdaptiveChooser(state, source, lambda: now)
@@ -121,13 +135,16 @@ class QueueViewer:
             view.urls = [DueUrl(url, "", 0, START, 0.0, 0) for url in self._seeds[:limit]]
             return view
         self._state.revisits.cycle = latest.cycle
-        view.cycle, view.minor, view.due = latest.cycle, latest.minor, refresh.rule.next_due(latest.place)
+        view.cycle, view.minor = latest.cycle, latest.minor
+        view.due = refresh.rule.next_due(latest.place, self._now)
         view.waiting = self._state.outlook.number_waiting()
-        view.resumes = not latest.finished and not refresh.rule.is_over(latest.place, self._now)
+        same = latest.scope == mark_of_next(latest, self._rules, closed=self._closed)
+        view.resumes = same and not latest.finished and not refresh.rule.is_over(latest.place, self._now)
         if view.resumes:
             view.urls = self._waiting(limit, latest.place)
         else:
-            following = refresh.rule.following(latest.place, self._now, nothing_stored=False)
+            rule = refresh.rule if same else refresh.rule.for_everything
+            following = rule.following(latest.place, self._now, nothing_stored=False)
             view.urls = self._next(limit, following.mode)
         view.orphans, view.orphans_are = self._orphans(limit)
         return view

@@ -34,11 +34,11 @@ class SiteOutlook:
         """Why it is not asked now; empty if it could be."""
         if self.given_up:
             return f"given up in run {self.row.given_up}"
+        if not self.queued:
+            return "nothing of it waits"
         if self.suspended_until:
             return "suspended by variable_delay"
-        if self.row.next_at > self.now:
-            return self.row.why
-        return "" if self.queued else "nothing of it waits"
+        return self.row.why if self.row.next_at > self.now else ""
 
     @property
     def next_at(self) -> float | None:

@@ -86,7 +86,14 @@ def _delete(session: CrawlSession) -> None:
     guard = DeletionGuard(section.percent, section.always)
     deletions = Deletions(session.state, session.feed, session.duplicates.recount)
     complete = not session.report.interrupted and not _unfinished(session)
-    problem = deletions.apply(guard, by_definition=session.remade, complete=complete)
+    run = session.run
+    problem = deletions.apply(
+        guard, by_definition=session.remade, complete=complete, before=0 if session.replay else run.deleted
+    )
+    if deletions.counted and not session.replay:
+        session.flush()
+        session.run = replace(run, deleted=run.deleted + deletions.counted)
+        session.state.end_run(session.run)
     if problem:
         session.report.problems.append(problem)
         logger.warning(problem)

@@ -15,6 +15,8 @@ from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
+    from ultracrawl.sources import LimitsSection
+    from ultracrawl.state import StateStore
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +120,16 @@ class RunLimits:
     def _tell(self) -> None:
         for callback in self.on_change:
             callback()
+
+
+def keeps_new_out(limits: LimitsSection, state: StateStore, folder: Path) -> bool:
+    """Return whether a run that begins now asks only for what it knows already; `folder` is that of the state."""
+    documents = SlackLimit(limits.documents, limits.documents_slack)
+    disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+    return bool(
+        (documents.limit and documents.update(state.counts().documents))
+        or (disk.limit and disk.update(_free_percent(folder)))
+    )
 
 
 def _free_percent(path: Path) -> float:

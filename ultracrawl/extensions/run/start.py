@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.extensions.leaving.scope import definition_mark
+from ultracrawl.extensions.leaving.scope import mark_of_next
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser, is_adaptive
+from ultracrawl.extensions.run.limits import keeps_new_out
 from ultracrawl.state import QueueStart, RunMark
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
     rule = rule.for_everything if session.force else rule
     levels = session.rules.levels
     start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
-    run, resumed = session.state.begin_run(now, definition_mark(session.rules), start)
+    latest = next(iter(session.state.runs(1)), None)
+    closed = keeps_new_out(session.source.limits, session.state, session.project.state.path)
+    mark = mark_of_next(latest, session.rules, closed=closed)
+    run, resumed = session.state.begin_run(now, mark, start)
     if is_adaptive(run.mode):
         session.chooser = chooser
         if resumed:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
@@ -67,7 +66,7 @@ class RobotsBook:
     def ready(self, url: str) -> bool:
         """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
         policy = self._session.rules.robots
-        if not policy.obey:
+        if not policy.needed:
             return True
         copy = self._copies.get(origin_of(self.asked_at(url)))
         if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
@@ -162,9 +161,5 @@ def _site(url: str) -> str:
 
 
 def _target(url: str, location: bytes) -> str:
-    """Return where a redirect leads; empty for what is no web address."""
-    try:
-        target = urljoin(url, location.decode("latin-1"))
-    except ValueError:
-        return ""
-    return target if target.startswith(("http://", "https://")) else ""
+    """Return where a redirect leads, in the form that addresses and secrets are judged by; empty for no web address."""
+    return _FORM.canonical(location.decode("utf-8", "replace"), url) or ""

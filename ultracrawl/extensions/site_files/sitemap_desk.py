@@ -79,6 +79,8 @@ class SitemapDesk:
         self._session = session
         self._section = session.source.sitemaps
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
+        self.discovers = self.on and self._section.discover
+        """Whether robots.txt is asked for the sitemaps that it names, obeyed or not."""
         self._starts = frozenset(map(site_of, session.rules.own))
         self._form = session.rules.url_policy.without_rewriting
         self._met: set[str] = set()
@@ -117,11 +119,14 @@ class SitemapDesk:
         """Whether the sitemaps of the site of this page have to be looked for before it is fetched."""
         return self.on and entry.site not in self._met and entry.key not in self._tasks
 
-    def meet(self, entry: QueueEntry, rules: RobotsRules) -> bool:
-        """Look for the sitemaps of a site; returns whether its pages, this one too, have to wait for them."""
+    def meet(self, entry: QueueEntry, rules: RobotsRules | None) -> bool:
+        """Look for the sitemaps of a site; returns whether its pages, this one too, have to wait for them.
+
+        `rules` is None where robots.txt is not asked for.
+        """
         site = entry.site
         self._met.add(site)
-        if self._section.discover:
+        if self.discovers and rules is not None:
             self._discover(site, entry.url[: -len(path_of(entry.url))], rules)
         if not self._holds or not (self._pending[site] or self._pending_for_all):
             return False

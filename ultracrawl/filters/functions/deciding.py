@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from ultracrawl.filters.expressions import expression_of
 from ultracrawl.filters.function import METADATA_AND_DATA, FilterError, Function, Place, Step
 from ultracrawl.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.filters.phase import Answer, Phase
-from ultracrawl.filters.resource import View, source_name
+from ultracrawl.filters.resource import CASELESS, Resource, View, source_name
 from ultracrawl.filters.robot import Robot
+from ultracrawl.urls import host_of
 
 ALL = "all"
 """The keyword that every text equals and begins with."""
@@ -21,25 +23,34 @@ _UNITS = {"content-length": 1024}
 """What one of `value` is: file sizes are in KB."""
 
 Test = Callable[[str], object]
+Covers = Callable[[str, str], bool]
 _COMPARED = (Parameter("src", required=True), Parameter("allow"), Parameter("deny"))
 
 
-def _exact(text: str, _: Callable[[str, str], bool]) -> Test:
-    return (lambda _: True) if text == ALL else text.__eq__
+class _Make(Protocol):
+    """Makes the test for a text; with `folds` case means nothing."""
+
+    def __call__(self, text: str, covers: Covers, /, *, folds: bool) -> Test:
+        """Return the test. Raises `FilterError`."""
 
 
-def _prefix(text: str, _: Callable[[str, str], bool]) -> Test:
-    return (lambda _: True) if text == ALL else lambda value: value.startswith(text)
+def _exact(text: str, _: Covers, *, folds: bool) -> Test:
+    return (lambda _: True) if text == ALL else (text.lower() if folds else text).__eq__
 
 
-def _regex(text: str, covers: Callable[[str, str], bool]) -> Test:
+def _prefix(text: str, _: Covers, *, folds: bool) -> Test:
+    head = text.lower() if folds else text
+    return (lambda _: True) if text == ALL else lambda value: value.startswith(head)
+
+
+def _regex(text: str, covers: Covers, *, folds: bool) -> Test:
     if text == ALL:
         return lambda _: True
-    expression = expression_of(text)
+    expression = expression_of(text, ignore_case=folds)
     return lambda value: covers(expression, value)
 
 
-def _comparing(make: Callable[[str, Callable[[str, str], bool]], Test]) -> Callable[..., Step]:
+def _comparing(make: _Make) -> Callable[..., Step]:
     def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
         def covers(expression: str, value: str) -> bool:
             return robot.cache_of(place.filter).covers(expression, value)
@@ -47,8 +58,9 @@ def _comparing(make: Callable[[str, Callable[[str, str], bool]], Test]) -> Calla
         source = source_name(block["src"])
         if "allow" not in block and "deny" not in block:
             raise FilterError("neither allow nor deny is given", "add allow=TEXT or deny=TEXT")
-        denied = make(block["deny"], covers) if "deny" in block else None
-        allowed = make(block["allow"], covers) if "allow" in block else None
+        folds = source in CASELESS
+        denied = make(block["deny"], covers, folds=folds) if "deny" in block else None
+        allowed = make(block["allow"], covers, folds=folds) if "allow" in block else None
         reason = f"{FILTER_RULES}: {block.function} src={block['src']}"
 
         def step(view: View) -> Answer:
@@ -70,14 +82,14 @@ def _max(block: ParameterBlock, place: Place, robot: Robot) -> Step:
     if place.phase is Phase.SETUP:
         raise FilterError("there is no resource under Setup", "write it under MetaData or Data")
     limit = int(block["value"]) * _UNITS.get(source, 1)
-    counted: dict[str, Callable[[], int]] = {
-        "hosts": lambda: len(robot.hosts),
-        "objects": lambda: robot.objects,
+    counted: dict[str, Callable[[Resource], int]] = {
+        "hosts": lambda resource: len(robot.hosts) + (host_of(resource.url) not in robot.hosts),
+        "objects": lambda resource: resource.number or robot.objects + 1,
     }
     count, group = counted.get(source), _MAX_REASONS.get(source, FILTER_RULES)
 
     def step(view: View) -> Answer:
-        number = count() if count else _number(view.value(source))
+        number = count(view.resource) if count else _number(view.value(source))
         if number is None or number <= limit:
             return Answer.PROCEED
         view.deny(f"{group}: more than {block['value']} {block['src']}")

@@ -51,7 +51,8 @@ def _html_meta(block: ParameterBlock, _: Place, __: Robot) -> Step:
 
     def step(view: View) -> Answer:
         page = view.page
-        for name, values in {**page.meta, "title": [page.title]}.items():
+        titles = {"title": [page.title]} if page.title else {}
+        for name, values in {**page.meta, **titles}.items():
             kept = [text for value in values if (text := cut_bytes(value, most))]
             if kept:
                 view.rd[name] = kept

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import Protocol
 
 from ultracrawl.filters.expressions import expression_of
 from ultracrawl.filters.function import METADATA_AND_DATA, FilterError, Function, Place, Step
 from ultracrawl.filters.parameters import Parameter, ParameterBlock
 from ultracrawl.filters.phase import Answer, Phase
-from ultracrawl.filters.resource import View, source_name
+from ultracrawl.filters.resource import CASELESS, View, source_name
 from ultracrawl.filters.robot import Robot
 
 CLASSIFICATION = "classification"
@@ -80,13 +81,17 @@ def _generate_md5(_: ParameterBlock, __: Place, ___: Robot) -> Step:
     return step
 
 
-Matcher = Callable[[str, Place, Robot], Callable[[str], object]]
+class Matcher(Protocol):
+    """Makes the test for a text; with `folds` case means nothing."""
+
+    def __call__(self, text: str, place: Place, robot: Robot, /, *, folds: bool) -> Callable[[str], object]:
+        """Return the test. Raises `FilterError`."""
 
 
 def _generating(matcher: Matcher) -> Callable[[ParameterBlock, Place, Robot], Step]:
     def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
         source, target, value = source_name(block["src"]), block["dst"], block["value"]
-        test = matcher(block["match"], place, robot)
+        test = matcher(block["match"], place, robot, folds=source in CASELESS)
         is_field = place.phase is Phase.GENERATE
 
         def step(view: View) -> Answer:
@@ -115,8 +120,17 @@ def _produce(view: View, target: str, value: str, robot: Robot, *, is_field: boo
             view.add_field(target, value)
 
 
-def _covers(expression: str, place: Place, robot: Robot) -> Callable[[str], object]:
-    checked = expression_of(expression)
+def _equals(text: str, _: Place, __: Robot, *, folds: bool) -> Callable[[str], object]:
+    return (text.lower() if folds else text).__eq__
+
+
+def _begins(text: str, _: Place, __: Robot, *, folds: bool) -> Callable[[str], object]:
+    head = text.lower() if folds else text
+    return lambda value: value.startswith(head)
+
+
+def _covers(expression: str, place: Place, robot: Robot, *, folds: bool) -> Callable[[str], object]:
+    checked = expression_of(expression, ignore_case=folds)
     return lambda value: robot.cache_of(place.filter).covers(checked, value)
 
 
@@ -140,19 +154,7 @@ FUNCTIONS = (
     ),
     Function("clear-source", METADATA_AND_DATA, _clear, (Parameter("src", required=True),)),
     Function("generate-md5", frozenset({Phase.DATA}), _generate_md5),
-    Function(
-        "generate-by-exact",
-        ANYWHERE,
-        _generating(lambda text, _, __: text.__eq__),
-        _MADE,
-        reads=("src",),
-    ),
-    Function(
-        "generate-by-prefix",
-        ANYWHERE,
-        _generating(lambda text, _, __: lambda value: value.startswith(text)),
-        _MADE,
-        reads=("src",),
-    ),
+    Function("generate-by-exact", ANYWHERE, _generating(_equals), _MADE, reads=("src",)),
+    Function("generate-by-prefix", ANYWHERE, _generating(_begins), _MADE, reads=("src",)),
     Function("generate-by-regex", ANYWHERE, _generating(_covers), _MADE, reads=("src",)),
 )

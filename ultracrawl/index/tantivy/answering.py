@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import MAXYEAR, UTC, datetime
 
 from tantivy import Order, Query, Searcher
 
@@ -13,7 +14,7 @@ from ultracrawl.index.facets import as_written, most_frequent
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.likeness import query_node, suggestion
 from ultracrawl.index.parser import parse_facets, parse_sort
-from ultracrawl.index.query import AllOf, Equal, Node, any_of, sought
+from ultracrawl.index.query import AllOf, Between, Equal, Node, any_of, sought
 from ultracrawl.index.query import FromSource as From
 from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
@@ -21,6 +22,8 @@ from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryMaker
 
 _MOST_VALUES = 65_000
+_DAY = 86_400_000_000.0
+"""In microseconds."""
 
 
 class Answering:
@@ -41,10 +44,11 @@ class Answering:
         attribute, descending = parse_sort(query.sort, self._attributes)
         facets = parse_facets(query.facets, self._attributes)
         made = self._maker.boosted(self._maker.make(node), query.boosts)
+        most = self._searcher.num_docs  # tantivy takes memory for as many hits as are asked for
         found = self._searcher.search(
             made,
-            limit=max(1, query.limit),
-            offset=max(0, query.offset),
+            limit=max(1, min(query.limit, most)),
+            offset=max(0, min(query.offset, most)),
             order_by_field=sort_field(attribute) if attribute and attribute.name in self._indexed else None,
             order=Order.Desc if descending or not attribute else Order.Asc,
         )
@@ -85,15 +89,33 @@ class Answering:
     ) -> tuple[FacetValue, ...]:
         if attribute.name not in self._indexed:
             return ()
+        if attribute.type is AttributeType.DATE:
+            return tuple(most_frequent(self._years(attribute, query), limit))
         terms = {"terms": {"field": value_field(attribute), "size": _MOST_VALUES}}
         buckets = self._searcher.aggregate(query, {"values": terms})["values"]["buckets"]
         counts: Counter[str | float] = Counter()
         for bucket in buckets:
-            counts[_value(attribute.type, bucket["key"])] += bucket["doc_count"]
+            key = bucket["key"]
+            counts[float(key) if attribute.type is AttributeType.NUMBER else key] += bucket["doc_count"]
         best = most_frequent(counts, limit)
         if attribute.type is not AttributeType.STRING:
             return tuple(best)
         return tuple(as_written(one, self._example(attribute.name, str(one.value), node)) for one in best)
+
+    def _years(self, attribute: SearchAttribute, query: Query) -> dict[str | float, int]:
+        """Return how many matching documents have dates in each year; tantivy's own counts are of dates."""
+        days = {"histogram": {"field": value_field(attribute), "interval": _DAY, "min_doc_count": 1}}
+        buckets = self._searcher.aggregate(query, {"days": days})["days"]["buckets"]
+        years = {year_of(int(bucket["key"] + _DAY / 2)) for bucket in buckets}
+        return {year: self._count(query.and_must_match(self._in(attribute, int(year)))) for year in years}
+
+    def _in(self, attribute: SearchAttribute, year: int) -> Query:
+        start = datetime(year, 1, 1, tzinfo=UTC)
+        end = start.replace(year=year + 1) if year < MAXYEAR else None
+        return self._maker.make(Between(attribute.name, start, end))
+
+    def _count(self, query: Query) -> int:
+        return self._searcher.search(query, limit=1).count or 0  # type: ignore[attr-defined]  # not in its stubs
 
     def _example(self, name: str, value: str, node: Node) -> list[str]:
         """Return the values of one matching document that has this value."""
@@ -106,9 +128,3 @@ class Answering:
         language = str(next(iter(found.attributes.get("Language", ())), ""))
         snippet = "" if found.secret_text else highlighter.snippet(found.text[:STORED_TEXT_LIMIT], language)
         return Hit(found.url, found.title, score, found.source, snippet, found.attributes)
-
-
-def _value(kind: AttributeType, key: str | float) -> str | float:
-    if kind is AttributeType.NUMBER:
-        return float(key)
-    return year_of(int(key)) if kind is AttributeType.DATE else key

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
@@ -21,7 +22,11 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
 
+T = TypeVar("T")
+
+_ATTEMPTS = 20
 _FACTS = "ultracrawl.json"
+_META = "meta.json"
 _CURRENT = "current"
 
 
@@ -45,16 +50,54 @@ class Generations:
 
     def current(self) -> Generation | None:
         """Return the generation that is in force now; None if nothing was ever written."""
+        for attempt in range(_ATTEMPTS):
+            if (name := self._name()) is None:
+                break
+            try:
+                with self.errors("read"):
+                    if self._open is None or self._open.path.name != name:
+                        self._open = _opened(self.path / name)
+                    self._open.index.reload()
+                    return self._open
+            except IndexDamagedError:
+                # Another process may have put a new one in its place and removed the files meanwhile.
+                if attempt == _ATTEMPTS - 1 or self._name() == name:
+                    raise
+        return None
+
+    def read(self, work: Callable[[Generation], T], empty: T) -> T:
+        """Return what work on the generation in force gives, or `empty` if nothing was ever written.
+
+        It is begun again if another process removes files meanwhile. Raises `IndexStoreError`.
+        """
+        for attempt in range(_ATTEMPTS):
+            before = self.state()
+            if (generation := self.current()) is None:
+                break
+            try:
+                with self.errors("read"):
+                    return work(generation)
+            except IndexDamagedError:
+                if attempt == _ATTEMPTS - 1 or self.state() == before:
+                    raise
+        return empty
+
+    def state(self) -> tuple[str | None, bytes]:
+        """Return what becomes another with every commit and merge."""
+        name = self._name()
+        try:
+            return name, (self.path / (name or "") / _META).read_bytes()
+        except OSError:
+            return name, b""
+
+    def _name(self) -> str | None:
+        """Return the name of the folder in force."""
         with self.errors("read"):
             try:
-                name = (self.path / _CURRENT).read_text().strip()
+                return (self.path / _CURRENT).read_text().strip()
             except FileNotFoundError:
                 self._refuse_lost()
                 return None
-            if self._open is None or self._open.path.name != name:
-                self._open = _opened(self.path / name)
-            self._open.index.reload()
-            return self._open
 
     def begin(self, attributes: Mapping[str, SearchAttribute]) -> Generation:
         """Return a new, empty generation; it is in force after `adopt`. The lock is held."""
@@ -86,7 +129,7 @@ class Generations:
 
     def _refuse_lost(self) -> None:
         """Raise `IndexDamagedError` if there are documents but no file that names the folder in force."""
-        for meta in self.path.glob("*/meta.json"):
+        for meta in self.path.glob(f"*/{_META}"):
             if json.loads(meta.read_text())["segments"]:
                 raise IndexDamagedError(
                     f"index {self.path} cannot be read, it may be damaged: the file {_CURRENT} is gone"

@@ -39,7 +39,7 @@ def index_facts(generation: Generation) -> IndexFacts:
     deleted = sum((segment.get("deletes") or {}).get("num_deleted_docs", 0) for segment in segments)
     buckets = searcher.aggregate(Query.all_query(), {"s": {"terms": {"field": "source", "size": 65_000}}})
     sources = {str(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets["s"]["buckets"]}
-    size = sum(path.stat().st_size for path in generation.path.iterdir())
+    size = sum(map(_size, generation.path.iterdir()))
     return IndexFacts(
         "tantivy", searcher.num_docs, deleted, len(segments), size, generation.analysis,
         dict(sorted(sources.items())),
@@ -57,6 +57,13 @@ def wrong_in(generation: Generation) -> list[str]:
     keys = Counter((document.source, document.url) for document in documents)
     wrong += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
     return wrong
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0  # removed since it was listed, by a merge in another process
 
 
 def _files(folder: Path) -> list[Path]:
@@ -79,7 +86,10 @@ def _segments(folder: Path) -> list[dict[str, Any]]:
 
 def _wrong_in_file(path: Path) -> str:
     """Return what is wrong with a file; tantivy ends each with its CRC-32, the length of that, and a mark."""
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ""  # removed since it was listed; what should be there and is not is looked for by name
     try:
         size, magic = struct.unpack("<II", data[-8:])
         footer = json.loads(data[-8 - size : -8])

@@ -9,7 +9,7 @@ from datetime import datetime
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.index.boosts import Boosts
+from ultracrawl.index.boosts import Boosts, regions
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import (
     AllOf,
@@ -72,14 +72,28 @@ class QueryMaker:
                 return self._all((node,))
 
     def boosted(self, query: Query, boosts: Boosts) -> Query:
-        """Return the query with the scores of chosen URLs multiplied."""
-        for mask, factor in boosts:
-            beginning = mask.removesuffix("*")
-            chosen = self._prefix("url", beginning) if mask.endswith("*") else self._term("url", beginning)
-            raised = Query.boost_query(_all_must(query, _unscored(chosen)), factor)
-            others = Query.boolean_query([(Occur.Must, query), (Occur.MustNot, chosen)])
-            query = _any([raised, others])
-        return query
+        """Return the query with the scores of chosen URLs multiplied.
+
+        The query is in it once for each different factor, because only a whole query can be boosted.
+        """
+        by_factor: dict[float, list[Query]] = {}
+        others = [(Occur.Must, query)]
+        for region in regions(boosts):
+            inner = [(Occur.MustNot, self._urls(mask)) for mask in region.inner]
+            chosen = Query.boolean_query([(Occur.Must, self._urls(region.mask)), *inner])
+            by_factor.setdefault(region.factor, []).append(chosen)
+            others.append((Occur.MustNot, self._urls(region.mask)))
+        if not by_factor:
+            return query
+        raised = [
+            Query.boost_query(_all_must(query, _unscored(_any(chosen))), factor)
+            for factor, chosen in by_factor.items()
+        ]
+        return _any([*raised, Query.boolean_query(others)])
+
+    def _urls(self, mask: str) -> Query:
+        beginning = mask.removesuffix("*")
+        return self._prefix("url", beginning) if mask.endswith("*") else self._term("url", beginning)
 
     def _text(self, node: Word | Phrase | Prefix) -> Query:
         match node:

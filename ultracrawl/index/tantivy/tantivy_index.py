@@ -36,6 +36,8 @@ LOCK_SECONDS = 60.0
 _HEAP = 64_000_000
 """Bytes of postings in memory before tantivy writes them out."""
 
+_LOOKS = 5
+
 MOST_SEGMENTS = 12
 """With more segments than this, `maintain` has tantivy merge."""
 
@@ -129,22 +131,20 @@ class TantivyIndex:
 
     def facts(self) -> IndexFacts:
         """See `IndexEngine.facts`."""
-        generation = self._generations.current()
-        if generation is None:
-            return IndexFacts("tantivy", 0, 0, 0, 0, 0, {})
-        with self._generations.errors("read"):
-            return index_facts(generation)
+        return self._generations.read(index_facts, IndexFacts("tantivy", 0, 0, 0, 0, 0, {}))
 
     def check(self) -> list[str]:
-        """See `IndexEngine.check`."""
-        try:
-            generation = self._generations.current()
-            if generation is None:
-                return []
-            with self._generations.errors("read"):
-                return wrong_in(generation)
-        except IndexStoreError as error:
-            return [str(error)]
+        """See `IndexEngine.check`; what is written to meanwhile is looked at again."""
+        wrong: list[str] = []
+        for _ in range(_LOOKS):
+            before = self._generations.state()
+            try:
+                wrong = self._generations.read(wrong_in, [])
+            except IndexStoreError as error:
+                wrong = [str(error)]
+            if not wrong or self._generations.state() == before:
+                break
+        return wrong
 
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place."""

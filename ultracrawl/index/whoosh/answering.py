@@ -19,7 +19,7 @@ from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.counting import count_facet
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
-from ultracrawl.index.whoosh.kept import stored_document
+from ultracrawl.index.whoosh.kept import documents_of
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 Ranked = tuple[float, OpenSegment, int]
@@ -69,8 +69,8 @@ class Answering:
         """See `Lexicon.find`."""
         for segment in self._snapshot.segments:
             for source in sources or segment.sources:
-                for docnum in segment.find(document_id(source, url)):
-                    return stored_document(segment, docnum)
+                for document in documents_of(segment, segment.find(document_id(source, url))):
+                    return document
         return None
 
     def _boost(self, found: Mapping[OpenSegment, Scores], boosts: Boosts) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import Schema
@@ -21,6 +22,13 @@ from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 LOCK_SECONDS = 60.0
 _NAME = "MAIN"
 _OPEN_ATTEMPTS = 20
+
+
+class OpenedSegments(NamedTuple):
+    """Segments of one state of the index, and how many more there should be."""
+
+    segments: list[OpenSegment]
+    lost: int
 
 
 class IndexDirectory:
@@ -88,18 +96,23 @@ class IndexDirectory:
                     time.sleep(0.02)
         raise AssertionError("unreachable")
 
-    def segments(self) -> Iterator[OpenSegment]:
-        """Yield the newest segments, opened for the caller alone; one that cannot be opened is left out."""
-        schema, segments = self._toc()
-        for segment in segments:
-            try:
-                yield OpenSegment(self._storage, schema, segment)
-            except DAMAGE:
-                continue
+    def segments(self) -> OpenedSegments:
+        """Return the newest segments, opened for the caller alone, who closes them.
 
-    def segment_count(self) -> int:
-        """Return how many segments there should be."""
-        return len(self._toc()[1])
+        One that cannot be opened is left out, unless it is gone because another process committed or merged.
+        """
+        for attempt in range(_OPEN_ATTEMPTS):
+            generation, schema, segments = self._toc()
+            opened: list[OpenSegment] = []
+            for segment in segments:
+                with suppress(*DAMAGE):
+                    opened.append(OpenSegment(self._storage, schema, segment))
+            lost = len(segments) - len(opened)
+            if not lost or attempt == _OPEN_ATTEMPTS - 1 or self._latest() == generation:
+                return OpenedSegments(opened, lost)
+            for one in opened:
+                one.reader.close()
+        raise AssertionError("unreachable")
 
     def staging(self) -> Path:
         """Return an empty folder in which an index can be made that will take the place of this one."""
@@ -144,14 +157,28 @@ class IndexDirectory:
                 f"index {self.path} cannot be {verb}, it may be damaged: {reason}"
             ) from error
 
-    def _toc(self) -> tuple[Schema, list[W3Segment]]:
-        with self.errors("read"):
+    def _toc(self) -> tuple[int, Schema, list[W3Segment]]:
+        """Return the newest generation of the index, its fields and its segments."""
+        for attempt in range(_OPEN_ATTEMPTS):
+            generation = self._latest()
             try:
-                toc = FileIndex(self._storage, indexname=_NAME)._read_toc()
-            except EmptyIndexError:
-                self._refuse_lost()
-                return Schema(), []
-        return toc.schema, toc.segments
+                with self.errors("read"):
+                    if generation < 0:
+                        self._refuse_lost()
+                        return generation, Schema(), []
+                    toc = TOC.read(self._storage, _NAME, generation)
+                    return generation, toc.schema, toc.segments
+            except IndexDamagedError:
+                # Another process may have committed and removed the file meanwhile.
+                if attempt == _OPEN_ATTEMPTS - 1 or self._latest() == generation:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _latest(self) -> int:
+        """Return the number of the newest generation that is there, -1 if none is."""
+        with self.errors("read"):
+            number: int = TOC._latest_generation(self._storage, _NAME)
+            return number
 
     def _newest(self) -> Snapshot:
         try:

@@ -40,14 +40,12 @@ def _analysis(snapshot: Snapshot) -> int:
 def wrong_in(directory: IndexDirectory) -> list[str]:
     """Read everything in the directory and return what is wrong."""
     try:
-        expected = directory.segment_count()
+        segments, lost = directory.segments()
     except IndexStoreError as error:
         return [str(error)]
     wrong: list[str] = []
     keys: Counter[str] = Counter()
-    opened = 0
-    for segment in directory.segments():
-        opened += 1
+    for segment in segments:
         name = segment.segment.segment_id()
         try:
             keys.update(segment.keys(""))
@@ -56,8 +54,8 @@ def wrong_in(directory: IndexDirectory) -> list[str]:
             wrong.append(f"segment {name} cannot be read to its end: {_line(error)}")
         finally:
             segment.reader.close()
-    if opened < expected:
-        wrong.append(f"{expected - opened} of {expected} segments cannot be opened")
+    if lost:
+        wrong.append(f"{lost} of {lost + len(segments)} segments cannot be opened")
     wrong += (f"{key.partition(chr(10))[2]} is in the index {n} times" for key, n in keys.items() if n > 1)
     return wrong
 

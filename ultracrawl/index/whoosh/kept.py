@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from whoosh.columns import VarBytesColumn
@@ -63,12 +63,13 @@ def _rest(segment: OpenSegment, docnum: int) -> str:
     return zlib.decompress(data).decode() if isinstance(data, bytes) and data else ""
 
 
-def kept_documents(segments: Iterable[OpenSegment]) -> Iterator[IndexDocument]:
+def kept_documents(segments: Sequence[OpenSegment]) -> Iterator[IndexDocument]:
     """Yield the living documents of segments, which are closed afterwards, as `documents_of` does."""
-    for segment in segments:
-        try:
+    try:
+        for segment in segments:
             yield from documents_of(segment, set(range(segment.documents)) - segment.deleted)
-        finally:
+    finally:
+        for segment in segments:
             segment.reader.close()
 
 

@@ -110,7 +110,7 @@ class WhooshIndex:
 
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`."""
-        return kept_documents(self._directory.segments())
+        return kept_documents(self._directory.segments().segments)
 
     def facts(self) -> IndexFacts:
         """See `IndexEngine.facts`."""

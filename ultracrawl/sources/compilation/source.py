@@ -70,6 +70,8 @@ class CompiledSource:
     addresses: AddressPolicy
     robots: RobotsPolicy
     attributes: AttributeMap
+    read_attributes: frozenset[str]
+    """Document attributes that the definition uses; headers of other names, JSON-LD and the size are not looked at."""
     acceptance: Acceptance
     """Which answers become pages."""
     reader: PageReader
@@ -129,6 +131,7 @@ def compile_source(
         addresses=compile_addresses(source, own),
         robots=compile_robots(source),
         attributes=_attribute_map(source, schema),
+        read_attributes=extraction.read_attributes(source.attributes, source.extract),
         acceptance=compile_acceptance(source),
         reader=_page_reader(source),
         converted=source.conversion.types,
@@ -167,7 +170,10 @@ def _page_reader(source: DataSource) -> PageReader:
         link_types=source.links.types,
         robots_name=source.robots.name,
         default_charset=source.default_charset,
-        jsonld=any(name.startswith(JSONLD_PREFIX) for name in source.attributes),
+        jsonld=any(
+            name.startswith(JSONLD_PREFIX)
+            for name in extraction.read_attributes(source.attributes, source.extract)
+        ),
         picks=extraction.page_picks(source.extract),
     )
 

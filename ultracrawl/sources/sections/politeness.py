@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.frontier.windows import Span
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds
+
+LONGEST = 86_400 * 366
 
 
 def _check_span(text: str) -> str:
@@ -23,7 +25,19 @@ def _check_span(text: str) -> str:
     return text
 
 
+def _check_rate(value: object) -> object:
+    """Let a number of seconds or `suspend` pass, with one mistake for what is neither."""
+    try:
+        right = value == "suspend" or 0 <= float(str(value)) <= LONGEST
+    except ValueError:
+        right = False
+    if not right:
+        raise mistake(f"{shown(value)} is no number of seconds", "write for example `30`, or `suspend`")
+    return value
+
+
 SpanName = Annotated[str, AfterValidator(_check_span)]
+SpanRate = Annotated[Seconds | Literal["suspend"], BeforeValidator(_check_rate)]
 
 
 class BackOffSection(Section):
@@ -56,7 +70,7 @@ class PolitenessSection(Section):
         description="Let hosts with the same network address share delay and concurrency.",
         examples=[True],
     )
-    variable_delay: Mapping[SpanName, Seconds | Literal["suspend"]] = Field(
+    variable_delay: Mapping[SpanName, SpanRate] = Field(
         default={},
         description="Other delays in spans of the week (local time), or `suspend`: nothing is fetched.",
         examples=[{"Mon:08.30-Fri:17.45": 30, "Tue:02-Tue:04": "suspend"}],

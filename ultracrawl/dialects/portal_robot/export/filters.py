@@ -13,6 +13,7 @@ from ultracrawl.dialects.portal_robot.export.writing import (
     rule_block,
     site_block,
 )
+from ultracrawl.dialects.portal_robot.file_text import read_file
 from ultracrawl.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.dialects.portal_robot.lexer import Directive
 from ultracrawl.dialects.portal_robot.own_functions import LOAD_MODULES
@@ -107,6 +108,6 @@ def _name(path: str) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_file(path).text
+    except OSError as error:
         raise UserError(f"{path} cannot be read: {error}") from error

@@ -11,16 +11,18 @@ from ultracrawl.filters.matching import Match
 from ultracrawl.filters.rules import PROTOCOLS, FilterRule, SiteDefinition
 
 _BARE = re.compile(r"[A-Za-z0-9_./:*+@,-]+")
-_LOST = re.compile(r'\\(?=[\\"]|\Z)')
+_LOST = re.compile(r'\\(?!\\*\*)(?=[\\"]|\Z)')
 _INDENT = "   "
 
 
 def quoted(text: str) -> str:
     """Return a value as it is written: in quotes unless it is plain, a backslash doubled where it would be lost."""
-    if _BARE.fullmatch(text):
-        return text
-    escaped = _LOST.sub(r"\\\\", text).replace('"', '\\"')
-    return f'"{escaped}"'
+    return text if _BARE.fullmatch(text) else f'"{between_quotes(text)}"'
+
+
+def between_quotes(text: str) -> str:
+    """Return a value as it stands between quotes."""
+    return _LOST.sub(r"\\\\", text).replace('"', '\\"')
 
 
 def line(word: str, *pairs: tuple[str, str]) -> str:

@@ -1,0 +1,62 @@
+"""What sites send does not steer the terminal of who reads about it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.project import Workspace
+from support.site import Site
+
+from ultracrawl.cli.terminal import shown
+
+BELL = "\x1b]0;owned\x07"
+BYTE = "\x9b31m"
+"""The same as ESC [ 31 m, in one character fewer."""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain ümlaut 日本語 \u3000 \xa0", "plain ümlaut 日本語 \u3000 \xa0"),
+        ("a\x1b[2Jb", r"a\u001b[2Jb"),
+        ("a\x9bb\x7f", r"a\u009bb\u007f"),
+        ("a\nb\r\u2028c", r"a\nb\r\u2028c"),
+        ("gpj.\u202eexe", r"gpj.\u202eexe"),
+        ("half \ud800", r"half \ud800"),
+        ("\U000e0041", r"\udb40\udc41"),
+    ],
+    ids=["nothing to do", "escape", "c1", "line ends", "direction", "surrogate", "tag"],
+)
+def test_what_steers_a_terminal_is_shown_as_an_escape(text: str, expected: str) -> None:
+    assert shown(text) == expected
+    assert json.loads(f'"{shown(text)}"') == text, "JSON means the same with it"
+
+
+def test_p11_no_verb_prints_what_a_site_would_have_steer_the_terminal(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.robots(f"User-agent: *\nDisallow: /p{BELL}\n")
+    site.page(
+        "/",
+        title=f"Title {BELL}{BYTE}\u202e",
+        text=f"needle {BELL}{BYTE}",
+        links=["/p%1B]0;owned%07"],
+        head=f'<meta name=author content="Ann {BELL}{BYTE}">',
+    )
+    workspace.define(f"{url}/")
+    ended = [
+        workspace.command("crawl"),
+        workspace.command("urls"),
+        workspace.command("urls", "--json"),
+        workspace.command("explain", f"{url}/p%1B]0;owned%07"),
+        workspace.command("status", url.removeprefix("http://")),
+        workspace.command("search", "needle", "--facet", "Author"),
+        workspace.command("search", "needle", "--json"),
+    ]
+    for one in ended:
+        printed = one.out + one.err
+        assert one.code == 0
+        assert {character for character in printed if shown(character) != character} <= {"\n"}
+    assert r"\u001b]0;owned" in ended[1].out, "the rule is told nonetheless"
+    assert "Title ]0;owned" in ended[5].out
