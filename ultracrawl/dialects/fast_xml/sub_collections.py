@@ -20,6 +20,7 @@ from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
 from ultracrawl.dialects.fast_xml.translation import lines_of, translate
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Data, DataSource, Path, Place, compile_source
+from ultracrawl.sources.values import is_site
 
 _DOMAINS: Path = ("boundary", "domains", "include")
 _URIS: Path = ("boundary", "uris", "include")
@@ -186,8 +187,8 @@ def _sites(urls: Iterable[str]) -> list[Data]:
     """Return the sites of start URIs, each once: what is for one part of a collection there is for all of them."""
     found: dict[str, None] = {}
     for url in urls:
-        scheme, mark, rest = url.partition("://")
-        if mark:
+        scheme, _, rest = url.partition("://")
+        if is_site(url):  # what is none is told of where it stands
             found[f"{scheme}://{rest.partition('/')[0]}/"] = None
     return [*found]
 
