@@ -84,7 +84,7 @@ def test_what_would_make_the_file_unusable_is_not_added(
 
 def test_a_collection_may_be_added_before_its_start_uris(handbook: Workspace) -> None:
     write(handbook, "later.xml", fast_xml({"delay": 1.0}, name="later"))
-    added = admin(handbook, "add", "later.xml")
+    added = admin(handbook, "add", "./later.xml")
     assert added.out == "later: added\n"
     assert "N-NOSTART" in added.err
     assert handbook.command("lint", "all.xml").code == 0

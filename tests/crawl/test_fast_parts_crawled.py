@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.fast import fast_options, fast_xml
+from support.ftp import FtpSite
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
@@ -108,3 +109,30 @@ def test_fast_177_214_a_part_shows_the_passwords_of_the_collection(
     )
     options = {"start_uris": (f"{named}/",), "passwd/Staff": "robot:s3:cret"}
     assert crawl(workspace, options, login + part(named)) == ["/", "/news/1"]
+
+
+@pytest.mark.parametrize("lists", ["use_sitemaps", "rss"])
+def test_what_a_sitemap_or_a_feed_of_the_collection_names_is_crawled_by_the_part(
+    site: Site, named: str, workspace: Workspace, lists: str
+) -> None:
+    """Nothing links to it, and it belongs to the part."""
+    site.page("/", title="Home", text="needle")
+    site.page("/news/listed", title="Listed", text="needle")
+    site.sitemap("/sitemap.xml", ["/news/listed"])
+    entry = f"<item><link>{named}/news/listed</link></item>"
+    feed = f"<rss version='2.0'><channel><title>t</title>{entry}</channel></rss>"
+    site.file("/feed", feed.encode(), "application/rss+xml")
+    how = {"use_sitemaps": True} if lists == "use_sitemaps" else {"rss/start_uris": (f"{named}/feed",)}
+    assert crawl(workspace, {"start_uris": (f"{named}/",), **how}, part(named)) == ["/", "/news/listed"]
+
+
+def test_files_of_a_directory_go_to_the_part_that_covers_them(workspace: Workspace) -> None:
+    root = workspace.directory / "served"
+    root.mkdir()
+    ftp = FtpSite(root)
+    ftp.put("pub/a.txt", "needle a")
+    ftp.put("pub/news/b.txt", "needle b")
+    with ftp.serve() as url:
+        options = {"start_uris": (f"{url}/pub/",), "allowed_schemes": ("ftp",)}
+        inside = part(f"{url}/pub")
+        assert crawl(workspace, options, inside) == ["/pub/a.txt", "/pub/news/b.txt"]

@@ -67,11 +67,13 @@ def test_fast_25_a_proxy_of_another_kind_keeps_the_crawl_from_starting(tmp_path:
     assert "proxies of `socks5` are not spoken to" in loaded.findings[0].problem
 
 
-def test_fast_25_a_list_without_a_proxy_that_can_be_used_lets_nothing_out(tmp_path: Path) -> None:
-    loaded = load(tmp_path, {"proxy": ("a@b@c",)})
+@pytest.mark.parametrize("bad", ["a@b@c", "no proxy!", "a.example:99999"])
+def test_fast_25_a_list_without_a_proxy_that_can_be_used_lets_nothing_out(tmp_path: Path, bad: str) -> None:
+    loaded = load(tmp_path, {"proxy": (bad,)})
     found = {(one.fatal, one.problem.partition(":")[0]) for one in loaded.findings}
     assert found == {(False, "N-MEMBER"), (True, "E-VALUE")}
-    assert load(tmp_path, {"proxy": ("a@b@c", "b.example")}).project, "one that can be used is enough"
+    assert loaded.project is None
+    assert load(tmp_path, {"proxy": (bad, "b.example")}).project, "one that can be used is enough"
 
 
 def test_an_encrypted_password_is_no_open_secret(tmp_path: Path) -> None:
@@ -128,6 +130,11 @@ def test_fast_178_accounts(tmp_path: Path) -> None:
 WRONG = {
     "fast_27_28-a key alone": ({"key_file": "k.pem"}, "", "go together"),
     "fast_27_28-a certificate alone": ({"cert_file": "c.pem"}, "", "go together"),
+    "fast_27_28-files that are not there": (
+        {"key_file": "k.pem", "cert_file": "c.pem"},
+        "",
+        "`c.pem` cannot be read: No such file or directory",
+    ),
     "fast_177-no password": ({"passwd/http://a.example/": "user"}, "", "is no user with a password"),
     "fast_178-no password": ({"ftp_acct/a.example": "user:"}, "", "is no user with a password"),
     "fast_222-autofill without a page": (
@@ -217,13 +224,18 @@ PLACES = {
     "fast_217-no form": ({"site": "l.example"}, None, ("l.example",)),
     "fast_216-no site": ({"form": "/session"}, "https://l.example/session", ()),
     "fast_215-no site, another scheme": ({"form": "s", "scheme": "http"}, "http://l.example/s", ()),
+    "fast_219-hosts with a port": (
+        {"site": "l.example", "form": "/s", "sites": ("m.example:81", "f.example")},
+        "http://l.example/s",
+        ("m.example", "f.example"),
+    ),
     "both": ({"site": "other.example:81", "form": "/s"}, "http://other.example:81/s", ("other.example",)),
 }
 
 
 @pytest.mark.parametrize(("own", "action", "sites"), PLACES.values(), ids=PLACES)
 def test_fast_222_autofill_finds_what_is_not_said(
-    tmp_path: Path, own: dict[str, str], action: str | None, sites: tuple[str, ...]
+    tmp_path: Path, own: dict[str, Any], action: str | None, sites: tuple[str, ...]
 ) -> None:
     """FAST 5.30: site and form are needed unless autofill finds them; without `sites` the host in `site` needs it."""
     options = "".join(
@@ -233,3 +245,21 @@ def test_fast_222_autofill_finds_what_is_not_said(
     inside = f'<Login name="x">{options}{attrib("autofill", "Login/autofill", True)}{fields}</Login>'
     (login,) = only(load(tmp_path, {}, inside)).logins.values()
     assert (login.page, login.action, login.sites, login.method) == (PAGE, action, sites, None)
+
+
+def test_fast_224_a_form_may_have_nothing_to_fill_in(tmp_path: Path) -> None:
+    """A page whose button is to be pressed, say."""
+    options = {"site": "l.example", "form": "/accept", "action": "get"}
+    inside = "".join(attrib(name, f"Login/{name}", text) for name, text in options.items())
+    loaded = load(tmp_path, {}, f'<Login name="x">{inside}</Login>')
+    (login,) = only(loaded).logins.values()
+    assert (login.action, login.method, dict(login.fields)) == ("http://l.example/accept", "GET", {})
+    assert codes(loaded) == ["N-CASE"]
+
+
+def test_a_password_in_the_name_of_an_option_is_not_shown(tmp_path: Path) -> None:
+    name = "http://robot:s3cret@a.example/"
+    loaded = load(tmp_path, {}, f'<section name="passwd">{attrib(name, f"passwd/{name}", "u:p")}</section>')
+    assert loaded.project is None
+    assert "s3cret" not in "".join(map(str, loaded.findings))
+    assert "handbook/passwd/http://a.example/" in "".join(map(str, loaded.findings))

@@ -105,3 +105,10 @@ def test_fast_121_sub_collections_feed_what_the_collection_feeds(tmp_path: Path)
     sources = project(load(tmp_path, {"feeding/site/collection": "handbook"}, sub)).sources
     assert {one.feeding.in_order for one in sources.values()} == {(Destination("site", "default", False),)}
     assert len(sources) == 2
+
+
+def test_labels_that_would_be_the_same_are_two_destinations(tmp_path: Path) -> None:
+    labels = {"feeding/a b/collection": "one", "feeding/a-b/collection": "two", "feeding/a-b/primary": True}
+    found = source(load(tmp_path, labels)).feeding.destinations
+    assert {name: entry.index for name, entry in found.items()} == {"a-b": "one", "a-b-2": "two"}
+    assert [name for name, entry in found.items() if entry.primary] == ["a-b-2"]

@@ -157,6 +157,11 @@ WRONG = {
     "fast_135-no action": (section("http_errors", attrib("404", "string", "DROP")), "", "is no action"),
     "fast_140-no code": (section("http_errors", attrib("4040", "string", "KEEP")), "", "is no error"),
     "fast_180-malformed span": (section("variable_delay", attrib("Mon-Tue", "string", "5")), "", "span of the week"),
+    "fast_12-an endless number": (attrib("delay", "real", "1e400"), "E-VALUE", "is too large a number"),
+    "fast_180-no number": (
+        section("variable_delay", attrib("Mon:1-Mon:2", "string", "nan")), "E-VALUE", "neither a delay"),
+    "fast_180-below zero": (
+        section("variable_delay", attrib("Mon:1-Mon:2", "string", "-5")), "E-VALUE", "neither a delay"),
     "fast_180-no delay": (
         section("variable_delay", attrib("Mon:1-Mon:2", "string", "x")), "E-VALUE", "neither a delay"),
     "fast_200-no mode": (section("crawlmode", attrib("mode", "string", "DEEP")), "E-VALUE", "is no mode"),

@@ -17,6 +17,8 @@ from ultracrawl.sources import DataSource, Loaded
 FILES = {
     "client.pem": "",
     "client.key": "",
+    "other.pem": "",
+    "other.key": "",
     "seeds.txt": "http://c.example/\n",
     "mirrors.txt": "www.a.example a.example\n",
     "hosts.txt": "suffix .file.example\n",

@@ -7,6 +7,7 @@ from ultracrawl.model import Document, Page, RobotsDirectives
 from ultracrawl.robots import RobotsPolicy
 from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
 from ultracrawl.sources.catalog import Catalog
+from ultracrawl.sources.compilation.access import unread_credentials
 
 
 def compiled(tmp_path, options="", start="[https://a.example/]"):
@@ -127,6 +128,32 @@ def test_private_addresses_are_refused_by_default_but_a_seed_that_is_one_is_allo
     assert rules.addresses.refuses("127.0.0.1") is None
     assert rules.addresses.refuses("127.0.0.2") == "address loopback"
     assert compiled(tmp_path).addresses.refuses("127.0.0.1") == "address loopback"
+
+
+OWN = """own_sites: [http://127.0.0.1:8000/, https://b.example/x]
+authentication: {staff: {realm: Staff, user: robot, password: "${P}"}}"""
+
+
+def test_own_sites_are_trusted_like_those_of_the_start_urls(tmp_path):
+    rules = compiled(tmp_path, OWN)
+    assert rules.seeds == ("https://a.example/",)
+    assert rules.own == ("https://a.example/", "http://127.0.0.1:8000/", "https://b.example/x")
+    assert rules.addresses.refuses("127.0.0.1") is None
+    assert rules.addresses.refuses("127.0.0.2") == "address loopback"
+    source = require(load_project(tmp_path / "ultracrawl.yaml")).sources["a"]
+    book = unread_credentials(source, rules.own)
+    sites = ("https://a.example/y", "https://b.example/y", "https://c.example/")
+    assert [bool(book.covering(url)) for url in sites] == [True, True, False]
+
+
+@pytest.mark.parametrize("wrong", ["b.example", "https://u:s3cret@b.example/", "mailto:a@b.example"])
+def test_an_own_site_that_is_none_is_a_mistake(tmp_path, wrong):
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text(f"sources:\n  a:\n    start_urls: https://a.example/\n    own_sites: ['{wrong}']\n")
+    (finding,) = load_project(file).findings
+    assert (finding.key, finding.line, finding.fatal) == ("sources.a.own_sites", 4, True)
+    assert "is not the URL of a site" in finding.problem
+    assert "s3cret" not in str(finding)
 
 
 def test_own_search_attributes_are_mapped(tmp_path):

@@ -61,7 +61,7 @@ def add(file: str, config: str | None) -> None:
         old = known.get(new.name)
         known[new.name] = new if old is None else layered([old, unmasked(new, old)])
         did[new.name] = "added" if old is None else "updated"
-    collection_file.check(target, list(known.values()), file)
+    collection_file.check(target, list(known.values()), str(Path(file)))
     collection_file.write(target, list(known.values()))
     for name, what in did.items():
         click.echo(f"{name}: {what}")

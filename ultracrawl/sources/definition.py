@@ -11,7 +11,7 @@ from ultracrawl.sources.rule_files import with_parameters, with_urls_of_files
 from ultracrawl.sources.sections.access_options import AccessOptions
 from ultracrawl.sources.sections.crawl_options import CrawlOptions
 from ultracrawl.sources.sections.document_options import DocumentOptions
-from ultracrawl.sources.values import GroupNames, UrlList, as_list
+from ultracrawl.sources.values import GroupNames, SiteList, UrlList, as_list
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""
@@ -62,7 +62,7 @@ class SourceEntry(SourceOptions):
         description="Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs.",
         examples=[True],
     )
-    own_sites: UrlList = Field(
+    own_sites: SiteList = Field(
         default=(),
         description="URLs whose sites are trusted like those of the start URLs, though crawling does not begin there.",
         examples=[["https://intranet.example.com/"]],

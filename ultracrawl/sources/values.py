@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 
 from ultracrawl.converters import GROUPS
 from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.urls import UrlPolicy
 
 _UNITS = {
     "": 1,
@@ -162,6 +163,26 @@ Depth = Annotated[
 """Link steps from a start URL; None (written `FULL`) is no limit."""
 Seconds = Annotated[float, Field(ge=0, le=86_400 * 366, allow_inf_nan=False)]
 UrlList = Annotated[tuple[str, ...], BeforeValidator(_split_urls, json_schema_input_type=str | list[str])]
+
+_SITES = UrlPolicy(schemes=frozenset({"http", "https", "ftp"}))
+
+
+def is_site(url: str) -> bool:
+    """Return whether a URL names a site: it is absolute, and holds no user and no password."""
+    return _SITES.canonical(url) is not None and "@" not in url.partition("://")[2].partition("/")[0]
+
+
+def _check_sites(urls: tuple[str, ...]) -> tuple[str, ...]:
+    wrong = next((url for url in urls if not is_site(url)), None)
+    if wrong is not None:
+        host = wrong.rpartition("@")[2]
+        raise mistake(
+            f"{shown(host)} is not the URL of a site", "write it in full, as `https://www.example.com/`"
+        )
+    return urls
+
+
+SiteList = Annotated[UrlList, AfterValidator(_check_sites)]
 Network = Annotated[
     IPv4Network | IPv6Network,
     PlainValidator(_parse_network),

@@ -109,6 +109,7 @@ class SourceSpider(Spider):
     def _listed(self, visit: Visit, response: Response) -> Iterable[Any]:
         """Follow the entries of a directory, which is no document itself."""
         entries = response.body.decode().splitlines()
+        self._hand_over(entries, response.url)
         self.session.links.follow(visit, entries, response.url)
         self._not_indexed(visit, StatusCode.OK, f"directory with {len(entries)} entries")
         return ()
@@ -116,6 +117,8 @@ class SourceSpider(Spider):
     def _fed(self, visit: Visit, response: Response) -> Iterator[Any]:
         """Queue what a feed names; the feed itself becomes a document if the source says so."""
         feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
+        if not self.source.feeds.ignore_rules:
+            self._hand_over((entry.url for entry in feed.entries), response.url)
         number = self.session.feeds.take(visit, feed)
         if feed.problem and not feed.entries:
             self._not_indexed(visit, StatusCode.CONVERSION_FAILED, f"no feed: {feed.problem}")
@@ -229,11 +232,15 @@ class SourceSpider(Spider):
 
     def _follow(self, visit: Visit, response: Response, page: Page) -> None:
         links, base = list(self.links(response, page)), page.base or response.url
-        if self.session.outbox is not None:
-            self.session.outbox.send(links, base)
+        self._hand_over(links, base)
         if self.session.anchors is not None:
             visit.anchor_links = page.links
         self.session.links.follow(visit, links, base)
+
+    def _hand_over(self, links: Iterable[str], base: str) -> None:
+        """Offer links to the sources that get those of this one."""
+        if self.session.outbox is not None:
+            self.session.outbox.send(links, base)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self.source.duplicates.follow_links:

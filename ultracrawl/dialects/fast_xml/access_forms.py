@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path as FilePath
 from urllib.parse import unquote, urlsplit
 
 from ultracrawl.dialects.fast_xml.collection import Scope
@@ -10,7 +11,7 @@ from ultracrawl.dialects.fast_xml.draft import Draft
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.options import LOGIN, Value
 from ultracrawl.dialects.fast_xml.values import Setting
-from ultracrawl.sources import Data, Path
+from ultracrawl.sources import Data, Path, Place
 from ultracrawl.sources.mistakes import shown
 
 _TOKEN = re.compile(r"[^/\s(]+")
@@ -18,7 +19,11 @@ _UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
 _PROXY = re.compile(r"(?:(?P<scheme>\w+)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
 SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
 """What a credential may end with, and the name that it has in a definition."""
+PROXIES: Path = ("proxy", "servers")
 _PROXY_SCHEMES = frozenset({"http", "https"})
+_PORT = re.compile(r"(?<=[^:]):\d+\Z", re.ASCII)
+_CERTIFICATE: Path = ("client_certificates", "main", "certificate")
+_KEY: Path = ("client_certificates", "main", "key")
 _NO_LIMIT = 2_147_483_647
 """What the default of `proxy_max_pending` means."""
 
@@ -73,16 +78,16 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         if found["user"]:
             server |= {"user": unquote(found["user"]), "password": found["password"]}
         draft.put((*path, f"proxy {number}"), server, setting, line)
-    if setting.value and not draft.below(path) and not notices.fatal:
+    if setting.value and not notices.fatal:
+        check_proxies(draft, Place(setting.file, setting.line, setting.path), notices)
+
+
+def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
+    """Tell if none is left of the proxies that a collection names."""
+    if not draft.below(PROXIES):
         problem = "no proxy of the list can be used, and requests would go out without one"
-        notices.tell(
-            Code.VALUE,
-            setting.line,
-            setting.path,
-            problem,
-            "mend the list, or take it out",
-            file=setting.file,
-        )
+        instead = "mend the list, or take it out"
+        notices.tell(Code.VALUE, place.line, place.key, problem, instead, file=place.file)
 
 
 def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
@@ -128,13 +133,23 @@ def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> No
     draft.put((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
 
 
-def check_certificate(collection: Scope, notices: Notices) -> None:
-    """Tell if a client certificate has no key, or a key no certificate."""
-    given = [collection.settings.get(("", name)) for name in ("cert_file", "key_file")]
-    lone = [one for one in given if one is not None]
-    if len(lone) == 1:
-        problem = "`cert_file` and `key_file` go together"
-        notices.tell(Code.VALUE, lone[0].line, lone[0].path, problem, "name both files", file=lone[0].file)
+def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Tell if a client certificate has no key, or a key no certificate, or a file of both cannot be read."""
+    given = [one for name in ("cert_file", "key_file") if (one := collection.settings.get(("", name)))]
+    if len(given) == 1:
+        draft.forget(_CERTIFICATE)
+        draft.forget(_KEY)
+        _wrong(given[0], "`cert_file` and `key_file` go together", "name both files", notices)
+    for setting in given:
+        try:
+            (FilePath(notices.file).parent / str(setting.value)).open("rb").close()
+        except OSError as error:
+            problem = f"{shown(setting.value)} cannot be read: {error.strerror}"
+            _wrong(setting, problem, "name a PEM file", notices)
+
+
+def _wrong(setting: Setting, problem: str, instead: str, notices: Notices) -> None:
+    notices.tell(Code.VALUE, setting.line, setting.path, problem, instead, file=setting.file)
 
 
 # ---- logins
@@ -179,8 +194,9 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
     ):
         if name in values:
             entry[option] = _data(values[name])
-    if sites := values.get("sites") or _host(values):
-        entry["sites"] = _data(sites)
+    named = values.get("sites") or (values.get("site", ""),)
+    if isinstance(named, tuple) and any(named):
+        entry["sites"] = [_host(str(site)) for site in named]
     return entry
 
 
@@ -200,10 +216,9 @@ def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
     return f"{values.get('scheme', 'http')}://{site}/{form.removeprefix('/')}"
 
 
-def _host(values: dict[str, Value]) -> tuple[str, ...]:
-    """Return the host of the form, which needs the login where nothing says which hosts do."""
-    site = str(values.get("site", ""))
-    return (site.partition(":")[0],) if site and not site.startswith("[") else ()
+def _host(site: str) -> str:
+    """Return a host without the port that stands behind it: logins are for hosts."""
+    return _PORT.sub("", site)
 
 
 def _data(value: Value) -> Data:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.draft import Draft
-from ultracrawl.dialects.fast_xml.forms import source_name
+from ultracrawl.dialects.fast_xml.forms import free_name, source_name
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.values import Setting
 from ultracrawl.sources import Data, Path
@@ -24,13 +24,14 @@ def put_feeding(collection: Scope, draft: Draft, notices: Notices) -> None:
         if setting.spec.section == _SECTION:
             found.setdefault(setting.free, {})[setting.name] = setting
     whole = {label: parts for label, parts in found.items() if _has_collection(parts, notices)}
+    names = _names(whole)
     for label, parts in whole.items():
-        path = (*_DESTINATIONS, source_name(label))
+        path = (*_DESTINATIONS, names[label])
         target = parts["collection"]
         draft.put((*path, "index"), source_name(str(target.value)), target)
         if "paused" in parts:
             draft.put((*path, "paused"), parts["paused"].value is True, parts["paused"])
-    _choose_primary(whole, draft, notices)
+    _choose_primary(whole, names, draft, notices)
 
 
 def _has_collection(parts: dict[str, Setting], notices: Notices) -> bool:
@@ -42,7 +43,17 @@ def _has_collection(parts: dict[str, Setting], notices: Notices) -> bool:
     return False
 
 
-def _choose_primary(found: dict[str, dict[str, Setting]], draft: Draft, notices: Notices) -> None:
+def _names(labels: Iterable[str]) -> dict[str, str]:
+    """Return the name of each destination in the definition; what may not stand in one is replaced."""
+    names: dict[str, str] = {}
+    for label in labels:
+        names[label] = free_name(source_name(label), names.values())
+    return names
+
+
+def _choose_primary(
+    found: dict[str, dict[str, Setting]], names: dict[str, str], draft: Draft, notices: Notices
+) -> None:
     marked = [label for label, parts in found.items() if "primary" in parts and parts["primary"].value]
     if len(found) > 1 and len(marked) != 1:
         first = (marked or list(found))[0]
@@ -57,7 +68,7 @@ def _choose_primary(found: dict[str, dict[str, Setting]], draft: Draft, notices:
             file=setting.file,
         )
     for label in marked[:1]:
-        draft.put((*_DESTINATIONS, source_name(label), "primary"), True, found[label]["primary"])
+        draft.put((*_DESTINATIONS, names[label], "primary"), True, found[label]["primary"])
 
 
 def name_indexes(drafts: Iterable[Draft], collections: Collection[str], notices: Notices) -> dict[str, Data]:

@@ -25,6 +25,7 @@ _LEGACY_TYPES = {
 }
 """Names that servers hardly send, and those that they send instead."""
 
+_SECONDS = re.compile(r"\+?(\d{1,9}(\.\d*)?|\.\d+)", re.ASCII)
 _DEPTH = re.compile(r"depth:(\d{1,9})", re.IGNORECASE)
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -116,18 +117,14 @@ def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
 def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     """Read seconds, or `suspend`."""
     text = str(setting.value)
-    try:
-        draft.put(path, "suspend" if text.lower() == "suspend" else float(text), setting)
-    except ValueError:
+    if text.lower() == "suspend":
+        draft.put(path, "suspend", setting)
+    elif _SECONDS.fullmatch(text):
+        draft.put(path, float(text), setting)
+    else:
         problem = f"{shown(text)} is neither a delay nor `suspend`"
-        notices.tell(
-            Code.VALUE,
-            setting.line,
-            setting.path,
-            problem,
-            "write seconds, as `30`, or `suspend`",
-            file=setting.file,
-        )
+        instead = "write seconds, as `30`, or `suspend`"
+        notices.tell(Code.VALUE, setting.line, setting.path, problem, instead, file=setting.file)
 
 
 def collection(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:

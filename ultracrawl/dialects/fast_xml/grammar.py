@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ultracrawl.dialects.fast_xml.collection import Scope, ScopeKind
@@ -26,6 +27,8 @@ _ATTRIBUTES = {"attrib": frozenset({"name", "type"}), "member": frozenset[str]()
 _FOLDED = ("http_errors", "ftp_errors", "exclude_headers", "ftp_acct")
 """Sections in whose free names case does not count."""
 
+_USER = re.compile(r"//[^/]*@")
+"""User and password in the name of an option that is a URI; nobody else is to see them."""
 _SECRET = frozenset({"passwd", "ftp_acct", "Login/parameters"})
 
 
@@ -189,10 +192,10 @@ class _Grammar:
         name = self._name(element, path)
         if name is None:
             return
-        self._check_attributes(element, f"{path}/{name}")
         canonical = OPTIONS.canonical(section, name)
         spec = OPTIONS.find(section, canonical)
-        path = f"{path}/{name}"
+        path = f"{path}/{_USER.sub('//', name)}"
+        self._check_attributes(element, path)
         if spec is None:
             self._unknown_option(element, section, name, path)
             return

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 from socket import gethostname
 
+from ultracrawl.dialects.fast_xml.access_forms import PROXIES, check_proxies
 from ultracrawl.dialects.fast_xml.collection import Scope, layered, on_node
 from ultracrawl.dialects.fast_xml.document import XmlError, parse_document
 from ultracrawl.dialects.fast_xml.draft import Draft
@@ -176,8 +177,11 @@ class _CollectionTree:
         dropped = False
         for fault in sorted(faults, key=_numbers, reverse=True):
             place = self.place(fault.path)
-            if len(fault.path) > 1 and self._drafts[str(fault.path[1])].drop(fault.path[2:]):
+            draft = self._drafts.get(str(fault.path[1])) if len(fault.path) > 1 else None
+            if draft is not None and draft.drop(fault.path[2:]):
                 dropped = True
+                if fault.path[2:4] == PROXIES:
+                    check_proxies(draft, place, notices)
                 problem = f"a member is dropped: {fault.problem}"
                 notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead, file=place.file)
         return dropped

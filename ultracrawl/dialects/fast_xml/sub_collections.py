@@ -20,6 +20,7 @@ from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
 from ultracrawl.dialects.fast_xml.translation import lines_of, translate
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Data, DataSource, Path, Place, compile_source
+from ultracrawl.sources.values import is_site
 
 _DOMAINS: Path = ("boundary", "domains", "include")
 _URIS: Path = ("boundary", "uris", "include")
@@ -60,7 +61,7 @@ def drafts_of(
         drafts[label] = part
     for label, area in areas.items():
         _leave_out(main, label, area)
-    _share(drafts, collection)
+    _share(drafts, collection, FilePath(notices.file).parent)
     return drafts
 
 
@@ -150,12 +151,11 @@ def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
         draft.put((*_ELSEWHERE, owner, "hosts"), [])
 
 
-def _share(drafts: dict[str, Draft], collection: Scope) -> None:
+def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> None:
     """Let the sources of a collection exchange links, trust the same sites, and be one data group."""
     main, *parts = drafts.values()
     if not parts:
         return
-    folder = FilePath(collection.file).parent
     listed = {path: _listed(main.get(files), folder) for path, files in _BEGINNINGS.items()}
     urls = [url for path, inner in listed.items() for url in (*_texts(main.get(path)), *inner)]
     own = _sites(urls)
@@ -187,8 +187,8 @@ def _sites(urls: Iterable[str]) -> list[Data]:
     """Return the sites of start URIs, each once: what is for one part of a collection there is for all of them."""
     found: dict[str, None] = {}
     for url in urls:
-        scheme, mark, rest = url.partition("://")
-        if mark:
+        scheme, _, rest = url.partition("://")
+        if is_site(url):  # what is none is told of where it stands
             found[f"{scheme}://{rest.partition('/')[0]}/"] = None
     return [*found]
 

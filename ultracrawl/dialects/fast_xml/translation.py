@@ -47,7 +47,7 @@ def translate(collection: Scope, notices: Notices) -> Draft:
         _put(setting, draft, notices)
     put_logins(collection, draft, notices)
     put_feeding(collection, draft, notices)
-    check_certificate(collection, notices)
+    check_certificate(collection, draft, notices)
     tell_masked(collection, notices)
     _check_scripts(collection, notices)
     _admit_every_host(draft)
@@ -131,7 +131,10 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     """Add https where no layer says which schemes are crawled and a starting point has it."""
     if ("", "allowed_schemes") in collection.settings:
         return
-    start = next((one for key in _STARTS if (one := collection.settings.get(key)) and _has_https(one)), None)
+    folder = FilePath(notices.file).parent
+    start = next(
+        (one for key in _STARTS if (one := collection.settings.get(key)) and _has_https(one, folder)), None
+    )
     if start is None:
         return
     draft.put(("boundary", "schemes"), ["http", _HTTPS])
@@ -142,12 +145,12 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     )
 
 
-def _has_https(start: Setting) -> bool:
+def _has_https(start: Setting, folder: FilePath) -> bool:
     """Return whether one of the URIs is of https, or one of those in the files; a missing one is told of later."""
     named = start.value if isinstance(start.value, tuple) else ()
     if not start.name.endswith("_files"):
         return any(map(_is_https, named))
-    return any(any(map(_is_https, lines_of(FilePath(start.file).parent / name))) for name in named)
+    return any(any(map(_is_https, lines_of(folder / name))) for name in named)
 
 
 def _is_https(text: str) -> bool:

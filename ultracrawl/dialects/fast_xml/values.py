@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple
 
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
@@ -151,7 +152,10 @@ class _Reader:
     def _real(self, text: str) -> float:
         if not _REAL.fullmatch(text):
             raise self._wrong(f"{self._written.shown} is not a number", "write it with a point, as `1.5`")
-        return float(text)
+        number = float(text)
+        if not isfinite(number):
+            raise self._wrong(f"{self._written.shown} is too large a number", "write a smaller one")
+        return number
 
     def _bounded(self, number: float) -> float:
         least, most = self._spec.least, self._spec.most
@@ -163,19 +167,18 @@ class _Reader:
         return nearest
 
     def _word(self, text: str) -> str:
-        words = self._spec.words
-        if text in words:
-            return text
-        if text.lower() in words:
-            if not self._spec.folds:
-                self._tell(
-                    Code.CASE, f"{shown(text)} is taken for `{text.lower()}`", f"write {listed(words)}"
-                )
-            return text.lower()
-        self._tell(
-            Code.RANGE, f"{shown(text)} is no value of it; it counts as absent", f"write {listed(words)}"
-        )
-        raise _Ignored
+        word = self._known(text)
+        if word is None:
+            problem = f"{shown(text)} is no value of it; it counts as absent"
+            self._tell(Code.RANGE, problem, f"write {listed(self._spec.words)}")
+            raise _Ignored
+        if word != text and not self._spec.folds:
+            self._tell(Code.CASE, f"{shown(text)} is taken for `{word}`", f"write {listed(self._spec.words)}")
+        return word
+
+    def _known(self, text: str) -> str | None:
+        """Return the fixed word that a text is, whatever its case, None if it is none."""
+        return next((word for word in self._spec.words if word.lower() == text.lower()), None)
 
     # ---- lists
 
@@ -206,20 +209,17 @@ class _Reader:
 
     def _member(self, member: Member) -> str:
         words = self._spec.words
-        if not words or not member.text or member.text in words:
+        if not words or not member.text:
             return member.text
-        if member.text.lower() in words:
-            if not self._spec.folds:
-                self._tell(
-                    Code.CASE,
-                    f"{shown(member.text)} is in another case",
-                    f"write {listed(words)}",
-                    member.line,
-                )
-            return member.text.lower()
-        problem = f"{shown(member.text)} is not known and is dropped"
-        self._tell(Code.MEMBER, problem, f"write {listed(words)}", member.line)
-        return ""
+        word = self._known(member.text)
+        if word is None:
+            problem = f"{shown(member.text)} is not known and is dropped"
+            self._tell(Code.MEMBER, problem, f"write {listed(words)}", member.line)
+            return ""
+        if word != member.text and not self._spec.folds:
+            problem = f"{shown(member.text)} is in another case"
+            self._tell(Code.CASE, problem, f"write {listed(words)}", member.line)
+        return word
 
 
 def _plain(number: float | None) -> str:

@@ -103,6 +103,8 @@ class SitemapReader:
         now = self._session.clock()
         for start in range(0, len(entries), CHUNK):
             chunk = entries[start : start + CHUNK]
+            if self._session.outbox is not None:
+                self._session.outbox.send([entry.loc for entry in chunk], self._visit.url)
             found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
             if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
                 self._session.state.revisits.advise(

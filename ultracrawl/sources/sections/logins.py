@@ -71,9 +71,8 @@ class LoginEntry(Section):
         examples=[False],
     )
     fields: Mapping[str, Secret] = Field(
-        description="What is filled in, by the names of the fields; values may be secrets.",
+        description="What is filled in, by the names of the fields; values may be secrets. Empty: nothing.",
         examples=[{"account": "${MEMBERS_USER}", "password": "${MEMBERS_PASSWORD}"}],
-        min_length=1,
     )
     sites: Hosts = Field(
         default=(),

@@ -16,7 +16,7 @@ from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9._-]+(:[0-9]{1,5})?/?|https?://\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?/?")
-_DEFAULT_PORT = re.compile(r":[0-9]+$")
+_DEFAULT_PORT = re.compile(r":([0-9]+)$")
 
 
 def _check_address(text: str) -> str:
@@ -30,7 +30,9 @@ def _check_address(text: str) -> str:
             "write it as `http://proxy.example.com:3128`, with user and password as options of their own",
         )
     address = address.removesuffix("/")
-    if _DEFAULT_PORT.search(address):
+    if port := _DEFAULT_PORT.search(address):
+        if not 0 < int(port[1]) < 65_536:
+            raise mistake(f"there is no port {port[1]}", "write the port of the proxy, from 1 to 65535")
         return address
     return address + (":80" if address.startswith("http:") else ":443")
 
