@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
 
@@ -158,7 +158,7 @@ class DocumentCache:
 
 
 def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
-    """Yield the changes of a cache segment with their keys; raises `IndexStoreError` if it is damaged."""
+    """Yield the changes of a cache segment with their keys; raises `IndexDamagedError` if it is damaged."""
     number = 0
     try:
         with path.open("rb") as file:
@@ -167,7 +167,17 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
     except OSError as error:
         raise IndexStoreError(f"cache segment {path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise IndexStoreError(f"cache segment {path}:{number} is damaged: {error}") from error
+        raise IndexDamagedError(f"cache segment {path}:{number} is damaged: {error}") from error
+
+
+def damage_of(path: Path) -> str:
+    """Return what is wrong with a cache segment, empty if nothing is. Raises `IndexStoreError` if it cannot be read."""
+    try:
+        for _ in read_segment(path):
+            pass
+    except IndexDamagedError as error:
+        return str(error)
+    return ""
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:

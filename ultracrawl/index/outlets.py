@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.index.cache import SHARED, DocumentCache
+from ultracrawl.index.cache import SHARED, DocumentCache, damage_of
 from ultracrawl.index.outlet import Indexer, Outlet, cache_errors
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
@@ -49,6 +49,25 @@ class Outlets:
     def primary(self) -> Outlet:
         """The outlet whose commits count."""
         return self.all[0]
+
+    def set_aside_damaged(self) -> list[str]:
+        """Take segments that are damaged out of the line; returns what to tell. To be called before `recover`.
+
+        Their documents are lost by the primary index, and asked for again; another index is filled anew by a later run.
+        """
+        told = []
+        for folder in (self._cache, *queue_folders(self._cache).values()):
+            for path in sorted(folder.glob("*.sealed")):
+                if damage := damage_of(path):
+                    kept = path.with_suffix(".damaged")
+                    with cache_errors(folder):
+                        path.rename(kept)
+                        if folder != self.primary.folder:
+                            (folder / _FILLED).unlink(missing_ok=True)
+                    told.append(
+                        f"{damage}; it is set aside as {kept.name}, and its documents are fetched again"
+                    )
+        return told
 
     def recover(self, cache: DocumentCache) -> None:
         """Take up what an earlier process left, by whatever definition it fed. Raises `IndexStoreError`."""
