@@ -18,7 +18,7 @@ EAST = datetime(2024, 5, 1, 2, tzinfo=timezone(timedelta(hours=2)))
 CASES: list[tuple[object, AttributeType, AttributeValue | None]] = [
     (" a ", STRING, "a"), ("", STRING, None), (7, STRING, "7"), (2.5, STRING, "2.5"), (Decimal("1.10"), STRING, "1.10"),
     (date(2024, 5, 1), STRING, "2024-05-01"), (EAST, STRING, "2024-05-01T02:00:00+02:00"),
-    (None, STRING, None), (b"a", STRING, None), ({"a": 1}, STRING, None), (object(), STRING, None),
+    (None, STRING, None), (b"a", STRING, None), ({"a": 1}, STRING, None), (Ellipsis, STRING, None),
     (7, NUMBER, 7.0), (Decimal("3.5"), NUMBER, 3.5), ("12", NUMBER, 12.0), ("abc", NUMBER, None), (True, NUMBER, 1.0),
     (float("nan"), NUMBER, None), (Decimal("Infinity"), NUMBER, None), (MIDNIGHT, NUMBER, None), (None, NUMBER, None),
     (date(2024, 5, 1), DATE, MIDNIGHT), (MIDNIGHT, DATE, MIDNIGHT), (EAST, DATE, MIDNIGHT),

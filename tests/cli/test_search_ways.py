@@ -158,6 +158,17 @@ def test_facets_are_counted_and_named_in_the_users_language(definition: Path) ->
         assert [one.value for one in searcher.lists["Country"].values] == ["de"]
 
 
+def test_an_index_without_documents_is_told_from_one_without_hits(definition: Path, tmp_path: Path) -> None:
+    new = tmp_path / "ultracrawl.yaml"
+    new.write_text("sources: {birds: {start_urls: ['http://h/']}}")
+    ended = CliRunner().invoke(cli, ["search", "heron", "-c", str(new)])
+    assert (ended.exit_code, ended.output.strip()) == (
+        0, "Nothing found: the index has no documents yet. `ultracrawl crawl` fills it."
+    )  # fmt: skip
+    ended = CliRunner().invoke(cli, ["search", "xylophone", "-c", str(definition)])
+    assert ended.output.startswith("Nothing found for 'xylophone'.")
+
+
 def test_a_misspelt_word_is_put_right(definition: Path) -> None:
     assert asked(definition, "strok")["suggestion"] == "stork"
     assert "Did you mean 'stork'?" in run(definition, "strok").output

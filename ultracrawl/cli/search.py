@@ -111,11 +111,12 @@ def command(
             query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,
             offset=offset, facets=facet, like=like,
         )  # fmt: skip
+        empty = not result.total and not searcher.count()
     took = (time.perf_counter() - started) * 1000
     if as_json:
         print_json(_json(query, result, took, names))
     else:
-        _print(query or like, result, offset, took, names)
+        _print(query or like, result, offset, took, names, empty=empty)
 
 
 def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:
@@ -176,8 +177,11 @@ class _Names:
         return {} if name is None else {"display_name": name}
 
 
-def _print(query: str, result: SearchResult, offset: int, took: float, names: _Names) -> None:
+def _print(query: str, result: SearchResult, offset: int, took: float, names: _Names, *, empty: bool) -> None:
     console = Console(highlight=False, soft_wrap=True)
+    if empty:
+        console.print(Text("Nothing found: the index has no documents yet. `ultracrawl crawl` fills it."))
+        return
     if not result.total:
         better = f" Did you mean {result.suggestion!r}?" if result.suggestion else ""
         console.print(Text(f"Nothing found{f' for {query!r}' if query else ''}.{better}"))
