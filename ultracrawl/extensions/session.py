@@ -37,7 +37,6 @@ from ultracrawl.extensions.keeper import Keeper
 from ultracrawl.extensions.languages import languages_of
 from ultracrawl.extensions.leaving.expiry import ExpiryDesk
 from ultracrawl.extensions.leaving.pending import PendingDocuments
-from ultracrawl.extensions.leaving.scope import change_since, drop_outside
 from ultracrawl.extensions.link_exchange import Outbox
 from ultracrawl.extensions.logs.crawl_logs import CrawlLogs
 from ultracrawl.extensions.logs.link_lists import LinkLists, open_link_lists
@@ -48,10 +47,10 @@ from ultracrawl.extensions.relations.desk import RelationsDesk
 from ultracrawl.extensions.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.extensions.run.control import STOPPED, CrawlControl
-from ultracrawl.extensions.run.end import end_run, finish_indexing, in_words
+from ultracrawl.extensions.run.end import end_run, finish_indexing
 from ultracrawl.extensions.run.limits import RunLimits
 from ultracrawl.extensions.run.refusal import abandon
-from ultracrawl.extensions.run.start import begin_run
+from ultracrawl.extensions.run.start import begin_run, follow_definition
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.site_files.feed_desk import FeedDesk
 from ultracrawl.extensions.site_files.robots_book import RobotsBook
@@ -59,6 +58,7 @@ from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.garbage import spare_what_is_there
 from ultracrawl.model import Document, RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model.moment import as_text
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
@@ -84,6 +84,15 @@ class CrawlSession:
     `open()` is called by the scheduler before the first request, `close()` when the last one is done.
     """
 
+    links: LinkQueue
+    """The scheduler, as middlewares and spiders see it."""
+    state: StateStore
+    run: RunMark
+    report: RunReport
+    feed: IndexFeed
+    pending: PendingDocuments
+    recorder: Recorder
+    names: DisplayUrls
     outbox: Outbox | None = None
     """Takes links for other sources, if there are any that get them."""
     relations: RelationsDesk
@@ -119,21 +128,12 @@ class CrawlSession:
         self.clock: Callable[[], float] = time.time
         self.rescan = False
         """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
-        self.links: LinkQueue
-        """The scheduler, as middlewares and spiders see it."""
         self.visits: dict[int, Visit] = {}
         """What is in flight, by key."""
-        self.state: StateStore
-        self.feed: IndexFeed
-        self.pending: PendingDocuments
-        self.recorder: Recorder
-        self.names: DisplayUrls
         self.keeper = Keeper(self)
         self.duplicates = Duplicates(self)
-        self.run: RunMark
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
-        self.report: RunReport
         self.redirects = RedirectFollower(self)
         self.failing = FailureDesk(self)
         self.logs = CrawlLogs(self)
@@ -182,7 +182,7 @@ class CrawlSession:
         self.filling = Filling(self)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
-            self.source.name, str(self.run.number), in_words(self.run.started), resumed=resumed
+            self.source.name, str(self.run.number), as_text(self.run.started), resumed=resumed
         )
         self._open_feed()
         self._open_documents()
@@ -197,7 +197,7 @@ class CrawlSession:
             self.rescan, self.rewriter, self.remade = True, None, True
         elif self._open_rewriter():
             self.limits.open()
-            self._follow_definition()
+            follow_definition(self)
             if self.source.crawling_mode != "examine":
                 self.pending.approve()
         self.report.scheduled = self.state.counts().queued
@@ -240,29 +240,6 @@ class CrawlSession:
 
     def _again(self, record: UrlRecord) -> None:
         self.links.again(record)  # the scheduler makes itself known only after `open`
-
-    def _follow_definition(self) -> None:
-        """Act on a definition that changed since the last run.
-
-        Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
-        every page is made into a document again.
-        """
-        before = next((run for run in self.state.runs(2) if run.number != self.run.number), None)
-        change = change_since(before, self.rules, closed=self.limits.refresh_only)
-        self.remade = change.recipe
-        self.force = self.force or change.recipe
-        self.rescan = self.force or change.scope
-        if change.recipe and not self.report.resumed:
-            self._count_hops_anew()
-        if change.scope:
-            dropped = drop_outside(self.state, self.feed, self.rules, self.report, self.rewriter)
-            logger.info("The scope of %s changed: %d known URLs are outside", self.source.name, dropped)
-
-    def _count_hops_anew(self) -> None:
-        """Let links count from the start again: other pages may be kept now than before."""
-        if self.rules.focus:
-            self.state.detours.reset(self.rules.focus.depth)
-            self.state.flush()
 
     def _open_rewriter(self) -> bool:
         """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""

@@ -7,12 +7,12 @@ import json
 import logging
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.extensions.leaving.scope import with_links_left
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
+from ultracrawl.model.moment import as_text
 from ultracrawl.recrawl.deletion import DeletionGuard
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def end_run(session: CrawlSession, started: float) -> None:
     report = session.report
     report.seconds = time.monotonic() - started
     now = session.clock()
-    report.finished = in_words(now)
+    report.finished = as_text(now)
     session.filling.end()
     if session.replay:
         return
@@ -73,11 +73,6 @@ def end_run(session: CrawlSession, started: float) -> None:
     finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
     session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
     session.state.end_run(session.run)
-
-
-def in_words(seconds: float) -> str:
-    """Return a moment (seconds since the epoch) as reports write it, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _delete(session: CrawlSession) -> None:

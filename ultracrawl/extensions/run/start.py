@@ -1,16 +1,19 @@
-"""Which run a crawl is: a new one, or the one before that did not end."""
+"""Which run a crawl is: a new one, or the one before that did not end; and what a changed definition means for it."""
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
-from ultracrawl.extensions.leaving.scope import mark_of_next
+from ultracrawl.extensions.leaving.scope import change_since, drop_outside, mark_of_next
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.run.limits import keeps_new_out
 from ultracrawl.state import QueueStart, RunMark
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
+
+logger = logging.getLogger(__name__)
 
 
 def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
@@ -32,3 +35,28 @@ def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
         if resumed:
             chooser.resume()
     return run, resumed
+
+
+def follow_definition(session: CrawlSession) -> None:
+    """Act on a definition that changed since the last run.
+
+    Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
+    every page is made into a document again.
+    """
+    before = next((run for run in session.state.runs(2) if run.number != session.run.number), None)
+    change = change_since(before, session.rules, closed=session.limits.refresh_only)
+    session.remade = change.recipe
+    session.force = session.force or change.recipe
+    session.rescan = session.force or change.scope
+    if change.recipe and not session.report.resumed:
+        _count_hops_anew(session)
+    if change.scope:
+        dropped = drop_outside(session.state, session.feed, session.rules, session.report, session.rewriter)
+        logger.info("The scope of %s changed: %d known URLs are outside", session.source.name, dropped)
+
+
+def _count_hops_anew(session: CrawlSession) -> None:
+    """Let links count from the start again: other pages may be kept now than before."""
+    if session.rules.focus:
+        session.state.detours.reset(session.rules.focus.depth)
+        session.state.flush()
