@@ -42,11 +42,8 @@ def parse_html(
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
     not declare one. `picks` are looked for in the same tree. `xml` says that the page is XHTML.
     """
-    charset = find_charset(body, content_type, default_charset)
-    if charset != "utf-8" or not is_utf8(body):
-        decoded, charset = decode_as(charset, body, default_charset)
-        body = decoded.encode("utf-8", "replace")
-    body, crowded = limit_attributes(body.removeprefix(codecs.BOM_UTF8))
+    body, charset = _utf8(body, content_type, default_charset)
+    body, crowded = limit_attributes(body)
     body, cut = limit_nesting(body)
     if xml:
         body = with_end_tags(body)
@@ -75,6 +72,15 @@ def parse_html(
         picked=picks.values(url, tree, body) if picks is not None else {},
         truncated=_truncated(cut, crowded),
     )
+
+
+def _utf8(body: bytes, content_type: str, default_charset: str) -> tuple[bytes, str]:
+    """Return a body in UTF-8, and the charset that it came in."""
+    charset = find_charset(body, content_type, default_charset)
+    if charset != "utf-8" or not is_utf8(body):
+        decoded, charset = decode_as(charset, body, default_charset)
+        body = decoded.encode("utf-8", "replace")
+    return body.removeprefix(codecs.BOM_UTF8), charset
 
 
 def _truncated(deep: bool, crowded: bool) -> str:

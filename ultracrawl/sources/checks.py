@@ -10,7 +10,7 @@ from ultracrawl.attributes.making import template_names
 from ultracrawl.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.errors import UserError
 from ultracrawl.sources.access_checks import check_access
-from ultracrawl.sources.compilation.source import compile_boundary, compile_url_policy
+from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown

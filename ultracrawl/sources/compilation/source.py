@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import starmap
 
 from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.attributes.mapping import AttributeMap
 from ultracrawl.boundary.addresses import AddressPolicy
-from ultracrawl.boundary.aliases import AliasPolicy
-from ultracrawl.boundary.areas import AreaRules
 from ultracrawl.boundary.boundary import Boundary
 from ultracrawl.boundary.focus import FocusPolicy
 from ultracrawl.boundary.redirects import RedirectPolicy
-from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
-from ultracrawl.boundary.rewriting_policy import RewritingPolicy
 from ultracrawl.boundary.rules import (
-    Action,
-    BoundaryRules,
-    Combine,
-    CrawlMode,
     DomainRule,
-    Kind,
-    PathRules,
-    PortRules,
-    UriRule,
 )
 from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
@@ -39,19 +26,20 @@ from ultracrawl.model import StatusCode
 from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.robots.policy import RobotsPolicy
 from ultracrawl.sources import extraction
+from ultracrawl.sources.compilation.boundary import (
+    canonical_urls,
+    compile_boundary,
+    compile_url_policy,
+    domain_rules,
+)
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.access_options import AccessOptions
-from ultracrawl.sources.sections.boundary import AreaSection
 from ultracrawl.sources.sections.feeds import FeedsSection
 from ultracrawl.sources.sections.limits import LimitsSection
 from ultracrawl.urls import UrlPolicy, host_of
 from ultracrawl.urls.payloads import Payloads
-
-FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
-"""What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +106,8 @@ def compile_source(
     Raises `RuleError` for a rule that cannot be used; what was loaded without fatal findings compiles.
     """
     policy = compile_url_policy(source)
-    seeds = tuple(dict.fromkeys(_canonical(source.beginnings, policy)))
-    own = (*seeds, *_canonical(source.own_sites, policy))
+    seeds = tuple(dict.fromkeys(canonical_urls(source.beginnings, policy)))
+    own = (*seeds, *canonical_urls(source.own_sites, policy))
     schema = project.schema_attributes if project else attribute_schema()
     return CompiledSource(
         name=source.name,
@@ -175,65 +163,6 @@ def _page_reader(source: DataSource) -> PageReader:
             for name in extraction.read_attributes(source.attributes, source.extract)
         ),
         picks=extraction.page_picks(source.extract),
-    )
-
-
-def compile_url_policy(source: DataSource) -> UrlPolicy:
-    """Return how URLs of a source are rewritten and become canonical."""
-    policy = UrlPolicy(
-        sort_query_params=source.urls.sort_query_params,
-        remove_params=source.urls.removed_names,
-        max_length=source.limits.url_length,
-        schemes=frozenset(source.boundary.schemes),
-    )
-    rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
-    if rules:
-        policy = RewritingPolicy(
-            policy.sort_query_params,
-            policy.remove_params,
-            policy.max_length,
-            schemes=policy.schemes,
-            rules=RewriteRules(rules),
-        )
-    return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
-
-
-def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:
-    """Return the boundary of a source. Raises `RuleError`."""
-    section = source.boundary
-    other_hosts = section.other_hosts
-    rules = BoundaryRules(
-        domains=tuple(_domain_rules(source)),
-        uris=tuple(_uri_rules(source)),
-        paths=tuple(
-            PathRules(host, rules.include, rules.exclude, rules.follow_only)
-            for host, rules in section.paths.items()
-        ),
-        ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
-        schemes=frozenset(section.schemes),
-        exclude_extensions=section.exclude_extensions,
-        max_uri_recursion=source.urls.max_uri_recursion,
-        mode=CrawlMode(source.depth, other_hosts.links, other_hosts.redirects, other_hosts.reset_depth),
-        combine=Combine(section.combine),
-        index_dynamic=section.index_dynamic,
-        seeds_exempt=section.start_urls_exempt,
-    )
-    return Boundary(
-        rules,
-        policy=compile_url_policy(source).without_rewriting,
-        addresses=addresses,
-        areas=starmap(_area, section.elsewhere.items()),
-    )
-
-
-def _area(owner: str, area: AreaSection) -> AreaRules:
-    hosts = () if any(pattern.every_host for pattern in area.hosts) else area.hosts
-    return AreaRules(
-        owner,
-        tuple(DomainRule(pattern.kind, pattern.text) for pattern in hosts),
-        tuple(UriRule(pattern.kind, pattern.text) for pattern in area.uris),
-        tuple(DomainRule(pattern.kind, pattern.text) for pattern in area.except_hosts),
-        tuple(UriRule(pattern.kind, pattern.text) for pattern in area.except_uris),
     )
 
 
@@ -310,34 +239,6 @@ def compile_addresses(source: DataSource, own: Iterable[str]) -> AddressPolicy:
     return AddressPolicy.for_source([host_of(url) for url in own], networks)
 
 
-def _canonical(urls: Iterable[str], policy: UrlPolicy) -> Iterator[str]:
-    for url in urls:
-        canonical = policy.canonical(url)
-        if canonical is not None:
-            yield canonical
-
-
-def _domain_rules(source: DataSource) -> Iterator[DomainRule]:
-    domains = source.boundary.domains
-    include: Iterable[Pattern] = domains.include
-    if not domains.include:
-        hosts = dict.fromkeys(map(host_of, _canonical(source.beginnings, compile_url_policy(source))))
-        include = [Pattern(Kind.EXACT, host) for host in hosts]
-    if not any(pattern.every_host for pattern in include):
-        yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)
-    yield from (DomainRule(pattern.kind, pattern.text, Action.EXCLUDE) for pattern in domains.exclude)
-
-
-def _uri_rules(source: DataSource) -> Iterator[UriRule]:
-    uris = source.boundary.uris
-    for action, patterns in (
-        (Action.INCLUDE, uris.include),
-        (Action.EXCLUDE, uris.exclude),
-        (Action.FOLLOW_ONLY, uris.follow_only),
-    ):
-        yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
-
-
 _MANY_TYPES = 8
 
 
@@ -360,7 +261,7 @@ def _scope(source: DataSource) -> str:
     section["ports"] = {
         host: [sorted(rules.include), sorted(rules.exclude)] for host, rules in source.boundary.ports.items()
     }
-    hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in _domain_rules(source))
+    hosts = [] if source.boundary.domains.include else sorted(str(rule) for rule in domain_rules(source))
     parts: list[object] = [section, urls, hosts, source.depth, source.limits.url_length]
     if source.sites.aliases:
         parts.append(dict(source.sites.aliases))
