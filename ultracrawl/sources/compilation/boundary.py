@@ -1,0 +1,120 @@
+"""What belongs to a source: the one form of its URLs, and its boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import starmap
+
+from ultracrawl.boundary.aliases import AliasPolicy
+from ultracrawl.boundary.areas import AreaRules
+from ultracrawl.boundary.boundary import Boundary
+from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.boundary.rewriting_policy import RewritingPolicy
+from ultracrawl.boundary.rules import (
+    Action,
+    BoundaryRules,
+    Combine,
+    CrawlMode,
+    DomainRule,
+    Kind,
+    PathRules,
+    PortRules,
+    UriRule,
+)
+from ultracrawl.boundary.site import Addresses, no_addresses
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.sections.boundary import AreaSection
+from ultracrawl.urls import UrlPolicy, host_of
+
+FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
+"""What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""
+
+
+def compile_url_policy(source: DataSource) -> UrlPolicy:
+    """Return how URLs of a source are rewritten and become canonical."""
+    policy = UrlPolicy(
+        sort_query_params=source.urls.sort_query_params,
+        remove_params=source.urls.removed_names,
+        max_length=source.limits.url_length,
+        schemes=frozenset(source.boundary.schemes),
+    )
+    rules = (*source.urls.rewrite_rules, *([FOLD_WWW] if source.filters.fold_www else []))
+    if rules:
+        policy = RewritingPolicy(
+            policy.sort_query_params,
+            policy.remove_params,
+            policy.max_length,
+            schemes=policy.schemes,
+            rules=RewriteRules(rules),
+        )
+    return AliasPolicy.around(policy, source.sites.aliases) if source.sites.aliases else policy
+
+
+def compile_boundary(source: DataSource, addresses: Addresses = no_addresses) -> Boundary:
+    """Return the boundary of a source. Raises `RuleError`."""
+    section = source.boundary
+    other_hosts = section.other_hosts
+    rules = BoundaryRules(
+        domains=tuple(domain_rules(source)),
+        uris=tuple(_uri_rules(source)),
+        paths=tuple(
+            PathRules(host, rules.include, rules.exclude, rules.follow_only)
+            for host, rules in section.paths.items()
+        ),
+        ports=tuple(PortRules(host, rules.include, rules.exclude) for host, rules in section.ports.items()),
+        schemes=frozenset(section.schemes),
+        exclude_extensions=section.exclude_extensions,
+        max_uri_recursion=source.urls.max_uri_recursion,
+        mode=CrawlMode(source.depth, other_hosts.links, other_hosts.redirects, other_hosts.reset_depth),
+        combine=Combine(section.combine),
+        index_dynamic=section.index_dynamic,
+        seeds_exempt=section.start_urls_exempt,
+    )
+    return Boundary(
+        rules,
+        policy=compile_url_policy(source).without_rewriting,
+        addresses=addresses,
+        areas=starmap(_area, section.elsewhere.items()),
+    )
+
+
+def _area(owner: str, area: AreaSection) -> AreaRules:
+    hosts = () if any(pattern.every_host for pattern in area.hosts) else area.hosts
+    return AreaRules(
+        owner,
+        tuple(DomainRule(pattern.kind, pattern.text) for pattern in hosts),
+        tuple(UriRule(pattern.kind, pattern.text) for pattern in area.uris),
+        tuple(DomainRule(pattern.kind, pattern.text) for pattern in area.except_hosts),
+        tuple(UriRule(pattern.kind, pattern.text) for pattern in area.except_uris),
+    )
+
+
+def canonical_urls(urls: Iterable[str], policy: UrlPolicy) -> Iterator[str]:
+    """Yield the canonical forms of URLs; what has none is left out."""
+    for url in urls:
+        canonical = policy.canonical(url)
+        if canonical is not None:
+            yield canonical
+
+
+def domain_rules(source: DataSource) -> Iterator[DomainRule]:
+    """Yield the rules about hosts; without any, the hosts of the start URLs are inside."""
+    domains = source.boundary.domains
+    include: Iterable[Pattern] = domains.include
+    if not domains.include:
+        hosts = dict.fromkeys(map(host_of, canonical_urls(source.beginnings, compile_url_policy(source))))
+        include = [Pattern(Kind.EXACT, host) for host in hosts]
+    if not any(pattern.every_host for pattern in include):
+        yield from (DomainRule(pattern.kind, pattern.text) for pattern in include)
+    yield from (DomainRule(pattern.kind, pattern.text, Action.EXCLUDE) for pattern in domains.exclude)
+
+
+def _uri_rules(source: DataSource) -> Iterator[UriRule]:
+    uris = source.boundary.uris
+    for action, patterns in (
+        (Action.INCLUDE, uris.include),
+        (Action.EXCLUDE, uris.exclude),
+        (Action.FOLLOW_ONLY, uris.follow_only),
+    ):
+        yield from (UriRule(pattern.kind, pattern.text, action) for pattern in patterns)
