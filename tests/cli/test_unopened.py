@@ -24,20 +24,20 @@ print("not locked")
 
 @pytest.fixture
 def damaged(site: Site, url: str, workspace: Workspace) -> Workspace:
-    """Return a project of two sources; the cache of the first has a batch that cannot be read."""
+    """Return a project of two sources; where the cache of the first should be there is a file."""
     site.page("/", title="Home")
     source = {"start_urls": [f"{url}/"], "politeness": {"delay": 0}, "boundary": LOOPBACK}
     workspace.write({"sources": {"bad": source, "good": source}})
-    folder = workspace.directory / "var" / "cache" / "bad"
+    folder = workspace.directory / "var" / "cache"
     folder.mkdir(parents=True)
-    (folder / "0000000001.sealed").write_bytes(b"not a change\n")
+    (folder / "bad").write_bytes(b"no folder\n")
     return workspace
 
 
-def test_a_damaged_cache_is_told_without_what_follows_from_it(damaged: Workspace) -> None:
+def test_a_cache_that_cannot_be_opened_is_told_without_what_follows_from_it(damaged: Workspace) -> None:
     ended = damaged.command("crawl", "bad")
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err.splitlines()[-1].startswith("ultracrawl: cache segment ")
+    assert ended.err.splitlines()[-1].startswith("ultracrawl: document cache ")
     assert "Traceback" not in ended.err
 
 
@@ -54,7 +54,7 @@ def run_again(workspace: Workspace, path: str = str(ROOT)) -> list[str]:
 
 def test_the_other_sources_are_crawled(damaged: Workspace) -> None:
     bad, good, last = run_again(damaged)
-    assert bad.startswith("bad False 0 cache segment ")
+    assert bad.startswith("bad False 0 document cache ")
     assert (good, last) == ("good True 1", "not locked")
 
 

@@ -11,6 +11,7 @@ from ultracrawl.content.encodings import codec_of
 
 CASES = Path(__file__).parents[2] / "../shared/suites/charset_declared.jsonl"
 DIFFERENCES = {
+    "h5-81": "UTF-8 that calls itself EUC-JP is read as what it is",
     "jsdom-126": "invalid UTF-8 without any declaration is read as windows-1252, not refused",
 }
 

@@ -207,7 +207,7 @@ def test_a_missing_tantivy_names_its_install_line(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         "ultracrawl.index.open.find_spec", lambda name: None if name == "tantivy" else find(name)
     )
-    with pytest.raises(UserError, match=r"pip install 'ultracrawl\[tantivy\]'"):
+    with pytest.raises(UserError, match=r'pip install "ultracrawl\[tantivy\]"'):
         open_index(IndexConfig("tantivy", tmp_path))
 
 

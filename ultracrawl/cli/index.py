@@ -130,7 +130,7 @@ def rebuild(name: str, config: str | None, as_json: bool) -> None:
     _tell("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
 
 
-@command.command("dump")
+@command.command("dump", short_help="Print every document as one line of JSON.")
 @index_option
 @config_option
 def dump(name: str, config: str | None) -> None:

@@ -83,10 +83,11 @@ class Generations:
         return empty
 
     def state(self) -> tuple[str | None, bytes]:
-        """Return what becomes another with every commit and merge."""
-        name = self._name()
+        """Return what becomes another with every commit and merge; of files that are not there it says so."""
+        name = None
         try:
-            return name, (self.path / (name or "") / _META).read_bytes()
+            name = (self.path / _CURRENT).read_text().strip()
+            return name, (self.path / name / _META).read_bytes()
         except OSError:
             return name, b""
 
