@@ -3,6 +3,7 @@
 import ast
 import re
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ def test_nothing_stands_twice(page: Path) -> None:
     assert len(paragraphs) == len(set(paragraphs))
     sentences = re.findall(r"[A-Z][^.|`]{60,}\.", page.read_text(encoding="utf-8"))
     assert sorted(one for one in set(sentences) if sentences.count(one) > 1) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_numbered_steps_follow_one_another(page: Path) -> None:
+    numbers = [int(one) for one in re.findall(r"(?m)^(\d+)\. ", page.read_text(encoding="utf-8"))]
+    assert [one for before, one in pairwise([0, *numbers]) if one not in (1, before + 1)] == []
 
 
 def test_the_readme_names_every_page() -> None:
