@@ -12,7 +12,7 @@ import pytest
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.cache import DocumentCache, salvage
 
 FULL = IndexDocument(
     "s/../x", "/../../etc/passwd", "T\n\u2028", "text \x00 \" 東京",
@@ -128,3 +128,18 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert len(lines) == 9
     assert lines[0].startswith("2 document cache ")
     assert "cannot be written: File too large" in lines[0]
+
+
+def test_what_is_sound_in_a_damaged_segment_stays(tmp_path: Path) -> None:
+    cache = DocumentCache(tmp_path)
+    for key in (1, 2, 3):
+        cache.append(key, Deletion("s", f"/{key}"))
+    path = cache.seal()
+    assert path is not None
+    assert salvage(path) == ""
+    first, _, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(damaged := first + b"[1,2]\n" + last)
+    assert f"{path.name}:2 is damaged" in salvage(path)
+    assert [key for key, _ in cache.read(path)] == [1, 3]
+    assert path.with_suffix(".damaged").read_bytes() == damaged
+    assert salvage(path) == ""

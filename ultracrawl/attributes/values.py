@@ -25,6 +25,8 @@ def typed(value: object, kind: AttributeType) -> AttributeValue | None:
     """Return whatever a program gives as a value of a type, or None if it has no meaning in that type."""
     if isinstance(value, str):
         return convert(value, kind)
+    if isinstance(value, datetime) and value.tzinfo is UTC and kind is AttributeType.DATE:
+        return value
     if isinstance(value, date):
         moment = value if isinstance(value, datetime) else datetime.combine(value, time())
         return convert(moment.isoformat() if kind is AttributeType.DATE else value.isoformat(), kind)

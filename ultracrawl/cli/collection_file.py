@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from ultracrawl.dialects.fast_xml.collection import Scope
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.dialects.fast_xml.writing import collections_xml
+from ultracrawl.dialects.replacing import replace_file
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
@@ -90,22 +89,8 @@ def check(target: Path, collections: list[Scope], added: str) -> None:
 
 
 def write(path: Path, collections: list[Scope]) -> None:
-    """Replace the file as a whole, so that nobody reads half of it; it is readable by its owner only."""
-    path = path.resolve()
+    """Replace the file as a whole; a new one is readable by its owner only."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f"{path.name}.", delete=False, encoding="utf-8"
-        ) as stream:
-            new = Path(stream.name)
-            try:
-                stream.write(collections_xml(collections))
-                stream.flush()
-                os.fsync(stream.fileno())
-                if path.exists():
-                    new.chmod(path.stat().st_mode)
-                new.replace(path)
-            except BaseException:
-                new.unlink()
-                raise
+        replace_file(path, collections_xml(collections).encode())
     except OSError as error:
         raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error

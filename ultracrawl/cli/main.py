@@ -104,10 +104,8 @@ def _leave(code: int) -> NoReturn:
 
     Python would take apart everything that it has loaded, object by object: 40 ms, a tenth of a small command.
     """
-    if (
-        sys.getprofile() or sys.gettrace()
-    ):  # who looks on (a profiler, coverage) has something to say at the end
-        sys.exit(code)
+    if sys.getprofile() or sys.gettrace():
+        sys.exit(code)  # who looks on (a profiler, coverage) has something to say at the end
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # a full disk; a stream that is closed

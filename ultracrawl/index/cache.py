@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -170,14 +171,30 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
         raise IndexDamagedError(f"cache segment {path}:{number} is damaged: {error}") from error
 
 
-def damage_of(path: Path) -> str:
-    """Return what is wrong with a cache segment, empty if nothing is. Raises `IndexStoreError` if it cannot be read."""
-    try:
-        for _ in read_segment(path):
-            pass
-    except IndexDamagedError as error:
-        return str(error)
-    return ""
+def salvage(path: Path) -> str:
+    """Set a damaged segment aside (`*.damaged`), and leave in its place what can be read of it.
+
+    Returns what was wrong, empty for a sound segment. Raises `OSError`.
+    """
+    wrong, sound = "", list[bytes]()
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                change_from_line(line)
+            except ValueError as error:
+                wrong = wrong or f"cache segment {path}:{number} is damaged: {error}"
+            else:
+                sound.append(line)
+    if not wrong:
+        return ""
+    shutil.copyfile(path, path.with_suffix(".damaged"))
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        file.writelines(sound)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return wrong
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.index.cache import SHARED, DocumentCache, damage_of
+from ultracrawl.index.cache import SHARED, DocumentCache, salvage
 from ultracrawl.index.outlet import Indexer, Outlet, cache_errors
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
@@ -50,22 +50,22 @@ class Outlets:
         """The outlet whose commits count."""
         return self.all[0]
 
-    def set_aside_damaged(self) -> list[str]:
-        """Take segments that are damaged out of the line; returns what to tell. To be called before `recover`.
+    def salvage(self) -> list[str]:
+        """Keep of damaged segments what can be read; returns what to tell. To be called before `recover`.
 
-        Their documents are lost by the primary index, and asked for again; another index is filled anew by a later run.
+        The other documents are lost by the primary index, and asked for again; another index is filled anew by a later
+        run.
         """
         told = []
         for folder in (self._cache, *queue_folders(self._cache).values()):
             for path in sorted(folder.glob("*.sealed")):
-                if damage := damage_of(path):
-                    kept = path.with_suffix(".damaged")
-                    with cache_errors(folder):
-                        path.rename(kept)
-                        if folder != self.primary.folder:
-                            (folder / _FILLED).unlink(missing_ok=True)
+                with cache_errors(folder):
+                    damage = salvage(path)
+                    if damage and folder != self.primary.folder:
+                        (folder / _FILLED).unlink(missing_ok=True)
+                if damage:
                     told.append(
-                        f"{damage}; it is set aside as {kept.name}, and its documents are fetched again"
+                        f"{damage}; it is set aside as {path.stem}.damaged, and what is lost is fetched again"
                     )
         return told
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from pathlib import Path
 
+from ultracrawl.dialects.replacing import replace_file
 from ultracrawl.model import Finding
 
 _UTF_16 = {BOM_UTF16_LE: "utf-16-le", BOM_UTF16_BE: "utf-16-be"}
@@ -37,18 +35,7 @@ class FileText:
 
         A link stays one. Raises `OSError`, and `UnicodeEncodeError` for what the character set does not have.
         """
-        data = text.encode(self.encoding)
-        target = self.path.resolve()
-        with tempfile.NamedTemporaryFile("wb", dir=target.parent, delete=False) as stream:
-            written = Path(stream.name)
-            try:
-                stream.write(data)
-                stream.flush()
-                shutil.copymode(target, written)
-                os.replace(written, target)
-            except OSError:
-                written.unlink(missing_ok=True)
-                raise
+        replace_file(self.path, text.encode(self.encoding))
 
 
 def read_file(path: Path) -> FileText:

@@ -84,7 +84,7 @@ class IndexFeed:
     def recover(self) -> frozenset[int]:
         """Hand over what an earlier run left in the cache; returns the keys of all changes in it."""
         self._look_at_pauses()
-        for told in self._outlets.set_aside_damaged():
+        for told in self._outlets.salvage():
             self._problem(told)
         self._outlets.recover(self._cache)
         return frozenset(self.waiting())

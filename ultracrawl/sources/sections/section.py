@@ -11,7 +11,7 @@ class Section(BaseModel):
     """A frozen group of options; unknown options are errors, an empty group (`robots:`) has only defaults."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=False, validate_default=False, defer_build=True
+        frozen=True, extra="forbid", use_attribute_docstrings=False, validate_default=False
     )
 
     @model_validator(mode="before")
