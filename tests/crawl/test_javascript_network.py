@@ -13,7 +13,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS, browser_program
+from ultracrawl.extensions.javascript.browser import PROGRAMS, WALLS, browser_program
 
 HEAD = """
 <link rel=preconnect href="http://HOST/"><link rel=dns-prefetch href="http://HOST/">
@@ -115,7 +115,6 @@ def tried(site: Site, listener: Listener) -> dict[str, str]:
     return told
 
 
-@pytest.mark.xfail(strict=True, reason="WebRTC goes round the address guard")
 def test_no_protocol_goes_round_the_address_guard(
     url: str, workspace: Workspace, listener: Listener, tried: dict[str, str]
 ) -> None:
@@ -127,19 +126,24 @@ def test_no_protocol_goes_round_the_address_guard(
     assert listener.came == []
 
 
-def test_the_page_reaches_the_address_in_a_browser_without_walls(
-    url: str, listener: Listener, tried: dict[str, str]
+@pytest.mark.parametrize(
+    ("walls", "reached"), [((), {"udp", "tcp"}), (WALLS, set())], ids=["none", "of the browser alone"]
+)
+def test_what_the_page_reaches_without_the_crawler(
+    url: str, listener: Listener, tried: dict[str, str], walls: tuple[str, ...], reached: set[str]
 ) -> None:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an extra
+    from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_program(None),
-            args=["--disable-features=LocalNetworkAccessChecks", "--disable-dev-shm-usage"],
+            args=["--disable-features=LocalNetworkAccessChecks", "--disable-dev-shm-usage", *walls],
             chromium_sandbox=False,
         )
         page = browser.new_page()
+        page.route(f"{url}/**", lambda route: route.fulfill(response=route.fetch()))
         page.goto(f"{url}/", timeout=60_000)
         browser.close()
     assert tried.keys() == ATTEMPTS.keys()
-    assert set(listener.came) == {"udp", "tcp"}
+    assert tried["stun in a frame"] == "done", "WebRTC was there"
+    assert set(listener.came) == reached

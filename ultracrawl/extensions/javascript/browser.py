@@ -22,20 +22,30 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-_FLAGS = (
-    # A proxy that is nowhere: what is not answered from here fails, names are not looked up.
-    "--proxy-server=http://127.0.0.1:9",
+WALLS = (
+    # A proxy that is nowhere, since no name is found: what is not answered from here fails, over whatever protocol.
+    "--proxy-server=http://nowhere.invalid:9",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND",
+    # WebRTC sends datagrams past every proxy unless it is told not to; older versions know the second name.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-gpu",
     "--disable-quic",
+)
+"""What keeps Chromium from the network."""
+_FLAGS = (
+    *WALLS,
+    "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
+_NO_PEERS = (
+    "delete window.RTCPeerConnection; delete window.webkitRTCPeerConnection; delete window.WebTransport"
+)
+"""Runs ahead of the scripts of every page and frame: a second wall, should a version of Chromium not know the flags."""
 _WANTED = frozenset({"script", "xhr", "fetch", "document"})
 """What a page needs to become what it is; pictures, fonts and styles add no words."""
 _STARTING = 60.0
@@ -120,6 +130,7 @@ class Browser:
                 )
             try:
                 async with asyncio.timeout(seconds):
+                    await context.add_init_script(_NO_PEERS)
                     page = await context.new_page()
                     visit = _Opened(page, url, PartAnswer(200, headers, body), fetch)
                     await context.route("**/*", visit.answer)
