@@ -12,6 +12,7 @@ SUITES = Path(__file__).parents[2] / "../shared/suites"
 _NO_NORMALISING = (
     "URLs and rules are compared percent-normalised (RFC 9309 2.2.2); the case keeps raw octets apart"
 )
+_UNKNOWN_LINES = "unknown lines close no group (RFC 9309 2.2.4), as with Google; the case lets them close one"
 _LINE_LIMIT = "the case cuts lines at 16 KiB; we bound the file (500 KiB), not the line"
 _OTHER_SITE = "rules are looked up by origin, so another site's URL is never asked of these rules"
 DIFFERENCES = {
@@ -25,9 +26,13 @@ DIFFERENCES = {
     },
     "robots_protego": {
         "protego-1": "`hedwig-news` does not address `hedwig-news2`: RFC 9309 compares whole product tokens",
+        "protego-304": _UNKNOWN_LINES,
+        "protego-305": _UNKNOWN_LINES,
+        "protego-306": _UNKNOWN_LINES,
     },
     "robots_rep_cpp": {
         "rep-1": "rules before any User-agent line belong to no group (RFC 9309 2.1); Google agrees",
+        "rep-8": _UNKNOWN_LINES,
         "rep-15": "a directive without a colon is understood, as by Google and Protego",
         "rep-66": _OTHER_SITE,
         "rep-87": _OTHER_SITE,

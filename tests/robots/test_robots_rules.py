@@ -70,9 +70,40 @@ def test_robots_group_of_ultra_search(name: str, path: str, accept: bool) -> Non
         pytest.param(
             "User-agent: ultracrawl\nCrawl-delay: 5\nUser-agent: b\nDisallow: /",
             "/a",
-            True,
-            id="delay-only-group",
+            False,
+            id="a-delay-closes-no-group",
         ),
+        pytest.param(
+            "User-agent: ultracrawl\nSitemap: /s.xml\nNoindex: /x\nHost: h\n\nUser-agent: b\nDisallow: /",
+            "/a",
+            False,
+            id="other-records-close-no-group",
+        ),
+        pytest.param(
+            "User-agent: b\nDisallow: /x\nCrawl-delay: 1\nSitemap: /s.xml\nDisallow: /a\n"
+            "User-agent: ultracrawl\nDisallow: /z",
+            "/a",
+            True,
+            id="other-records-open-no-group",
+        ),
+        pytest.param("User-agent: * baz\nDisallow: /", "/a", False, id="every-robot-with-words"),
+        pytest.param("User-agent: *baz\nDisallow: /", "/a", True, id="an-asterisk-and-a-name-is-a-name"),
+        pytest.param("User-agent: *<BR>\nDisallow: /a<BR>\n", "/a", False, id="html-breaks"),
+        pytest.param(
+            "<html><head><meta charset=utf-8></head><body><p>User-agent: *<br/>Disallow: /a?b=1&amp;c<br>"
+            "Allow: /</p></body></html>",
+            "/a?b=1&c=2",
+            False,
+            id="html-in-one-line",
+        ),
+        pytest.param(
+            '<p><font color="#000000">User-agent: *</font></p>\n<p>Disallow: /a</p>',
+            "/a",
+            False,
+            id="html-with-a-hash-in-a-tag",
+        ),
+        pytest.param("User-agent: *\nDisallow: /a<b>c&amp;", "/a<b>c&amp;d", False, id="tag-in-a-rule"),
+        pytest.param("User-agent: *\nDisallow: /a&amp;", "/a&b", True, id="no-html-no-entities"),
         pytest.param(
             "User-agent: ultracrawl\nDisallow: /a\n\nUser-agent: b\nDisallow: /\n\n"
             "User-agent: UltraCrawl\nDisallow: /c",
@@ -114,14 +145,68 @@ def test_robots_what_is_beyond_the_limit_is_not_read() -> None:
     assert not rules.blocks(f"{SITE}/b")
 
 
+@pytest.mark.parametrize(
+    ("line", "name", "addressed"),
+    [
+        pytest.param("Agent2", "Agent2", True, id="digit"),
+        pytest.param("Agent2 extra", "agent2", True, id="digit-and-words"),
+        pytest.param("Agent2/1.0", "Agent2/3", True, id="digit-and-version"),
+        pytest.param("Agent2", "Agent", False, id="not-without-its-digit"),
+        pytest.param("Agent2 extra", "Agent", False, id="not-without-its-digit-with-words"),
+        pytest.param("Agent", "Agent2", False, id="not-the-beginning-of-a-name"),
+    ],
+)
+def test_robots_names_with_digits(line: str, name: str, addressed: bool) -> None:
+    rules = RobotsRules.parse(f"User-agent: {line}\nDisallow: /\n", name=name)
+    assert rules.blocks(f"{SITE}/a") is addressed
+
+
+@pytest.mark.parametrize(
+    ("robots", "delay"),
+    [
+        pytest.param("User-agent: me\nCrawl-delay: 5\nUser-agent: b\nDisallow: /", 5, id="agents-so-far"),
+        pytest.param(
+            "User-agent: a\nCrawl-delay: 5\nUser-agent: me\nCrawl-delay: 7\nDisallow: /",
+            7,
+            id="each-its-own",
+        ),
+        pytest.param(
+            "User-agent: a\nCrawl-delay: 5\nUser-agent: me\nDisallow: /", None, id="another-agent's"
+        ),
+        pytest.param("User-agent: a\nUser-agent: me\nDisallow: /\nCrawl-delay: 5", 5, id="behind-rules"),
+        pytest.param(
+            "User-agent: me\nCrawl-delay: x\nCrawl-delay: -1\nCrawl-delay: inf", None, id="no-number"
+        ),
+        pytest.param("User-agent: me\nCrawl-delay: 3\nCrawl-delay: soon", 3, id="last-number"),
+    ],
+)
+def test_robots_a_delay_is_for_the_agents_above_it(robots: str, delay: float | None) -> None:
+    assert RobotsRules.parse(robots, name="me").crawl_delay == delay
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("1/10", 10),
+        ("2/10s", 5),
+        ("30/1m 0600-0845", 2),
+        ("1/1h", 3600),
+        ("0/5", None),
+        ("fast", None),
+        ("1/", None),
+    ],
+)
+def test_robots_request_rate_in_seconds_for_one_request(value: str, seconds: float | None) -> None:
+    assert RobotsRules.parse(f"User-agent: *\nRequest-rate: {value}\n").request_rate == seconds
+
+
 def test_robots_delay_rate_sitemaps_and_signals() -> None:
     rules = RobotsRules.parse(
         b"Sitemap: https://example.com/s.xml\nUser-agent: *\nCrawl-delay: 2.5\nRequest-rate: 1/10\n"
         b"Content-Signal: search=yes, AI-Train=no\nSitemap: https://example.com/s.xml\n"
     )
     assert rules.crawl_delay == 2.5
-    assert rules.request_rate is not None
-    assert (rules.request_rate.requests, rules.request_rate.seconds) == (1, 10)
+    assert rules.request_rate == 10
     assert rules.sitemaps == ("https://example.com/s.xml",)
     assert rules.content_signals == {"search": "yes", "ai-train": "no"}
 

@@ -9,7 +9,8 @@ from ultracrawl.robots.lines import RobotsGroup
 
 _VERSION = re.compile(r"[/\s]+v?[\d.]+$|/.*$", re.DOTALL)
 _COMPATIBLE = re.compile(r"\(compatible;\s*([^;/)]+)", re.IGNORECASE)
-_TOKEN = re.compile(r"[a-z_-]*")
+_TOKEN = re.compile(r"[a-z0-9_-]*")
+_EVERY_ROBOT = re.compile(r"\*(?:\s|$)")
 
 
 def robot_name(name: str) -> str:
@@ -40,7 +41,7 @@ def groups_for(groups: Iterable[RobotsGroup], name: str) -> list[RobotsGroup]:
 
 
 def _score(agent: str, name: str) -> int:
-    if agent == "*":
+    if _EVERY_ROBOT.match(agent):
         return 1
     if not name:
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import html
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,10 +12,19 @@ PARSED_BYTES = 500 * 1024
 """How much of a file is read; RFC 9309 section 2.5 asks for at least this."""
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_TAG = re.compile(
+    r"</?(?:html|head|title|meta|link|body|main|pre|code|tt|p|br|hr|div|span|font|center|a|b|i|em|strong|h[1-6]|table"
+    r"|tbody|tr|td|ul|ol|li)(?:[\s/][^<>]*)?>|<!doctype[^<>]*>",
+    re.IGNORECASE,
+)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _LONGEST_DIRECTIVE = 2
 """Words in the longest directive name, for lines without a colon."""
+
+_AGENT = "user-agent"
+_RULES = frozenset({"allow", "disallow"})
+_SITE_WIDE = frozenset({"sitemap"})
 
 _DIRECTIVES = {
     "user-agent": "user-agent",
@@ -51,7 +61,7 @@ class RobotsLine:
 
 @dataclass(slots=True)
 class RobotsGroup:
-    """The lines that belong to one run of `User-agent` lines; agents in lower case, blanks folded."""
+    """The lines for some robots, by the names of their `User-agent` lines in lower case, blanks folded."""
 
     agents: list[str]
     lines: list[RobotsLine] = field(default_factory=list)
@@ -78,21 +88,20 @@ def _escape(body: bytes, encoding: str) -> str:
 def read_lines(text: str) -> Iterator[RobotsLine]:
     """Yield the understood lines; comments, blank lines and unknown directives are passed over.
 
-    An unknown directive with a path (`Noindex: /x`) is yielded as `other`: it was meant as a rule of its
-    group.
+    Tags of HTML end a line: some editors wrap the file in a page, and its rules are meant all the same.
     """
-    for number, raw in enumerate(_LINE_END.split(text), 1):
-        line = raw.partition("#")[0].strip()
-        if line and (found := _split(line)):
-            yield RobotsLine(number, *found)
+    wrapped = "<" in text and _TAG.search(text) is not None
+    for number, whole in enumerate(_LINE_END.split(text), 1):
+        for raw in map(html.unescape, _TAG.split(whole)) if wrapped else (whole,):
+            line = raw.partition("#")[0].strip()
+            if line and (found := _split(line)):
+                yield RobotsLine(number, *found)
 
 
 def _split(line: str) -> tuple[str, str] | None:
     name, colon, value = line.partition(":")
     if colon and (directive := _DIRECTIVES.get(" ".join(name.lower().split()))):
         return directive, value.strip()
-    if colon and value.lstrip().startswith("/"):
-        return "other", value.strip()
     if colon and (not value or value[0].isspace()):
         return None
     words = line.split()
@@ -103,16 +112,32 @@ def _split(line: str) -> tuple[str, str] | None:
 
 
 def read_groups(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
-    """Sort lines into groups: a `User-agent` line after a rule opens a new one; sitemaps belong to none."""
+    """Sort Allow and Disallow lines into groups: a `User-agent` line after one of them opens a new group.
+
+    Whatever stands between closes and opens nothing (RFC 9309 section 2.2.4).
+    """
+    return _groups(line for line in lines if line.directive in _RULES or line.directive == _AGENT)
+
+
+def read_remarks(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
+    """Sort the other lines under the `User-agent` lines right above: a delay is for the robots listed so far."""
+    every = (line for line in lines if line.directive not in _SITE_WIDE)
+    groups = _groups(every)
+    for group in groups:
+        group.lines = [line for line in group.lines if line.directive not in _RULES]
+    return groups
+
+
+def _groups(lines: Iterable[RobotsLine]) -> list[RobotsGroup]:
     groups: list[RobotsGroup] = []
     collecting_agents = False
     for line in lines:
-        if line.directive == "user-agent":
+        if line.directive == _AGENT:
             if not collecting_agents:
                 groups.append(RobotsGroup([]))
             collecting_agents = True
             groups[-1].agents.append(" ".join(line.value.lower().split()))
-        elif line.directive != "sitemap" and groups:
+        elif groups:
             collecting_agents = False
             groups[-1].lines.append(line)
     return groups

@@ -66,10 +66,8 @@ class RobotsPolicy:
         """Return the seconds between two requests: the site's crawl delay if obeyed and given, else `own`."""
         if not self.obey_delay:
             return own
-        asked = rules.crawl_delay
-        if asked is None and rules.request_rate and rules.request_rate.requests > 0:
-            asked = rules.request_rate.seconds / rules.request_rate.requests
-        return own if asked is None or not asked >= 0 else min(asked, LONGEST_DELAY)
+        asked = rules.request_rate if rules.crawl_delay is None else rules.crawl_delay
+        return own if asked is None else min(asked, LONGEST_DELAY)
 
     def _judge_silence(self, error: str, timed_out: bool) -> RobotsRules:
         if timed_out and self.timeout_ignore:

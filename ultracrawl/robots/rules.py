@@ -1,23 +1,20 @@
-"""The rules of one robots.txt for one robot: grouping is ours (RFC 9309), path matching is Protego's.
-
-Protego is given only the lines of the groups that address us, under the agent `*`. Its pattern matching
-(longest match, `*`, `$`, percent escapes) serves as it is; its grouping and agent matching differ from
-RFC 9309 in ways that cannot be put right from outside once it has read the whole file.
-"""
+"""The rules of one robots.txt for one robot (RFC 9309): the longest that covers a URL counts, Allow wins a tie."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-
-from protego import Protego, RequestRate
+from math import isfinite
 
 from ultracrawl.model import Decision
 from ultracrawl.robots.agents import groups_for, robot_name
-from ultracrawl.robots.lines import RobotsLine, decode_robots, read_groups, read_lines
+from ultracrawl.robots.lines import RobotsLine, decode_robots, read_groups, read_lines, read_remarks
+from ultracrawl.robots.paths import PathPattern, forms_of, patterns_of
 
-_PATHS = frozenset({"allow", "disallow"})
-_FOR_PROTEGO = _PATHS | {"crawl-delay", "request-rate"}
+_ROBOTS = re.compile(r"/robots\.txt(?:\?.*)?", re.DOTALL)
+_RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s|$)", re.IGNORECASE)
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +32,16 @@ class RobotsRule:
 class RobotsRules:
     """What one site's robots.txt asks of one robot; made by `parse`, `allow_all` or `deny_all`.
 
-    `crawl_delay` is in seconds. `sitemaps` are URLs as written, each once. `content_signals` are the values
-    of `Content-Signal` (`{"ai-train": "no"}`). `unavailable` says why nothing may be fetched although no rule
-    forbids it, else empty.
+    `crawl_delay` is in seconds, as is `request_rate`, for one request. `sitemaps` are URLs as written, each
+    once. `content_signals` are the values of `Content-Signal` (`{"ai-train": "no"}`). `unavailable` says why
+    nothing may be fetched although no rule forbids it, else empty.
     """
 
     __slots__ = (
         "_accept",
-        "_forbidding",
-        "_matcher",
-        "_runs",
+        "_open",
+        "_prefixes",
+        "_ranked",
         "agent",
         "content_signals",
         "crawl_delay",
@@ -60,25 +57,23 @@ class RobotsRules:
         self.agent = robot_name(name)
         self.unavailable = unavailable
         everything = tuple(lines)
-        mine = [line for group in groups_for(read_groups(everything), self.agent) for line in group.lines]
+        groups = groups_for(read_groups(everything), self.agent)
         self.rules = tuple(
             RobotsRule(line.directive == "allow", line.value, line.number)
-            for line in mine
-            if line.directive in _PATHS and line.value
+            for group in groups
+            for line in group.lines
+            if line.value
         )
-        self._matcher = _protego(
-            f"{line.directive}: {line.value}" for line in mine if line.directive in _FOR_PROTEGO
-        )
-        self._forbidding = sorted(
-            (rule for rule in self.rules if not rule.allow), key=lambda rule: -len(rule.path)
-        )
-        self._runs: dict[tuple[int, int], Protego] = {}
-        self.crawl_delay: float | None = self._matcher.crawl_delay("*")
-        self.request_rate: RequestRate | None = self._matcher.request_rate("*")
+        self._ranked = _ranked(self.rules)
+        self._prefixes = tuple(pattern.prefix for pattern, _ in self._ranked if pattern.prefix is not None)
+        self._open = [entry for entry in self._ranked if entry[0].prefix is None]
+        remarks = [line for group in groups_for(read_remarks(everything), self.agent) for line in group.lines]
+        self.crawl_delay = _last(map(_seconds, _values(remarks, "crawl-delay")))
+        self.request_rate = _last(map(_rate, _values(remarks, "request-rate")))
         self.sitemaps = tuple(
             dict.fromkeys(line.value for line in everything if line.directive == "sitemap" and line.value)
         )
-        self.content_signals: Mapping[str, str] = dict(_signals(mine))
+        self.content_signals: Mapping[str, str] = dict(_signals(_values(remarks, "content-signal")))
         self._accept = Decision(True, "robots", "robots.txt", remark or "no rule of robots.txt forbids it")
 
     @classmethod
@@ -105,55 +100,77 @@ class RobotsRules:
         return free
 
     def blocks(self, url: str) -> bool:
-        """Return whether `url` must not be fetched: the cheap form of `allowed`, about 4 microseconds."""
+        """Return whether `url` must not be fetched: the cheap form of `allowed`, about 3 microseconds."""
         if self.unavailable:
             return True
-        return bool(self.rules) and not _can_fetch(self._matcher, url)
+        rule = self._counting(url)
+        return rule is not None and not rule.allow
 
     def allowed(self, url: str) -> Decision:
         """Judge `url`; a rejection names the line that counts (`Disallow: /private`)."""
-        if not self.blocks(url):
-            return self._accept
         if self.unavailable:
             return Decision(False, "robots", "robots.txt unavailable", self.unavailable)
-        rule = self._blocking_rule(url)
+        rule = self._counting(url)
+        if rule is None or rule.allow:
+            return self._accept
         return Decision(
             False, "robots", str(rule), f"line {rule.line} of robots.txt, read for {self.agent or '*'}"
         )
 
-    def _blocking_rule(self, url: str) -> RobotsRule:
-        low, high = 0, len(self._forbidding)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if _can_fetch(self._matcher_of(low, middle), url):
-                low = middle
-            else:
-                high = middle
-        return self._forbidding[low]
+    def _counting(self, url: str) -> RobotsRule | None:
+        """Return the rule that counts for a URL; the file of the rules itself is always allowed."""
+        if not self._ranked:
+            return None
+        forms = forms_of(url)
+        if not forms or _ROBOTS.fullmatch(forms[0]):
+            return None
+        found = [entry for form in forms if (entry := self._longest(form))]
+        return min(found, key=_rank)[1] if found else None
 
-    def _matcher_of(self, low: int, high: int) -> Protego:
-        """Return the matcher of a run of rules, longest first, kept so that a rule is found by halving."""
-        if (low, high) not in self._runs:
-            self._runs[low, high] = _protego(str(rule) for rule in self._forbidding[low:high])
-        return self._runs[low, high]
-
-
-def _protego(lines: Iterable[str]) -> Protego:
-    return Protego.parse("\n".join(["User-agent: *", *lines]))
+    def _longest(self, path: str) -> tuple[PathPattern, RobotsRule] | None:
+        for entry in self._ranked if path.startswith(self._prefixes) else self._open:
+            if entry[0].covers(path):
+                return entry
+        return None
 
 
-def _can_fetch(matcher: Protego, url: str) -> bool:
+def _ranked(rules: Iterable[RobotsRule]) -> list[tuple[PathPattern, RobotsRule]]:
+    patterns = [(pattern, rule) for rule in rules for pattern in patterns_of(rule.path, allow=rule.allow)]
+    return sorted(patterns, key=_rank)
+
+
+def _rank(entry: tuple[PathPattern, RobotsRule]) -> tuple[int, bool]:
+    return -entry[0].length, not entry[1].allow
+
+
+def _values(lines: Iterable[RobotsLine], directive: str) -> Iterator[str]:
+    return (line.value for line in lines if line.directive == directive)
+
+
+def _last(numbers: Iterable[float | None]) -> float | None:
+    """Return the last number of those that could be read."""
+    return next((number for number in reversed([*numbers]) if number is not None), None)
+
+
+def _seconds(value: str) -> float | None:
     try:
-        return matcher.can_fetch(url, "*")
-    except ValueError:  # a host such as `http://[` cannot be split; such a URL is not robots.txt's business
-        return True
+        seconds = float(value)
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) and seconds >= 0 else None
 
 
-def _signals(lines: Iterable[RobotsLine]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        if line.directive != "content-signal":
-            continue
-        for part in line.value.split(","):
-            name, equals, value = part.partition("=")
+def _rate(value: str) -> float | None:
+    """Return the seconds for one request of a rate, as `1/10` or `30/1m 0600-0845`."""
+    found = _RATE.match(value)
+    if found is None or not int(found[1]):
+        return None
+    return int(found[2]) * _UNITS[found[3].lower()] / int(found[1])
+
+
+def _signals(values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for value in values:
+        for part in value.split(","):
+            name, equals, word = part.partition("=")
             if equals:
-                yield name.strip().lower(), value.strip().lower()
+                yield name.strip().lower(), word.strip().lower()
