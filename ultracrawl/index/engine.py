@@ -163,7 +163,10 @@ class IndexEngine(Protocol):
         """Return what the index holds."""
 
     def check(self) -> list[str]:
-        """Read the whole index and return what is wrong with it, one sentence each; an empty list is good."""
+        """Read the whole index and return what is wrong with it, one sentence each; an empty list is good.
+
+        Whether a document can be added is tried beside it: nothing in the index changes.
+        """
 
     def rebuild(self) -> int:
         """Index every document anew from what the index has kept of it, and return their number.

@@ -17,6 +17,7 @@ from whoosh.util.filelock import FileLock
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.whoosh.damage import DAMAGE
+from ultracrawl.index.whoosh.fields import made_here
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 LOCK_SECONDS = 60.0
@@ -29,6 +30,15 @@ class OpenedSegments(NamedTuple):
 
     segments: list[OpenSegment]
     lost: int
+
+
+class StoredIndex(FileIndex):  # type: ignore[misc]  # Whoosh has no types
+    """An index in a folder, with the fields of this program."""
+
+    def _read_toc(self) -> TOC:
+        toc = super()._read_toc()
+        toc.schema = made_here(toc.schema)
+        return toc
 
 
 class IndexDirectory:
@@ -60,13 +70,14 @@ class IndexDirectory:
         finally:
             lock.release()
 
-    def open_or_create(self, schema: Schema) -> FileIndex:
+    def open_or_create(self, schema: Schema) -> StoredIndex:
         """Return the index for writing; the lock is held."""
         try:
-            return FileIndex(self._storage, indexname=_NAME)
+            return StoredIndex(self._storage, indexname=_NAME)
         except EmptyIndexError:
             self._refuse_lost()
-            return FileIndex.create(self._storage, schema, _NAME)
+            TOC.create(self._storage, schema, _NAME)
+            return StoredIndex(self._storage, indexname=_NAME)
 
     def clear(self, schema: Schema) -> None:
         """Put an index without segments in the place of this one; the lock is held."""
@@ -167,7 +178,7 @@ class IndexDirectory:
                         self._refuse_lost()
                         return generation, Schema(), []
                     toc = TOC.read(self._storage, _NAME, generation)
-                    return generation, toc.schema, toc.segments
+                    return generation, made_here(toc.schema), toc.segments
             except IndexDamagedError:
                 # Another process may have committed and removed the file meanwhile.
                 if attempt == _OPEN_ATTEMPTS - 1 or self._latest() == generation:
@@ -182,7 +193,7 @@ class IndexDirectory:
 
     def _newest(self) -> Snapshot:
         try:
-            index = FileIndex(self._storage, indexname=_NAME)
+            index = StoredIndex(self._storage, indexname=_NAME)
         except EmptyIndexError:
             self._refuse_lost()
             return Snapshot(-1, Schema(), ())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexTokenizer
 from whoosh.columns import NumericColumn, VarBytesColumn
@@ -55,32 +56,25 @@ def end_of_values(kind: AttributeType) -> bytes | None:
 
 def schema_fields(attributes: Mapping[str, SearchAttribute]) -> dict[str, FieldType]:
     """Return every field of the index by name; more attributes only ever add fields."""
-    fields: dict[str, FieldType] = {
-        "id": ID(unique=True),
-        "source": ID(stored=True),
-        "url": STORED(),
-        "title": _text(),
-        "text": _text(),
-        "address": KEYWORD(),
-        "title_stems": KEYWORD(),
-        "text_stems": KEYWORD(),
-        "anchors": _text(),
-        "anchor_stems": KEYWORD(),
-        UNSTORED_TEXT: COLUMN(VarBytesColumn()),
-        "language": ID(),
-        "attributes": STORED(),
-        ANALYSIS_FIELD: STORED(),
-    }
-    for attribute in attributes.values():
-        fields[value_field(attribute)] = _value(attribute.type)
-        if attribute.type is AttributeType.STRING:
-            fields.setdefault(word_field(attribute.name), _text(stored=False))
-    return fields
+    names = [*_MAKERS, *map(value_field, attributes.values())]
+    names += (word_field(one.name) for one in attributes.values() if one.type is AttributeType.STRING)
+    return {name: field for name in names if (field := _field_named(name)) is not None}
 
 
 def new_schema(attributes: Mapping[str, SearchAttribute]) -> Schema:
     """Return the schema of a new index."""
     return Schema(**schema_fields(attributes))
+
+
+def made_here(schema: Schema) -> Schema:
+    """Return the schema of an index with its fields as this program makes them, not as they were pickled.
+
+    The Python that wrote the index may have known other characters, or have had another Whoosh. An index of another
+    analysis is left as it is.
+    """
+    if ANALYSIS_FIELD not in schema:
+        return schema
+    return Schema(**{name: _field_named(name) or field for name, field in schema.items()})
 
 
 def field_values(document: IndexDocument, attributes: Mapping[str, SearchAttribute]) -> dict[str, object]:
@@ -146,6 +140,12 @@ def word_analyzer() -> Analyzer:
     return _ANALYZER
 
 
+def _field_named(name: str) -> FieldType | None:
+    """Return the field of this name, which says all about it; None if an index of ours has none such."""
+    make = _MAKERS.get(name) or _MAKERS_BY_PREFIX.get(name[:2])
+    return None if make is None else make()
+
+
 def _text(*, stored: bool = True) -> TEXT:
     return TEXT(analyzer=word_analyzer(), phrase=True, stored=stored)
 
@@ -160,3 +160,23 @@ def _value(kind: AttributeType) -> FieldType:
 
 _ANALYZER = RegexTokenizer(WORD_PATTERN) | LowercaseFilter() | CharsetFilter(folded_letters())
 _VALUE_PREFIXES = {AttributeType.STRING: "k", AttributeType.NUMBER: "n", AttributeType.DATE: "d"}
+_MAKERS: dict[str, Callable[[], FieldType]] = {
+    "id": partial(ID, unique=True),
+    "source": partial(ID, stored=True),
+    "url": STORED,
+    "title": _text,
+    "text": _text,
+    "address": KEYWORD,
+    "title_stems": KEYWORD,
+    "text_stems": KEYWORD,
+    "anchors": _text,
+    "anchor_stems": KEYWORD,
+    UNSTORED_TEXT: lambda: COLUMN(VarBytesColumn()),
+    "language": ID,
+    "attributes": STORED,
+    ANALYSIS_FIELD: STORED,
+}
+_MAKERS_BY_PREFIX: dict[str, Callable[[], FieldType]] = {
+    "w_": partial(_text, stored=False),
+    **{f"{prefix}_": partial(_value, kind) for kind, prefix in _VALUE_PREFIXES.items()},
+}

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from whoosh.codec.whoosh3 import W3Segment
 
@@ -26,7 +27,7 @@ from ultracrawl.index.engine import (
 )
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
 from ultracrawl.index.whoosh.answering import Answering
-from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory
+from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
 from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import (
     ANALYSIS_FIELD,
@@ -120,7 +121,7 @@ class WhooshIndex:
 
     def check(self) -> list[str]:
         """See `IndexEngine.check`."""
-        return wrong_in(self._directory)
+        return wrong_in(self._directory) or self._wrong_in_writing()
 
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place.
@@ -138,6 +139,22 @@ class WhooshIndex:
     def close(self) -> None:
         """See `IndexEngine.close`."""
         self._directory.close()
+
+    def _wrong_in_writing(self) -> list[str]:
+        """Add a document that the index holds to an empty one with the same fields, and return what is in the way."""
+        document = next(self.documents(), None)
+        if document is None:
+            return []
+        schema = self._directory.snapshot().schema
+        try:
+            with TemporaryDirectory() as folder, self._directory.errors("written"):
+                copy = IndexDirectory(Path(folder), 0).open_or_create(schema)
+                with self._open_writer(copy) as writer:
+                    writer.add_document(**field_values(document, self._attributes))
+                    writer.commit()
+        except IndexStoreError as error:
+            return [str(error)]
+        return []
 
     def _rebuild(self) -> int:
         staging = self._directory.staging()
@@ -171,15 +188,21 @@ class WhooshIndex:
             if self._outdated():
                 logger.warning(BROUGHT_UP_TO_DATE, self._directory.path)
                 self._rebuild()
-            writer = FastWriter(self._directory.open_or_create(new_schema(self._attributes)))
-            try:
-                for name, field in schema_fields(self._attributes).items():
-                    if name not in writer.schema:
-                        writer.add_field(name, field)
+            with self._open_writer(self._directory.open_or_create(new_schema(self._attributes))) as writer:
                 yield writer
-            finally:
-                if not writer.is_closed:
-                    writer.abort()
+
+    @contextmanager
+    def _open_writer(self, index: StoredIndex) -> Iterator[FastWriter]:
+        """Give a writer that has a field for every attribute; what is not committed is given up."""
+        writer = FastWriter(index)
+        try:
+            for name, field in schema_fields(self._attributes).items():
+                if name not in writer.schema:
+                    writer.add_field(name, field)
+            yield writer
+        finally:
+            if not writer.is_closed:
+                writer.abort()
 
     def _with_new_anchors(self, last: Mapping[str, Change]) -> dict[str, IndexDocument]:
         """Return the documents by key, as the index has kept them, whose anchor texts are to be others."""
