@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from whoosh.analysis import LowercaseFilter, RegexTokenizer
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
+from ultracrawl.index.tantivy import TantivyIndex, integrity
 from ultracrawl.index.whoosh import WhooshIndex, fields, whoosh_index
 
 from .conftest import ATTRIBUTES, LIBRARY, document
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -44,19 +50,27 @@ def test_an_index_that_another_python_wrote_is_written_on(elsewhere: Path, known
     wider.close()
 
 
-def test_a_check_tells_that_nothing_can_be_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = WhooshIndex(tmp_path / "index", ATTRIBUTES)
+@pytest.mark.parametrize(
+    ("made", "module", "name", "said"),
+    [
+        (WhooshIndex, whoosh_index, "field_values", "index {} cannot be written, it may be damaged: {}"),
+        (TantivyIndex, integrity, "new_document", "no document can be added: {1}"),
+    ],
+    ids=["whoosh", "tantivy"],
+)
+def test_a_check_tells_that_nothing_can_be_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Any, module: object, name: str, said: str
+) -> None:
+    index = made(tmp_path / "index", ATTRIBUTES)
     index.apply(LIBRARY)
-    files = {path: path.read_bytes() for path in (tmp_path / "index").iterdir()}
+    files = contents(tmp_path / "index")
 
     def refuse(document: IndexDocument, attributes: object) -> dict[str, object]:
         raise TypeError("unhashable type: 'list'")
 
-    monkeypatch.setattr(whoosh_index, "field_values", refuse)
-    assert index.check() == [
-        f"index {tmp_path / 'index'} cannot be written, it may be damaged: unhashable type: 'list'"
-    ]
-    assert {path: path.read_bytes() for path in (tmp_path / "index").iterdir()} == files
+    monkeypatch.setattr(module, name, refuse)
+    assert index.check() == [said.format(tmp_path / "index", "unhashable type: 'list'")]
+    assert contents(tmp_path / "index") == files
     index.close()
 
 
@@ -73,7 +87,6 @@ def test_a_check_knows_that_an_attribute_may_have_another_type_now(tmp_path: Pat
 
 def test_a_check_changes_nothing(engine: IndexEngine, tmp_path: Path) -> None:
     engine.apply(LIBRARY)
-    before = {path: path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file()}
+    before = contents(tmp_path / "index")
     assert engine.check() == []
-    after = {path: path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file()}
-    assert after == before
+    assert contents(tmp_path / "index") == before

@@ -157,11 +157,16 @@ class Generations:
             ) from error
 
 
+def with_tokenizer(index: Index) -> Index:
+    """Give an index what cuts its texts, which come as words with blanks between them."""
+    index.register_tokenizer("whitespace", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
+    return index
+
+
 def _opened(folder: Path) -> Generation:
     facts = json.loads((folder / _FACTS).read_text())
     attributes = {
         name: SearchAttribute(name, AttributeType(kind)) for name, kind in facts["attributes"].items()
     }
-    index = Index.open(str(folder))
-    index.register_tokenizer("whitespace", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
+    index = with_tokenizer(Index.open(str(folder)))
     return Generation(folder, index, attributes, int(facts["analysis"]), int(facts.get("layout", 1)))

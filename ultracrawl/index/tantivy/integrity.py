@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tantivy import Query
+from tantivy import Index, Query
 
 from ultracrawl.index.engine import IndexDocument, IndexFacts
-from ultracrawl.index.tantivy.fields import stored_document
-from ultracrawl.index.tantivy.generations import Generation
+from ultracrawl.index.tantivy.fields import new_document, stored_document
+from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
 
+_HEAP = 15_000_000
+"""The least that tantivy takes for postings in memory."""
 _MAGIC = 1337
 _PARTS = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 """The files of every segment, by their endings."""
@@ -56,7 +58,21 @@ def wrong_in(generation: Generation) -> list[str]:
         wrong.append(f"{searcher.num_docs - len(documents)} documents cannot be read")
     keys = Counter((document.source, document.url) for document in documents)
     wrong += (f"{url} is in the index {count} times" for (_, url), count in keys.items() if count > 1)
-    return wrong
+    return wrong or _wrong_in_writing(generation, documents)
+
+
+def _wrong_in_writing(generation: Generation, documents: list[IndexDocument]) -> list[str]:
+    """Add a document to an empty index with the same fields, in memory, and return what is in the way."""
+    try:
+        copy = with_tokenizer(Index(generation.index.schema))
+        writer = copy.writer(_HEAP, 1)
+        for document in documents[:1]:
+            writer.add_document(new_document(document, generation.attributes))
+        writer.commit()
+        writer.wait_merging_threads()
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        return [f"no document can be added: {' '.join(str(error).split())[:200]}"]
+    return []
 
 
 def _size(path: Path) -> int:
