@@ -95,10 +95,7 @@ def test_follow_only_types(
     assert site.count("/child") == child
 
 
-EARLY = pytest.mark.xfail(strict=True, reason="Twisted's unknown length is compared with a number")
-
-
-@pytest.mark.parametrize("handler", ["curl", pytest.param("twisted", marks=EARLY)])
+@pytest.mark.parametrize("handler", ["curl", "twisted"])
 def test_a_large_download_of_no_use_ends_early(
     site: Site, url: str, workspace: Workspace, handler: str
 ) -> None:
@@ -111,7 +108,7 @@ def test_a_large_download_of_no_use_ends_early(
     assert ended.err == ""
 
 
-@pytest.mark.parametrize("coding", ["plain", "gzip", pytest.param("chunked", marks=EARLY)])
+@pytest.mark.parametrize("coding", ["plain", "gzip", "chunked"])
 def test_scrapys_own_handler_reads_every_coding(
     site: Site, url: str, workspace: Workspace, coding: str
 ) -> None:

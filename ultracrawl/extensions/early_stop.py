@@ -37,17 +37,21 @@ class EarlyStop:
         if self._cut_off is not None:
             connect(self.bytes_received, signals.bytes_received)
 
-    def headers_received(self, request: Request, headers: Headers, body_length: int | None) -> None:
-        """Stop what the headers refuse. Raises `StopDownload`."""
+    def headers_received(self, request: Request, headers: Headers, body_length: object) -> None:
+        """Stop what the headers refuse. Raises `StopDownload`.
+
+        For a length that is not announced each handler has a value of its own; Twisted's is a text.
+        """
         visit = visit_of(request)
         if visit is None or visit.sitemap is not None:
             return
         if self._feeds.may_be(visit, (headers.get("Content-Type") or b"").decode("latin-1")):
             return
         request.meta[_COUNT] = None if "Content-Encoding" in headers else 0
-        if body_length is not None and body_length <= CHEAP:
+        length = body_length if isinstance(body_length, int) else None
+        if length is not None and length <= CHEAP:
             return
-        if self._acceptance.refuses_head(values_in(headers), body_length) is not None:
+        if self._acceptance.refuses_head(values_in(headers), length) is not None:
             raise StopDownload(fail=False)
 
     def bytes_received(self, request: Request, data: bytes) -> None:
