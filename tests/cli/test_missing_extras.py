@@ -74,3 +74,16 @@ def test_another_version_of_http_than_can_be_spoken_is_told_by_the_report(
     ended = workspace.command("crawl", **without(workspace, "pycurl"))
     assert ended.code == 0
     assert ended.out.count("  Note: http.version 2 needs the extra `fast`; HTTP/1.1 is spoken\n") == 1
+
+
+@pytest.mark.xfail(strict=True, reason="Scrapy's handler takes its place without a word")
+def test_a_crawl_without_libcurl_says_so_once(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", links=["/a", "/b"])
+    site.page("/a", title="A")
+    site.page("/b", title="B")
+    workspace.define(f"{url}/")
+    ended = workspace.command("crawl", **without(workspace, "pycurl"))
+    assert (ended.code, ended.err) == (0, "")
+    (note,) = [line for line in ended.out.splitlines() if "Note:" in line]
+    assert note.startswith("  Note: pycurl does not load (")
+    assert note.endswith("pip install --force-reinstall pycurl")
