@@ -216,7 +216,7 @@ def test_without_curl_another_version_is_warned_of(
     workspace.define(f"{url}/", http={"version": version}, settings=by("twisted"))
     workspace.crawl()
     (log,) = workspace.directory.glob("var/log/i1ds*.log")
-    assert log.read_text().count(f"http.version {version} needs the extra `fast`") == 1
+    assert log.read_text().count(f"http.version {version} needs libcurl") == 1
 
 
 # ---- client certificates

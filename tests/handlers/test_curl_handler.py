@@ -223,7 +223,7 @@ except NotConfigured as reason:
     ("reactor", "reason"),
     [
         pytest.param(
-            "asyncioreactor.AsyncioSelectorReactor", 'pip install "ultracrawl[fast]"', id="no-pycurl"
+            "asyncioreactor.AsyncioSelectorReactor", "pip install --force-reinstall pycurl", id="no-pycurl"
         ),
         pytest.param("selectreactor.SelectReactor", "needs asyncio", id="no-asyncio"),
     ],

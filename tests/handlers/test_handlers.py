@@ -49,7 +49,6 @@ def slow(_: bytes) -> Iterator[bytes | float]:
 
 
 def test_the_fast_handler_is_the_best_where_pycurl_is() -> None:
-    pytest.importorskip("pycurl")
     assert best_handler() == CURL_HANDLER
 
 

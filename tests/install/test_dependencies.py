@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 
-import pytest
 from support.project import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -41,7 +40,6 @@ def imported() -> Iterator[tuple[str, str]]:
                 yield str(path.relative_to(ROOT)), package
 
 
-@pytest.mark.xfail(strict=True, reason="some are there only because others need them")
 def test_everything_imported_is_declared() -> None:
     declared = names([*PROJECT["dependencies"], *(one for extra in FOR_USERS for one in EXTRAS[extra])])
     brought_by = packages_distributions()
@@ -53,7 +51,6 @@ def test_everything_imported_is_declared() -> None:
     assert undeclared == set()
 
 
-@pytest.mark.xfail(strict=True, reason="there is no such extra")
 def test_the_extra_all_has_every_extra_for_users() -> None:
     (everything,) = EXTRAS["all"]
     assert sorted(re.findall(r"[\w-]+", everything.removeprefix("ultracrawl"))) == FOR_USERS

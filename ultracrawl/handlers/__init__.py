@@ -1,15 +1,15 @@
 """Download handlers for http, https and ftp: how bytes come from the network.
 
-`CurlDownloadHandler` (`curl`: libcurl, fast, needs the extra `fast`), `GuardedHTTP11DownloadHandler`
-(`guarded`: Scrapy's Twisted handler), both with an `AddressGuard` (`guard`) on the address that is
-connected to; a refusal is an `AddressRefusedError`. The curl handler is made of `CurlClient`,
+`CurlDownloadHandler` (`curl`: libcurl), `GuardedHTTP11DownloadHandler`
+(`guarded`: Scrapy's Twisted handler, where libcurl does not load), both with an `AddressGuard` (`guard`) on the
+address that is connected to; a refusal is an `AddressRefusedError`. The curl handler is made of `CurlClient`,
 `CurlLoop` (libcurl on asyncio), `Transfer` (an `EasyTransfer`: one easy handle), `DownloadWatch` (Scrapy's signals) and
 `ResponseHead`; `wire`, `tls`, `answer` and `curl_failures` translate between Scrapy and libcurl.
 `FtpDownloadHandler` (`ftp`, on libcurl too) is made of `FtpClient`, `FtpTransfer`, `ftp_target` (paths that are safe)
 and `ftp_answer` (replies as responses).
 """
 
-from importlib.util import find_spec
+from ultracrawl.extensions.access.libcurl import why_no_libcurl
 
 __all__ = ["CURL_HANDLER", "FTP_HANDLER", "TWISTED_HANDLER", "best_handler"]
 
@@ -20,10 +20,4 @@ TWISTED_HANDLER = "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler"
 
 def best_handler() -> str:
     """Return the dotted path of the fastest handler that this installation can use."""
-    if find_spec("pycurl") is None:
-        return TWISTED_HANDLER
-    try:
-        import pycurl  # noqa: F401, PLC0415 - it may be there and lack its library
-    except ImportError:
-        return TWISTED_HANDLER
-    return CURL_HANDLER
+    return TWISTED_HANDLER if why_no_libcurl() else CURL_HANDLER

@@ -8,7 +8,8 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ultracrawl.errors import MissingExtraError
+from ultracrawl.errors import UserError
+from ultracrawl.extensions.access.libcurl import require_libcurl
 from ultracrawl.handlers.guard import access_of, guard_of
 from ultracrawl.handlers.watch import DownloadWatch
 
@@ -39,9 +40,11 @@ class CurlDownloadHandler(BaseDownloadHandler):
         if not is_asyncio_available():
             raise NotConfigured("CurlDownloadHandler needs asyncio: leave TWISTED_REACTOR at its default")
         try:
-            from ultracrawl.handlers.curl_client import CurlClient  # noqa: PLC0415 - pycurl is an extra
-        except ImportError as error:
-            raise NotConfigured(str(MissingExtraError("CurlDownloadHandler", "fast"))) from error
+            require_libcurl("CurlDownloadHandler")
+        except UserError as error:
+            raise NotConfigured(str(error)) from error
+        from ultracrawl.handlers.curl_client import CurlClient  # noqa: PLC0415 - it needs pycurl
+
         self._client = CurlClient(crawler.settings, guard, DownloadWatch(crawler))
         self._send: Send = self._client.fetch
 

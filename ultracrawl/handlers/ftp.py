@@ -8,8 +8,9 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ultracrawl.errors import MissingExtraError
+from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
+from ultracrawl.extensions.access.libcurl import require_libcurl
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.handlers.watch import DownloadWatch
 from ultracrawl.sources.compilation.ftp import FtpAccess
@@ -41,9 +42,11 @@ class FtpDownloadHandler(BaseDownloadHandler):
         if not is_asyncio_available():
             raise NotConfigured("FtpDownloadHandler needs asyncio: leave TWISTED_REACTOR at its default")
         try:
-            from ultracrawl.handlers.ftp_client import FtpClient  # noqa: PLC0415 - pycurl is an extra
-        except ImportError as error:
-            raise NotConfigured(str(MissingExtraError("FtpDownloadHandler", "fast"))) from error
+            require_libcurl("FtpDownloadHandler")
+        except UserError as error:
+            raise NotConfigured(str(error)) from error
+        from ultracrawl.handlers.ftp_client import FtpClient  # noqa: PLC0415 - it needs pycurl
+
         self._client = FtpClient(crawler.settings, access or FtpAccess(), guard, DownloadWatch(crawler))
 
     @classmethod

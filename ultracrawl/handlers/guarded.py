@@ -18,6 +18,7 @@ from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
+from ultracrawl.extensions.access.libcurl import REPAIR, why_no_libcurl
 from ultracrawl.extensions.access.outgoing import LANE, wants_fresh
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
 from ultracrawl.handlers.certifying import CertifyingPolicy
@@ -56,8 +57,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._send: Send = self._fetch
         self._crawler = crawler
-        version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
-        self._unspoken = "" if version == "1.1" else version
+        self._unsaid = _shortcomings(crawler)
         if guard is not None:
             self._pool = _guarded_pool(self._pool, guard, access.proxies if access else frozenset())
         if access is not None:
@@ -93,11 +93,8 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
         return self._lanes[name]
 
     async def _fetch(self, request: Request) -> Response:
-        if self._unspoken:  # now, and not at the start, when no log of the run is open
-            remark_once(
-                self._crawler, f"http.version {self._unspoken} needs the extra `fast`; HTTP/1.1 is spoken"
-            )
-            self._unspoken = ""
+        while self._unsaid:  # now, and not at the start, when no log of the run is open
+            remark_once(self._crawler, self._unsaid.pop())
         lane = self._lane(request)
         if LANE in request.meta and wants_fresh(request):
             closed = lane._pool.closeCachedConnections()  # type: ignore[no-untyped-call]  # Twisted's is untyped
@@ -194,6 +191,19 @@ def _guarded_pool(
     guarded.guarded = GuardedReactor(reactor, guard)
     guarded.proxies = proxies
     return guarded
+
+
+def _shortcomings(crawler: Crawler) -> list[str]:
+    """Return what a run is told of a handler that is not on libcurl."""
+    found = []
+    if reason := why_no_libcurl():
+        found.append(
+            f"pycurl does not load ({reason}): Scrapy's slower handler is used; repair it with: {REPAIR}"
+        )
+    version = crawler.settings.get("ULTRACRAWL_HTTP_VERSION", "1.1")
+    if version != "1.1":
+        found.append(f"http.version {version} needs libcurl; HTTP/1.1 is spoken")
+    return found
 
 
 def _is_address(text: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.access import NTLM_SCHEMES
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions.access.authenticator import Authenticator
 from ultracrawl.extensions.access.cookie_jars import CookieJars
+from ultracrawl.extensions.access.libcurl import require_libcurl
 from ultracrawl.extensions.access.login_desk import LoginDesk, cookie_group
 from ultracrawl.extensions.access.ntlm import ntlm_installed
 from ultracrawl.extensions.access.outgoing import BARE, Send
@@ -77,8 +77,8 @@ class AccessDesk:
             self._proofs.append(Authenticator(book, session.note))
         if self.certificates:
             self._proofs.append(SiteCertificates(self.certificates))
-        if any(url.startswith("https:") for url in proxy_addresses(source)) and find_spec("pycurl") is None:
-            raise MissingExtraError(f"source {source.name}: speaking TLS with a proxy", "fast")
+        if any(url.startswith("https:") for url in proxy_addresses(source)):
+            require_libcurl(f"source {source.name}: speaking TLS with a proxy")
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
             self._ways.append(ProxyDesk(roster, bypass, session.rules.addresses))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
-from ultracrawl.errors import MissingExtraError
+from ultracrawl.extensions.access.libcurl import require_libcurl
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.compilation.ftp import FtpAccess, compile_ftp
 from ultracrawl.sources.secrets import SecretReader
@@ -19,6 +18,5 @@ def ftp_access_of(source: DataSource, key_file: Path | None) -> FtpAccess:
     """
     if "ftp" not in source.boundary.schemes:
         return FtpAccess()
-    if find_spec("pycurl") is None:
-        raise MissingExtraError(f"source {source.name}: crawling FTP servers", "fast")
+    require_libcurl(f"source {source.name}: crawling FTP servers")
     return compile_ftp(source, SecretReader(os.environ, key_file))

@@ -44,7 +44,7 @@ class ProxyServer(Section):
     """One proxy (FAST 5.1 D25, D26)."""
 
     url: ProxyAddress = Field(
-        description="Its address; without a port 80. `https://` speaks TLS with the proxy (needs the extra `fast`).",
+        description="Its address; without a port 80. `https://` speaks TLS with the proxy.",
         examples=["http://proxy.example.com:3128"],
     )
     user: str = Field(

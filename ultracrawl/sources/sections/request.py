@@ -129,7 +129,7 @@ class HttpSection(Section):
 
     version: Literal["1.0", "1.1", "2"] = Field(
         default="1.1",
-        description="The version: `2` where a server offers it over TLS. Other than 1.1 it needs the extra `fast`.",
+        description="The version: `2` where a server offers it over TLS.",
         examples=["1.0"],
     )
     compression: bool = Field(
