@@ -208,6 +208,8 @@ def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, w
     assert workspace.command("status").code == 0
     assert (workspace.directory / "var" / "index").is_dir()
     assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
+    assert list(workspace.directory.glob("var/log/*.log"))
+    assert not (workspace.directory / "var" / "var").exists()
     assert workspace.crawl("127.0.0.1", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
 
 

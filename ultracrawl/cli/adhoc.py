@@ -11,6 +11,8 @@ from ultracrawl.errors import WorkError
 from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
 
 FILE = Path("var", "adhoc.yaml")
+FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}
+"""Where data lie, seen from the folder of the file: where they lie without one."""
 HEAD = "# Written by `ultracrawl crawl --url`. Copy a source into ultracrawl.yaml to set its options.\n"
 
 
@@ -33,7 +35,7 @@ def remember(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
 
 
 def _write(path: Path, sources: dict[str, list[str]]) -> None:
-    definition: dict[str, Any] = {name: name for name in ("index", "state", "cache")}
+    definition: dict[str, Any] = dict(FOLDERS)
     definition["sources"] = {name: {"start_urls": urls} for name, urls in sources.items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
