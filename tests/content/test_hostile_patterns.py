@@ -86,7 +86,7 @@ A = attributes(150_000)
 )
 def test_p5_the_attributes_of_a_tag_are_bounded(body: bytes) -> None:
     page = parse_html(body, url="http://h/")
-    assert page.truncated == "a tag has more than 1000 attributes"
+    assert "a tag has more than 1000 attributes" in page.truncated.split("; ")
     assert not body.endswith(b">end") or page.text.endswith("end")
 
 

@@ -13,8 +13,6 @@ from support.project import ROOT, Workspace
 from support.site import Site
 from support.until import until
 
-pytestmark = pytest.mark.xfail(strict=True, reason="pages are read on the event loop, without bounds")
-
 LARGE = 31_000_000
 MOST_MEMORY = 400 << 20
 

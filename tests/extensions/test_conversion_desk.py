@@ -39,7 +39,7 @@ def desk() -> ConversionDesk:
 
 @pytest.mark.parametrize(
     ("count", "size", "congested"),
-    [(1, 1 << 20, False), (3, 30 << 20, True), (500, 10, False), (1100, 10, True)],
+    [(1, 1 << 20, False), (5, 30 << 20, True), (500, 10, False), (2200, 10, True)],
     ids=["one", "large ones", "some small ones", "many small ones"],
 )
 def test_the_crawl_waits_when_too_much_waits(

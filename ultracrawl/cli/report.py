@@ -50,6 +50,8 @@ def print_report(report: RunReport) -> None:
         )
     _print_errors(report)
     _print_rejected(report)
+    for reason, number in report.cut.most_common(REJECTED_SHOWN):
+        tell(f"  {number:>9,}  read in part: {reason}")
     for remark in report.remarks:
         tell(f"  Note: {remark}")
     for problem in report.problems:

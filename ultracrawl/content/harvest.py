@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
+from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
 
 
@@ -15,6 +16,7 @@ class Harvest:
     url: str
     robots_name: str
     kinds: frozenset[LinkKind]
+    limits: PageLimits
     text_budget: int
     """Characters of anchor text that may still be read: nested anchors must not cost quadratic time."""
     watch_nofollow: bool = False
@@ -27,7 +29,13 @@ class Harvest:
     robots: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    too_many_links: bool = False
+    meta_budget: int = field(init=False)
+    """Characters of META values that may still be read."""
     _seen: set[tuple[LinkKind, bool, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.meta_budget = self.limits.text
 
     def is_new(self, href: str, kind: LinkKind, nofollow: bool = False) -> bool:
         """Return whether this link is worth keeping: not empty, no bare fragment, not met before."""
@@ -35,6 +43,9 @@ class Harvest:
             return False
         key = (kind, nofollow, href)
         if key in self._seen:
+            return False
+        if len(self._seen) >= self.limits.links:
+            self.too_many_links = True
             return False
         self._seen.add(key)
         return True

@@ -47,9 +47,10 @@ def read_meta(found: Harvest, node: LexborNode) -> None:
     if pragma == "refresh":
         _read_refresh(found, content)
         return
+    found.meta_budget -= len(content)
     for written in (attributes.get("name"), attributes.get("property"), pragma):
         name = (written or "").strip().lower()
-        if name:
+        if name and found.meta_budget >= 0:
             found.meta.setdefault(name, []).append(content)
         if name in ("robots", found.robots_name) and name:
             found.robots.append(content)

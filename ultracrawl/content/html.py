@@ -10,7 +10,18 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ultracrawl.content.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.charset import decode_as, find_charset, is_utf8
+from ultracrawl.content.formatting import limit_formatting
 from ultracrawl.content.harvest import Harvest
+from ultracrawl.content.limits import (
+    DEFAULTS,
+    LINKS,
+    NODES,
+    TEXT,
+    PageLimits,
+    limit_nodes,
+    limit_text,
+    reasons,
+)
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.selection import PagePicks
@@ -35,31 +46,33 @@ def parse_html(
     default_charset: str = "",
     picks: PagePicks | None = None,
     xml: bool = False,
+    limits: PageLimits = DEFAULTS,
 ) -> Page:
     """Read a page; broken HTML gives what a browser would make of it and never raises.
 
     `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
     `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
     not declare one. `picks` are looked for in the same tree. `xml` says that the page is XHTML.
+    What `limits` leaves out is named in `Page.truncated`.
     """
     body, charset = _utf8(body, content_type, default_charset)
+    body, long = limit_nodes(body, limits.nodes)
     body, crowded = limit_attributes(body)
-    body, cut = limit_nesting(body)
+    body, deep = limit_nesting(limit_formatting(body))
     if xml:
         body = with_end_tags(body)
     low = body.lower()
     tree = LexborHTMLParser(body)
-    found = Harvest(
-        url, robots_name.lower(), link_kinds, text_budget=2 * len(body), watch_nofollow=b"nofollow" in low
-    )
+    budget = min(2 * len(body), limits.text)
+    found = Harvest(url, robots_name.lower(), link_kinds, limits, budget, watch_nofollow=b"nofollow" in low)
     if tree.root is not None:
         walk(tree.root, found, plan_for(link_kinds), _unseen(tree.root, low))
-    text = found.page_text()
+    text, wordy = limit_text(found.page_text(), limits.text)
     if LinkKind.TEXT in link_kinds:
         for plain in plain_urls(text):
             found.add(plain, LinkKind.TEXT)
     return Page(
-        title=" ".join((found.title or "").split()),
+        title=limit_text(" ".join((found.title or "").split()), limits.text)[0],
         text=text,
         language=found.language or _language_pragma(found),
         charset=charset,
@@ -70,7 +83,13 @@ def parse_html(
         robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
         links=tuple(found.links),
         picked=picks.values(url, tree, body) if picks is not None else {},
-        truncated=_truncated(cut, crowded),
+        truncated=reasons(
+            (NODES.format(limits.nodes), long),
+            (f"elements nest deeper than {MAX_DEPTH} levels", deep),
+            (f"a tag has more than {MOST} attributes", crowded),
+            (LINKS.format(limits.links), found.too_many_links),
+            (TEXT.format(limits.text), wordy or found.meta_budget < 0),
+        ),
     )
 
 
@@ -81,14 +100,6 @@ def _utf8(body: bytes, content_type: str, default_charset: str) -> tuple[bytes, 
         decoded, charset = decode_as(charset, body, default_charset)
         body = decoded.encode("utf-8", "replace")
     return body.removeprefix(codecs.BOM_UTF8), charset
-
-
-def _truncated(deep: bool, crowded: bool) -> str:
-    reasons = (
-        f"elements nest deeper than {MAX_DEPTH} levels" if deep else "",
-        f"a tag has more than {MOST} attributes" if crowded else "",
-    )
-    return "; ".join(filter(None, reasons))
 
 
 def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ultracrawl.content.html import parse_html
 from ultracrawl.content.jsonld import jsonld_attributes
+from ultracrawl.content.limits import DEFAULTS, LARGE, LINKS, PageLimits, reasons
 from ultracrawl.content.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.mime import type_matches
 from ultracrawl.content.refresh import parse_refresh
@@ -61,6 +62,15 @@ class PageReader:
     jsonld: bool = False
     """Read JSON-LD of pages, as attributes."""
     picks: PagePicks | None = None
+    limits: PageLimits = DEFAULTS
+
+    def reads(self, media_type: str) -> bool:
+        """Tell whether documents of a media type can be read."""
+        return media_type in MARKUP or media_type.startswith("text/")
+
+    def is_large(self, body: bytes, media_type: str) -> bool:
+        """Tell whether reading a page takes so long that everything else would wait for it."""
+        return len(body) >= LARGE and self.reads(media_type)
 
     def read(self, body: bytes, url: str, media_type: str, head: AnswerHead = _NO_HEAD) -> Page | None:
         """Return the page, or None if documents of this media type cannot be read."""
@@ -76,6 +86,7 @@ class PageReader:
                 default_charset=self.default_charset,
                 picks=self.picks,
                 xml=media_type == XHTML,
+                limits=self.limits,
             )
             if self.jsonld and (values := jsonld_attributes(body, page)):
                 page = replace(page, meta={**page.meta, **values})
@@ -87,6 +98,7 @@ class PageReader:
                 x_robots_tag=tuple(head.x_robots_tag),
                 robots_name=self.robots_name,
                 default_charset=self.default_charset,
+                limits=self.limits,
             )
         else:
             return None
@@ -98,14 +110,18 @@ class PageReader:
         links = [Link(href, LinkKind.A) for href in conversion.links] if LinkKind.A in kinds else []
         if LinkKind.TEXT in kinds:
             links += [Link(url, LinkKind.TEXT) for url in dict.fromkeys(plain_urls(conversion.text))]
+        kept = tuple(links[: self.limits.links])
         return Page(
             title=conversion.title,
             text=conversion.text,
             language=conversion.language,
             meta=conversion.metadata,
             robots=parse_directives((), head.x_robots_tag, name=self.robots_name),
-            links=tuple(links),
-            truncated=conversion.truncated,
+            links=kept,
+            truncated=reasons(
+                (conversion.truncated, bool(conversion.truncated)),
+                (LINKS.format(self.limits.links), len(kept) < len(links)),
+            ),
         )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ultracrawl.content.charset import decode
+from ultracrawl.content.limits import DEFAULTS, LINKS, TEXT, PageLimits, limit_text, reasons
 from ultracrawl.content.links import plain_urls
 from ultracrawl.model.page import Link, LinkKind, Page
 from ultracrawl.robots.directives import parse_directives
@@ -19,19 +22,24 @@ def parse_text(
     x_robots_tag: tuple[str, ...] = (),
     robots_name: str = "ultracrawl",
     default_charset: str = "",
+    limits: PageLimits = DEFAULTS,
 ) -> Page:
     """Read plain text; the title stays empty, for the caller knows the file's name.
 
     URLs in the text are links only if `link_kinds` has `LinkKind.TEXT`.
     """
     text, charset = decode(body, content_type, default_charset)
-    folded = " ".join(text.replace("\0", " ").split())
+    folded, wordy = limit_text(" ".join(text.replace("\0", " ").split()), limits.text)
     urls = dict.fromkeys(plain_urls(folded)) if LinkKind.TEXT in link_kinds else {}
+    links = tuple(Link(url, LinkKind.TEXT) for url in islice(urls, limits.links))
     return Page(
         text=folded,
         charset=charset,
         robots=parse_directives((), x_robots_tag, name=robots_name),
-        links=tuple(Link(url, LinkKind.TEXT) for url in urls),
+        links=links,
+        truncated=reasons(
+            (LINKS.format(limits.links), len(links) < len(urls)), (TEXT.format(limits.text), wordy)
+        ),
     )
 
 

@@ -7,14 +7,18 @@ import struct
 from dataclasses import asdict
 from typing import IO
 
-from ultracrawl.conversion.job import Job
+from ultracrawl.conversion.job import Job, PageJob
+from ultracrawl.conversion.page_frames import pack_job, unpack_job
 from ultracrawl.converters import ConversionLimits
 from ultracrawl.model import Conversion
 
 LENGTH = struct.Struct(">I")
 
 Frame = dict[str, object]
-"""`{"text": ...}` with a piece of text; last `{"done": ...}`, or `{"status": ..., "reason": ..., "partial": ...}`."""
+"""`{"text": ...}` with a piece of text; last `{"done": ...}` or `{"status": ..., "reason": ..., "partial": ...}`.
+
+Of a page the last is `{"page": ...}` or `{"reason": ...}`.
+"""
 
 
 def encode(frame: Frame) -> bytes:
@@ -23,8 +27,10 @@ def encode(frame: Frame) -> bytes:
     return LENGTH.pack(len(data)) + data
 
 
-def encode_job(job: Job) -> bytes:
+def encode_job(job: Job | PageJob) -> bytes:
     """Return the head of a job, which the document follows."""
+    if isinstance(job, PageJob):
+        return encode({"page": pack_job(job), "size": len(job.body)})
     return encode(
         {
             "size": len(job.body),
@@ -36,7 +42,7 @@ def encode_job(job: Job) -> bytes:
     )
 
 
-def read_job(stream: IO[bytes]) -> Job | None:
+def read_job(stream: IO[bytes]) -> Job | PageJob | None:
     """Return the next job, None when there is none any more."""
     length = stream.read(LENGTH.size)
     if len(length) < LENGTH.size:
@@ -45,6 +51,8 @@ def read_job(stream: IO[bytes]) -> Job | None:
     body = stream.read(head["size"])
     if len(body) < head["size"]:
         return None
+    if "page" in head:
+        return unpack_job(head["page"], body)
     limits = ConversionLimits(*head["limits"])
     return Job(body, head["media_type"], head["content_type"], head["default_charset"], limits)
 

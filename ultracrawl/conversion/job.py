@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.converters import ConversionLimits
-from ultracrawl.model import Conversion, StatusCode
+from ultracrawl.model import Conversion, Page, StatusCode
 
 
 class ProcessLimits(NamedTuple):
-    """Bounds that are kept from outside the converter."""
+    """Bounds that are kept from outside the converter; a page has a time of its own."""
 
     seconds: float = 60.0
     """Wall-clock time of one document; then the process is killed."""
@@ -25,6 +26,30 @@ class Job(NamedTuple):
     content_type: str = ""
     default_charset: str = ""
     limits: ConversionLimits = ConversionLimits()
+
+
+class PageJob(NamedTuple):
+    """One page that is too large to be read while everything else waits."""
+
+    body: bytes
+    url: str
+    media_type: str
+    head: AnswerHead
+    reader: PageReader
+    seconds: float
+    """Wall-clock time that reading it may take; then the process is killed."""
+
+
+class PageRead(NamedTuple):
+    """A page was read."""
+
+    page: Page
+
+
+class PageLost(NamedTuple):
+    """A page could not be read within its bounds."""
+
+    reason: str
 
 
 class Converted(NamedTuple):
@@ -43,4 +68,4 @@ class NotConverted(NamedTuple):
     """What was read until then, if that was anything."""
 
 
-Answer = Converted | NotConverted
+Answer = Converted | NotConverted | PageRead | PageLost

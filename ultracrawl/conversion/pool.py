@@ -7,11 +7,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from queue import SimpleQueue
 
-from ultracrawl.conversion.job import Answer, Job, NotConverted, ProcessLimits
+from ultracrawl.conversion.job import Answer, Job, NotConverted, PageJob, PageLost, ProcessLimits
 from ultracrawl.conversion.process import ConversionProcess
 from ultracrawl.model import StatusCode
 
-_Task = tuple[Job, "Future[Answer]"]
+_Task = tuple[Job | PageJob, "Future[Answer]"]
 _LONGEST_LIFE = 500
 """Documents after which a process is replaced: libraries leak."""
 
@@ -39,7 +39,7 @@ class ConversionPool:
         with self._lock:
             return [process.pid for process in self._processes.values() if process.usable]
 
-    def submit(self, job: Job) -> Future[Answer]:
+    def submit(self, job: Job | PageJob) -> Future[Answer]:
         """Queue a document; the answer comes in another thread."""
         future: Future[Answer] = Future()
         with self._lock:
@@ -71,21 +71,19 @@ class ConversionPool:
                 served = 0
                 self._discard(number)
 
-    def _settle(self, number: int, job: Job, future: Future[Answer]) -> None:
+    def _settle(self, number: int, job: Job | PageJob, future: Future[Answer]) -> None:
         try:
             future.set_result(self._convert(number, job))
         except Exception as error:  # the edge of the thread: whoever waits has to hear of it
             future.set_exception(error)
 
-    def _convert(self, number: int, job: Job) -> Answer:
+    def _convert(self, number: int, job: Job | PageJob) -> Answer:
         try:
             process = self._process(number)
         except OSError as error:
-            return NotConverted(
-                StatusCode.CONVERTER_MISSING, f"no conversion process can be started: {error}"
-            )
+            return _unserved(job, f"no conversion process can be started: {error}")
         if process is None:
-            return NotConverted(StatusCode.CONVERSION_FAILED, "conversion was ended")
+            return _unserved(job, "conversion was ended", StatusCode.CONVERSION_FAILED)
         return process.convert(job)
 
     def _process(self, number: int) -> ConversionProcess | None:
@@ -117,3 +115,10 @@ class ConversionPool:
         for process in processes:
             with suppress(OSError):
                 process.kill()
+
+
+def _unserved(
+    job: Job | PageJob, reason: str, status: StatusCode = StatusCode.CONVERTER_MISSING
+) -> NotConverted | PageLost:
+    """Return that no process worked on a document."""
+    return PageLost(reason) if isinstance(job, PageJob) else NotConverted(status, reason)

@@ -13,7 +13,17 @@ from contextlib import suppress
 from typing import IO, cast
 
 from ultracrawl.conversion.frames import LENGTH, encode_job, unpack_conversion
-from ultracrawl.conversion.job import Answer, Converted, Job, NotConverted, ProcessLimits
+from ultracrawl.conversion.job import (
+    Answer,
+    Converted,
+    Job,
+    NotConverted,
+    PageJob,
+    PageLost,
+    PageRead,
+    ProcessLimits,
+)
+from ultracrawl.conversion.page_frames import unpack_page
 from ultracrawl.model import Conversion, StatusCode
 
 _READ = 1 << 16
@@ -60,9 +70,12 @@ class ConversionProcess:
         """The number of the process."""
         return self._process.pid
 
-    def convert(self, job: Job) -> Answer:
-        """Convert a document; waits until that is done, at most for the time of the limits."""
-        exchange = _Exchange(job, time.monotonic() + self._limits.seconds)
+    def convert(self, job: Job | PageJob) -> Answer:
+        """Convert a document or read a page; waits until that is done, at most for the time of the limits."""
+        seconds, option = self._limits.seconds, "conversion.timeout"
+        if isinstance(job, PageJob):
+            seconds, option = job.seconds, "limits.seconds_per_page"
+        exchange = _Exchange(job, time.monotonic() + seconds)
         try:
             ended = self._exchange(exchange)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -70,11 +83,12 @@ class ConversionProcess:
             return exchange.broken(f"the conversion process failed: {error}")
         if ended is None:
             self.kill()
-            return exchange.broken(f"it took longer than {self._limits.seconds:g} s (conversion.timeout)")
+            return exchange.broken(f"it took longer than {seconds:g} s ({option})")
         if ended is False:
             return self._died(exchange)
         answer = exchange.answer()
-        if isinstance(answer, NotConverted) and answer.status is StatusCode.CONVERTER_MISSING:
+        broken = isinstance(answer, NotConverted) and answer.status is StatusCode.CONVERTER_MISSING
+        if broken or isinstance(answer, PageLost):
             self.kill()  # what is left of its memory is in pieces
         return answer
 
@@ -112,7 +126,7 @@ class ConversionProcess:
         self._words = (self._words + (words or b""))[-_LAST_WORDS:]
         return words != b""
 
-    def _died(self, exchange: _Exchange) -> NotConverted:
+    def _died(self, exchange: _Exchange) -> NotConverted | PageLost:
         """Tell why the process is gone: for want of memory, or because the document broke it."""
         _, status, usage = os.wait4(self.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
@@ -144,10 +158,12 @@ class ConversionProcess:
 class _Exchange:
     """What was sent and received for one job."""
 
-    def __init__(self, job: Job, deadline: float) -> None:
+    def __init__(self, job: Job | PageJob, deadline: float) -> None:
+        self._is_page = isinstance(job, PageJob)
+        text = job.reader.limits.text if isinstance(job, PageJob) else job.limits.text
         self.deadline = deadline
         self._waiting = [memoryview(job.body), memoryview(encode_job(job))]
-        self._left = 6 * job.limits.text + _OVERHEAD
+        self._left = 6 * text + _OVERHEAD
         self._received = bytearray()
         self._texts: list[str] = []
         self._last: dict[str, object] = {}
@@ -188,14 +204,20 @@ class _Exchange:
     def answer(self) -> Answer:
         """Return the whole answer. Raises `KeyError`, `TypeError` or `ValueError` for what is no answer."""
         text = " ".join(self._texts)
+        if "page" in self._last:
+            return PageRead(unpack_page(cast("dict[str, object]", self._last["page"]), text))
+        if self._is_page:
+            return PageLost(str(self._last["reason"]))
         if "done" in self._last:
             return Converted(unpack_conversion(cast("dict[str, object]", self._last["done"]), text))
         partial = unpack_conversion(cast("dict[str, object]", self._last["partial"]), text)
         status = StatusCode(cast(int, self._last["status"]))
         return NotConverted(status, str(self._last["reason"]), partial if partial.text else None)
 
-    def broken(self, reason: str) -> NotConverted:
+    def broken(self, reason: str) -> NotConverted | PageLost:
         """Return that the document broke its converter, with the text that had come before."""
+        if self._is_page:
+            return PageLost(reason)
         text = " ".join(self._texts)
         status = StatusCode.CONVERTER_MISSING
         return NotConverted(status, reason, Conversion(text=text) if text else None)

@@ -18,7 +18,8 @@ from typing import IO
 
 from ultracrawl.conversion.confinement import confine, die_with_crawler
 from ultracrawl.conversion.frames import Frame, encode, pack_conversion, read_job
-from ultracrawl.conversion.job import Job
+from ultracrawl.conversion.job import Job, PageJob
+from ultracrawl.conversion.page_frames import pack_page, pieces
 from ultracrawl.converters import Budget, ConversionError, Sink
 from ultracrawl.converters.convert import Source, convert
 from ultracrawl.model import StatusCode
@@ -44,7 +45,8 @@ def main(memory: int, seconds: float) -> None:
     gc.freeze()
     with suppress(BrokenPipeError):
         while (job := read_job(jobs)) is not None:
-            signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_DELAY)
+            allowed = job.seconds if isinstance(job, PageJob) else seconds
+            signal.setitimer(signal.ITIMER_REAL, allowed + _ALARM_DELAY)
             _Conversation(answers).run(job)
             signal.setitimer(signal.ITIMER_REAL, 0)
             del job
@@ -59,7 +61,26 @@ class _Conversation:
         self._size = 0
         self._sent = time.monotonic()
 
-    def run(self, job: Job) -> None:
+    def run(self, job: Job | PageJob) -> None:
+        if isinstance(job, PageJob):
+            self._read(job)
+        else:
+            self._convert(job)
+
+    def _read(self, job: PageJob) -> None:
+        try:
+            page = job.reader.read(job.body, job.url, job.media_type, job.head)
+        except MemoryError:
+            self._end({"reason": "it needs too much memory (conversion.memory)"})
+            return
+        if page is None:
+            self._end({"reason": f"pages of the type {job.media_type} are not read"})
+            return
+        for piece in pieces(page.text, _PIECE):
+            self._write({"text": piece})
+        self._write({"page": pack_page(page)})
+
+    def _convert(self, job: Job) -> None:
         sink = Sink(Budget(job.limits), self._take)
         source = Source(job.body, job.media_type, job.content_type, "", job.default_charset)
         try:

@@ -1,4 +1,4 @@
-"""Takes documents that need a converter to the conversion processes, and their answers to pages."""
+"""Takes documents that need a converter, and large pages, to the conversion processes, and their answers to pages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.conversion import Converted, Job, ProcessLimits
+from ultracrawl.conversion import Converted, Job, NotConverted, PageJob, PageLost, PageRead, ProcessLimits
 from ultracrawl.conversion.pool import ConversionPool
 from ultracrawl.extensions.failures import Failure
 from ultracrawl.extensions.recorder import HANDED
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
-    from ultracrawl.content import AnswerHead
+    from ultracrawl.content import AnswerHead, PageReader
     from ultracrawl.conversion.job import Answer
     from ultracrawl.extensions.session import CrawlSession
     from ultracrawl.extensions.visit import Visit
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 64 << 20
+MOST_WAITING = 128 << 20
 """Bytes of documents that wait for conversion before the crawl waits for them."""
 _LEAST_SIZE = 1 << 16
 """What a document counts at least: its answer, its visit and its request take memory as well."""
@@ -54,23 +54,50 @@ class ConversionDesk:
         """The numbers of the conversion processes."""
         return self._pool.pids
 
+    async def large_page(
+        self, visit: Visit, body: bytes, url: str, head: AnswerHead, reader: PageReader | None = None
+    ) -> Page | None:
+        """Return a page that is large; None if it could not be read within its bounds, and the visit has ended by that.
+
+        It is read as HTML if a `reader` is given, else by that of the source and by its type.
+        """
+        session = self._session
+        seconds = session.source.limits.seconds_per_page
+        media_type = "text/html" if reader else visit.media_type
+        job = PageJob(body, url, media_type, head, reader or session.rules.reader, seconds)
+        answer = await self._answer(visit, job)
+        if isinstance(answer, PageRead):
+            return answer.page
+        assert isinstance(answer, PageLost)
+        reason = f"the page could not be read: {answer.reason}"
+        logger.info("%s: %s", visit.url, reason)
+        session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason))
+        return None
+
     async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
         """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
         charset = self._session.source.default_charset
         job = Job(body, visit.media_type, head.content_type, charset, self._limits)
-        self._session.links.release(visit)
-        size = max(len(body), _LEAST_SIZE)
-        self._waiting += size
-        try:
-            answer = await asyncio.wrap_future(self._pool.submit(job))
-        finally:
-            self._waiting -= size
+        answer = await self._answer(visit, job)
+        assert isinstance(answer, Converted | NotConverted)
         conversion = self._settle(visit, answer)
         if conversion is None:
             return None
-        return self._session.rules.reader.page_of(conversion, visit.media_type, head)
+        page = self._session.rules.reader.page_of(conversion, visit.media_type, head)
+        cut_short(self._session, visit, page)
+        return page
 
-    def _settle(self, visit: Visit, answer: Answer) -> Conversion | None:
+    async def _answer(self, visit: Visit, job: Job | PageJob) -> Answer:
+        """Have a document worked on; its site may be asked for others meanwhile."""
+        self._session.links.release(visit)
+        size = max(len(job.body), _LEAST_SIZE)
+        self._waiting += size
+        try:
+            return await asyncio.wrap_future(self._pool.submit(job))
+        finally:
+            self._waiting -= size
+
+    def _settle(self, visit: Visit, answer: Converted | NotConverted) -> Conversion | None:
         """Return what is worth indexing; end the visit if that is nothing (Ultra Search 903, 908)."""
         if isinstance(answer, Converted):
             _mark(visit, answer.conversion.truncated)
@@ -86,6 +113,13 @@ class ConversionDesk:
     def close(self) -> None:
         """End the conversion processes."""
         self._pool.close()
+
+
+def cut_short(session: CrawlSession, visit: Visit, page: Page) -> None:
+    """Take note of what was left out of a page, if anything was: for its document, its record and the report."""
+    if page.truncated:
+        _mark(visit, page.truncated)
+        session.report.cut[page.truncated] += 1
 
 
 def _mark(visit: Visit, truncated: str) -> None:

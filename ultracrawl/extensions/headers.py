@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ultracrawl.content import AnswerHead
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -13,6 +15,15 @@ if TYPE_CHECKING:
 def header_of(response: Response, name: str) -> str:
     """Return a header, the last one if it is repeated, or empty."""
     return (response.headers.get(name) or b"").decode("latin-1")
+
+
+def head_of(response: Response) -> AnswerHead:
+    """Return the headers that say something about a page."""
+    return AnswerHead(
+        header_of(response, "Content-Type"),
+        values_of(response)("X-Robots-Tag"),
+        header_of(response, "Refresh"),
+    )
 
 
 def values_of(response: Response) -> Callable[[str], list[str]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from urllib.parse import urlsplit
 
 from ultracrawl.content import parse_html
+from ultracrawl.content.limits import DEFAULTS, PageLimits
 from ultracrawl.model import LinkKind, Page
 from ultracrawl.model.page import Link
 
@@ -96,6 +97,10 @@ class Resource:
     """What scripts made of the body, if they were run."""
     robots_name: str = "ultracrawl"
     """The name by which META tags speak to the crawler."""
+    limits: PageLimits = DEFAULTS
+    """How much of a page is read."""
+    read: Page | None = None
+    """What `page` is without scripts, if it was read already."""
     number: int = 0
     """The how-manieth resource of its run it is; 0 as long as it is not known whether it is fetched."""
 
@@ -142,7 +147,8 @@ class Resource:
     def page(self) -> Page:
         """The body as a page, or what scripts made of it; parsed when it is first asked for."""
         assert self.fetched is not None
-        page = self._parsed(self.fetched.body, self.fetched.headers.get("content-type", ""))
+        content_type = self.fetched.headers.get("content-type", "")
+        page = self.read or self._parsed(self.fetched.body, content_type)
         if self.scripted is None:
             return page
         made = self._parsed(self.scripted.html, _SCRIPTED_TYPE)
@@ -163,6 +169,7 @@ class Resource:
             link_kinds=LINKS,
             x_robots_tag=(named,) if named else (),
             robots_name=self.robots_name,
+            limits=self.limits,
         )
 
     @property

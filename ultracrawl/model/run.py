@@ -38,6 +38,8 @@ class RunReport:
     """URLs that had been let in and were turned away later; they have an outcome and count in `rejected_by` too."""
     given_up: Counter[str] = field(default_factory=Counter)
     """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
+    cut: Counter[str] = field(default_factory=Counter)
+    """Pages that were read in part, by what was left out."""
     dropped_values: int = 0
     """Attribute values that could not be converted to the type of their search attribute."""
     problems: list[str] = field(default_factory=list)
@@ -110,6 +112,7 @@ class RunReport:
             "statistics": dict(CrawlStatistics.of(self).items()),
             "scheduled": self.scheduled,
             "given_up": dict(self.given_up),
+            "cut": dict(self.cut.most_common()),
             "dropped_values": self.dropped_values,
             "resumed": self.resumed,
             "ended_by": self.ended_by or None,

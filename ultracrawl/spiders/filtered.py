@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ultracrawl.content import AnswerHead, PageReader
+from ultracrawl.extensions.conversion_desk import cut_short
 from ultracrawl.extensions.permissions import head_refusal, page_permissions
+from ultracrawl.filters.resource import LINKS
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -28,16 +31,19 @@ def filtered_documents(
     response: Response,
     converted: Page | None = None,
     rendered: Rendered | None = None,
+    read: Page | None = None,
 ) -> Iterator[Document]:
     """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit.
 
-    `converted` is what a document became, `rendered` what a browser has of a page.
+    `converted` is what a document became, `rendered` what a browser has of a page, `read`
+    the page if it was read already.
     """
     filtering = session.filtering
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
     resource = views.resource
-    resource.robots_name = session.source.robots.name
+    resource.robots_name, resource.limits = session.source.robots.name, session.rules.reader.limits
+    resource.read = read
     if rendered is not None:
         from ultracrawl.filters import Scripted  # noqa: PLC0415 - loads all of the filters, which few sources have
 
@@ -45,6 +51,8 @@ def filtered_documents(
         resource.scripted = Scripted(html, rendered.targets, keep)
     result = filtering.use(views, headers_of(response), response.body, converted)
     html_page = resource.page if converted is None and resource.content_type in HTML else None
+    if html_page is not None:
+        cut_short(session, visit, html_page)
     reason = result.reason or _refusal(session, visit, response, html_page)
     twin, document, page = None, None, Page()
     if result.rd is not None and not reason:
@@ -69,6 +77,21 @@ def filtered_documents(
         session.relations.read(visit, response, page)
     session.expiry.made(visit, result.rd)
     yield document
+
+
+async def filtered_large_page(session: CrawlSession, visit: Visit, response: Response) -> Iterator[Document]:
+    """Do as `filtered_documents` for a page that is read apart because it is large."""
+    source = session.source
+    page = None
+    if visit.media_type in HTML:
+        reader = PageReader(LINKS, ("*/*",), source.robots.name, limits=session.rules.reader.limits)
+        headers = headers_of(response)
+        named = headers.get("x-robots-tag")
+        head = AnswerHead(headers.get("content-type", ""), (named,) if named else ())
+        page = await session.conversion.large_page(visit, response.body, visit.url, head, reader)
+        if page is None:
+            return iter(())
+    return filtered_documents(session, visit, response, read=page)
 
 
 def _refusal(session: CrawlSession, visit: Visit, response: Response, page: Page | None) -> str:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 
-from ultracrawl.content import AnswerHead
 from ultracrawl.content.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
-from ultracrawl.extensions.headers import header_of, values_of
+from ultracrawl.extensions.conversion_desk import cut_short
+from ultracrawl.extensions.headers import head_of, header_of, values_of
 from ultracrawl.extensions.permissions import page_permissions
 from ultracrawl.extensions.site_files.sitemap_reader import SitemapReader
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.spiders.filtered import filtered_documents
+from ultracrawl.spiders.filtered import filtered_documents, filtered_large_page
 
 if TYPE_CHECKING:
     from typing import Self
@@ -104,6 +104,8 @@ class SourceSpider(Spider):
             return self._converted(visit, response)
         if self.session.rendering.takes(visit, response.body):
             return self._rendered(visit, response)
+        if self.session.rules.reader.is_large(response.body, visit.media_type):
+            return self._read_apart(visit, response)
         return self._read(visit, response)
 
     def _listed(self, visit: Visit, response: Response) -> Iterable[Any]:
@@ -137,10 +139,24 @@ class SourceSpider(Spider):
             logger.exception("Processing %s failed", visit.url)
             self.session.visit_failed(visit, error)
 
+    async def _read_apart(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
+        """Handle a large page; other answers are handled while it is read."""
+        try:
+            if self.session.filtering is not None:
+                items: Iterable[Any] = await filtered_large_page(self.session, visit, response)
+            else:
+                page = await self._static_apart(visit, response)
+                items = () if page is None else self._page(visit, response, page)
+            for item in items:
+                yield item
+        except Exception as error:  # as for pages
+            logger.exception("Processing %s failed", visit.url)
+            self.session.visit_failed(visit, error)
+
     async def _converted(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
         """Handle a document that is not HTML; other answers are handled while it is converted."""
         try:
-            page = await self.session.conversion.page(visit, response.body, _head_of(response))
+            page = await self.session.conversion.page(visit, response.body, head_of(response))
             if page is None:
                 return
             if self.session.logs.robot is not None:
@@ -161,11 +177,11 @@ class SourceSpider(Spider):
                 for item in filtered_documents(self.session, visit, response, rendered=rendered):
                     yield item
                 return
-            page = self._static(visit, response)
+            page = await self._static_apart(visit, response)
             if page is not None:
-                for item in self._page(
-                    visit, response, await self.session.rendering.page(visit, response, page)
-                ):
+                page = await self.session.rendering.page(visit, response, page)
+            if page is not None and not visit.done:
+                for item in self._page(visit, response, page):
                     yield item
         except Exception as error:  # as for pages
             logger.exception("Processing %s failed", visit.url)
@@ -194,13 +210,22 @@ class SourceSpider(Spider):
 
     def _static(self, visit: Visit, response: Response) -> Page | None:
         """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
-        head = _head_of(response)
-        page = self.session.rules.reader.read(response.body, response.url, visit.media_type, head)
+        reader = self.session.rules.reader
+        page = reader.read(response.body, response.url, visit.media_type, head_of(response))
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
             self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
-        elif page.truncated:
-            visit.truncated = "; ".join(filter(None, (visit.truncated, page.truncated)))
+        else:
+            cut_short(self.session, visit, page)
+        return page
+
+    async def _static_apart(self, visit: Visit, response: Response) -> Page | None:
+        """Return the page as `_static` does, without holding anything up if it is large."""
+        if not self.session.rules.reader.is_large(response.body, visit.media_type):
+            return self._static(visit, response)
+        page = await self.session.conversion.large_page(visit, response.body, response.url, head_of(response))
+        if page is not None:
+            cut_short(self.session, visit, page)
         return page
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -319,11 +344,3 @@ class SourceSpider(Spider):
         visit = visit_of(request)
         if visit is not None:
             self.session.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
-
-
-def _head_of(response: Response) -> AnswerHead:
-    return AnswerHead(
-        header_of(response, "Content-Type"),
-        values_of(response)("X-Robots-Tag"),
-        header_of(response, "Refresh"),
-    )

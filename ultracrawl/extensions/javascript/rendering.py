@@ -16,6 +16,7 @@ from ultracrawl.boundary.matcher import UriTable
 from ultracrawl.boundary.rules import Action, UriRule
 from ultracrawl.content import AnswerHead
 from ultracrawl.extensions.access.outgoing import BARE
+from ultracrawl.extensions.conversion_desk import cut_short
 from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.javascript.browser import (
@@ -86,7 +87,10 @@ class RenderingDesk:
     async def page(self, visit: Visit, response: Response, page: Page) -> Page:
         """Return what scripts make of a page; the page as it came if that fails."""
         rendered = await self.rendered(visit, response)
-        return page if rendered is None else self._made(visit, response, page, rendered)
+        if rendered is None:
+            return page
+        made = await self._read(visit, response, rendered)
+        return page if made is None else self._made(page, made, rendered)
 
     async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
         """Return what the browser has after the scripts of a page; None if that fails, or is too long."""
@@ -110,12 +114,19 @@ class RenderingDesk:
             return None
         return rendered if len(rendered.html) <= self._session.source.limits.max_size else None
 
-    def _made(self, visit: Visit, response: Response, page: Page, rendered: Rendered) -> Page:
-        html = rendered.html.encode("utf-8", "replace")
+    async def _read(self, visit: Visit, response: Response, rendered: Rendered) -> Page | None:
+        session = self._session
+        html, reader = rendered.html.encode("utf-8", "replace"), session.rules.reader
         head = AnswerHead("text/html; charset=utf-8")
-        made = self._session.rules.reader.read(html, response.url, "text/html", head)
-        if made is None:
-            return page
+        if reader.is_large(html, "text/html"):
+            made = await session.conversion.large_page(visit, html, response.url, head, reader)
+        else:
+            made = reader.read(html, response.url, "text/html", head)
+        if made is not None:
+            cut_short(session, visit, made)
+        return made
+
+    def _made(self, page: Page, made: Page, rendered: Rendered) -> Page:
         links = (*made.links, *(Link(url, LinkKind.SCRIPT_TEXT) for url in rendered.targets))
         if not self._section.keep_html:
             return replace(page, links=links)

@@ -19,6 +19,7 @@ from ultracrawl.boundary.rules import (
 from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
 from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
+from ultracrawl.content.limits import PageLimits
 from ultracrawl.converters import CONVERTIBLE, missing
 from ultracrawl.duplicates import Fingerprints
 from ultracrawl.frontier import Grouping, LevelRules, Pace
@@ -163,6 +164,7 @@ def _page_reader(source: DataSource) -> PageReader:
             for name in extraction.read_attributes(source.attributes, source.extract)
         ),
         picks=extraction.page_picks(source.extract),
+        limits=PageLimits(source.limits.nodes_per_page, source.limits.links_per_page, source.conversion.text),
     )
 
 

@@ -56,7 +56,7 @@ class ConversionSection(Section):
     )
     text: Size = Field(
         default=5_000_000,
-        description="Most characters of text that are kept of a document.",
+        description="Most characters of text that are kept of a document or a page.",
         examples=["5 MB"],
     )
     unpacked: Size = Field(

@@ -70,6 +70,24 @@ class LimitsSection(Section):
         description="New URLs are let in again when so much more is free, in percentage points.",
         examples=[5],
     )
+    nodes_per_page: int = Field(
+        default=1_000_000,
+        ge=1,
+        description="Tags and comments of an HTML page that are read; what stands behind them is left out.",
+        examples=[100_000],
+    )
+    links_per_page: int = Field(
+        default=10_000,
+        ge=1,
+        description="Different links of a page that are followed; further ones are left out.",
+        examples=[2000],
+    )
+    seconds_per_page: Seconds = Field(
+        default=30.0,
+        gt=0,
+        description="Seconds after which reading a large page (256 kB or more) is given up (status 958).",
+        examples=[10],
+    )
     urls_per_site: int | None = Field(
         default=1_000_000,
         ge=1,
