@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -14,7 +15,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS
+from ultracrawl.extensions.javascript.browser import PROGRAMS, Browser, Rendered, browser_program
 
 PAGES = 8
 SCRIPT = """fetch('/next?' + location.pathname.slice(2)).then(answer => answer.text()).then(next => {
@@ -63,7 +64,6 @@ def killer(site: Site, url: str, workspace: Workspace) -> Killer:
 ALL = [f"/p{number}" for number in range(PAGES)]
 
 
-@pytest.mark.xfail(strict=True, reason="a page that the browser died on is not opened again")
 def test_pages_that_the_browser_died_on_are_opened_again_in_the_run(
     killer: Killer, workspace: Workspace
 ) -> None:
@@ -75,7 +75,6 @@ def test_pages_that_the_browser_died_on_are_opened_again_in_the_run(
     assert killer.started == 3
 
 
-@pytest.mark.xfail(strict=True, reason="its bytes are as they were")
 @pytest.mark.parametrize("more", [{}, {"filters": True}], ids=["documents", "filters"])
 def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_as_it_was(
     killer: Killer, workspace: Workspace, url: str, more: dict[str, bool]
@@ -105,3 +104,35 @@ def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_
     assert workspace.urls()["/p4"]["reason"] == ""
     last = workspace.crawl().run
     assert last["outcomes"] == {"NOT_MODIFIED": PAGES}
+
+
+def test_a_browser_whose_driver_died_is_started_anew(killer: Killer) -> None:
+    async def opened(browser: Browser) -> Rendered:
+        async def nothing(_: object) -> None:
+            return None
+
+        return await browser.render("http://127.0.0.1/", b"<p>x", {"Content-Type": "text/html"}, nothing, 60)
+
+    async def scenario() -> None:
+        browser = Browser(browser_program(None), "test")
+        others = children()
+        try:
+            await opened(browser)
+            for driver in children() - others:
+                os.kill(driver, signal.SIGKILL)
+            with pytest.raises(RuntimeError, match="the browser"):
+                await opened(browser)
+            assert "x" in (await opened(browser)).html
+        finally:
+            await browser.close()
+
+    asyncio.run(scenario())
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started."""
+    return {
+        int(pid)
+        for task in Path("/proc/self/task").iterdir()
+        for pid in (task / "children").read_text().split()
+    }

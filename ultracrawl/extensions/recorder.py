@@ -60,7 +60,7 @@ class Recorder:
         if unchanged and visit.record.pending:
             outcome, status = PENDING, StatusCode.CRAWLED
         visit.outcome = outcome
-        reason = reason or (EXPIRES if visit.expires else "")
+        reason = reason or visit.unrendered or (EXPIRES if visit.expires else "")
         record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
         visit.code, visit.reason = record.status_code, record.reason
         if visit.record.pending and not record.pending:
@@ -69,6 +69,8 @@ class Recorder:
             denied = visit.filtered is not None and visit.filtered.denied
             cause = f"{FILTERED if denied else outcome.value}: {record.reason}".rstrip(": ")
             record = _leaving(record, visit.record, cause)
+        if visit.unrendered:
+            record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
         if not outcome.transient:
             self._state.failures.forget(visit.entry.key)
         if self.names is not None:

@@ -65,6 +65,8 @@ class Visit:
     """No piece of the text may be shown below a hit."""
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
+    unrendered: str = ""
+    """Why its scripts were not run, if they should have been; the next visit runs them, whatever the server says."""
     rd_expires: float = 0.0
     """When the description that was made of it expires; 0 if it does not say."""
     renewed: bool = False

@@ -22,7 +22,7 @@ class ChecksumPipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Drop the item if it is unchanged. Raises `DropItem`."""
         value = item.get("checksum") or checksum(_content(item))
-        if visit.expires:
+        if visit.expires or visit.unrendered:
             # Neither validators nor the checksum of the body may end the next visit before the page is looked at.
             value = checksum(value)
             visit.etag = visit.last_modified = ""

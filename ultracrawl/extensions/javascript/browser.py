@@ -17,7 +17,7 @@ from ultracrawl.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
-    from playwright.async_api import Page, Playwright, Route
+    from playwright.async_api import BrowserContext, Page, Playwright, Route
 
 logger = logging.getLogger(__name__)
 
@@ -124,10 +124,7 @@ class Browser:
 
         try:
             async with asyncio.timeout(_STARTING):
-                browser = await self._running()
-                context = await browser.new_context(
-                    user_agent=self._user_agent, service_workers="block", accept_downloads=False
-                )
+                browser, context = await self._context()
             try:
                 async with asyncio.timeout(seconds):
                     await context.add_init_script(_NO_PEERS)
@@ -136,9 +133,9 @@ class Browser:
                     await context.route("**/*", visit.answer)
                     return await visit.read()
             finally:
-                await self._discard(context.close())
+                await self._discard(browser, context.close())
         except Error as error:
-            raise RuntimeError(f"the browser: {error.message.splitlines()[0]:.200}") from error
+            raise RuntimeError(_said(error)) from error
 
     async def close(self) -> None:
         """End the browser."""
@@ -151,10 +148,23 @@ class Browser:
             with suppress(Exception):  # as above
                 await asyncio.wait_for(playwright.stop(), _CLOSING)
 
+    async def _context(self) -> tuple[PlaywrightBrowser, BrowserContext]:
+        browser = None
+        try:
+            browser = await self._running()
+            return browser, await browser.new_context(
+                user_agent=self._user_agent, service_workers="block", accept_downloads=False
+            )
+        except Exception as error:  # Playwright's own, and plain ones if its program died: it is started anew
+            if browser is self._browser:
+                await self.close()
+            raise RuntimeError(_said(error)) from error
+
     async def _running(self) -> PlaywrightBrowser:
         async with self._starting:
             if self._browser is not None and self._browser.is_connected():
                 return self._browser
+            self._browser = None
             from playwright.async_api import async_playwright  # noqa: PLC0415 - an extra
 
             if self._playwright is None:
@@ -169,13 +179,18 @@ class Browser:
             )
             return self._browser
 
-    async def _discard(self, closing: Awaitable[None]) -> None:
+    async def _discard(self, browser: PlaywrightBrowser, closing: Awaitable[None]) -> None:
         """Close a page; a script that never ends may keep it from closing, and then the browser goes with it."""
         try:
             await asyncio.wait_for(closing, _CLOSING)
-        except Exception:  # whatever it is, the next page gets a new browser
-            logger.warning("A page did not close; the browser is started anew")
-            await self.close()
+        except Exception:  # whatever it is, the next page gets a new browser, if it has not got one by now
+            if browser is self._browser:
+                logger.warning("A page did not close; the browser is started anew")
+                await self.close()
+
+
+def _said(error: Exception) -> str:
+    return f"the browser: {str(error).partition(chr(10))[0]:.200}"
 
 
 class _Opened:

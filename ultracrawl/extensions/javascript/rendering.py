@@ -46,6 +46,8 @@ PAGES = frozenset({"text/html", "application/xhtml+xml"})
 KEPT = 32 << 20
 """Bytes of scripts that are kept, because the pages of a site share them."""
 AT_ONCE = 8
+TRIES = 2
+"""How often a page is opened on which the browser fails, or that is not written in time."""
 _HOPS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
@@ -93,26 +95,35 @@ class RenderingDesk:
         return page if made is None else self._made(page, made, rendered)
 
     async def rendered(self, visit: Visit, response: Response) -> Rendered | None:
-        """Return what the browser has after the scripts of a page; None if that fails, or is too long."""
+        """Return what the browser has after the scripts of a page.
+
+        None if that fails, or is too long: the page is taken as it came, and the next run opens it whatever its
+        validators say.
+        """
+        why = ""
+        for _ in range(TRIES):
+            try:
+                rendered = await self._opened(visit.url, response)
+            except TimeoutError:
+                why = f"it took longer than {self._section.timeout:g} seconds"
+            except (RuntimeError, OSError) as error:
+                why = str(error)
+            else:
+                if len(rendered.html) <= self._session.source.limits.max_size:
+                    return rendered
+                why = "what they make of it is larger than limits.max_size"
+                break
+        visit.unrendered = f"its scripts were not run: {why}"
+        logger.warning("%s: %s", visit.url, visit.unrendered)
+        self._session.report.turn_away("javascript failed")
+        return None
+
+    async def _opened(self, url: str, response: Response) -> Rendered:
         assert self._browser is not None
-        section, parts = self._section, _Parts(self, self._section.parts)
         headers = {name: value for name in _PAGE_HEADERS if (value := header_of(response, name))}
-        fetch: Fetch = parts.fetch
-        try:
-            async with self._places:
-                rendered = await self._browser.render(
-                    visit.url, response.body, headers, fetch, section.timeout
-                )
-        except (TimeoutError, RuntimeError, OSError) as error:
-            why = (
-                f"it took longer than {section.timeout:g} seconds"
-                if isinstance(error, TimeoutError)
-                else error
-            )
-            logger.warning("The scripts of %s were not run: %s", visit.url, why)
-            self._session.report.turn_away("javascript failed")
-            return None
-        return rendered if len(rendered.html) <= self._session.source.limits.max_size else None
+        fetch: Fetch = _Parts(self, self._section.parts).fetch
+        async with self._places:
+            return await self._browser.render(url, response.body, headers, fetch, self._section.timeout)
 
     async def _read(self, visit: Visit, response: Response, rendered: Rendered) -> Page | None:
         session = self._session
