@@ -1,8 +1,11 @@
-"""Paths of rules and of URLs, brought into one form and compared (RFC 9309 section 2.2.2).
+"""Paths of rules and of URLs, brought into one form in which Protego compares them (RFC 9309 section 2.2.2).
 
 The path of a rule goes the way of a URL into its canonical form, so backslashes, dot segments, a stray `%`, characters
 outside ASCII and needless escapes are the same on both sides. Reserved characters that delimit nothing
 (`: @ ! ' ( ) , $ *`) count like their escapes; `/ ? # & = + ;` do not, but for `/` and `?` in a query.
+
+Protego takes `?` and its like for their escapes, and a `$` at the end for a letter too. So the `%` of what is left
+escaped is escaped once more, on both sides, and the end of a URL is written out where rules speak of it.
 """
 
 from __future__ import annotations
@@ -15,8 +18,11 @@ from ultracrawl.urls import UrlPolicy
 
 _FORM = UrlPolicy(max_length=sys.maxsize, schemes=frozenset({"http", "https", "ftp", "file"}))
 _SITE = "http://any.invalid"
-_DATA = re.compile("%(?:2[14789AC]|3A|40)")
+_DATA = re.compile("%(?:2[1789C]|3A|40)")
 _DATA_OF_QUERY = re.compile("%(?:2F|3F)")
+_ESCAPED = re.compile("%(?!2[4A])")
+END = "%00"
+"""Follows a URL where rules speak of its end; no path has it."""
 _WHOLE_URL = re.compile("https?://", re.IGNORECASE)
 _LAST_PERCENT = re.compile(r"%(?=\*|\Z)")
 _LETTERS = r"(?:[A-Za-z0-9_~?=&-]|/(?!\.)|(?<!/)\.)*"
@@ -31,69 +37,30 @@ _END, _END_MADE = "\ufdd1", "%EF%B7%91"
 _QUERY, _QUERY_MADE = "?\ufdd2", "?%EF%B7%92"
 
 
-class PathPattern:
-    """A path with `*` for any text; `length`, in characters, ranks patterns."""
-
-    __slots__ = ("_anchored", "_beginning", "_others", "length")
-
-    def __init__(self, text: str, *, anchored: bool = False) -> None:
-        """Take a path in canonical form; `anchored`: what it covers ends where it ends."""
-        parts = [_plain(part) for part in text.split("*")]
-        self._beginning, self._others = parts[0], tuple(parts[1:])
-        self._anchored = anchored
-        self.length = len("*".join(parts)) + anchored
-
-    @property
-    def prefix(self) -> str | None:
-        """The beginning that covered paths have in common, if there is no more to the pattern."""
-        return None if self._anchored or self._others else self._beginning
-
-    def covers(self, path: str) -> bool:
-        """Tell whether a path is covered, in one of the forms of `forms_of`."""
-        if not path.startswith(self._beginning):
-            return False
-        if not self._others:
-            return not self._anchored or path == self._beginning
-        at = len(self._beginning)
-        for part in self._others[:-1]:
-            found = path.find(part, at)
-            if found < 0:
-                return False
-            at = found + len(part)
-        last = self._others[-1]
-        return path.endswith(last, at) if self._anchored else path.find(last, at) >= 0
-
-
-def forms_of(url: str) -> tuple[str, ...]:
-    """Return path and query of a URL as patterns are compared with it; nothing for what is no URL.
-
-    There is a second form where `/` or `?` are escaped in the query.
-    """
+def path_of(url: str) -> str:
+    """Return path and query of a URL as Protego is to compare them; empty for what is no URL."""
     if settled := _SETTLED_URL.fullmatch(url):
-        return (settled[1],)
+        return settled[1]
     canonical = _FORM.canonical(url, f"{_SITE}/")
     if canonical is None:
-        return ()
+        return ""
     path = canonical[canonical.find("/", canonical.find("://") + 3) :]
-    if "%" not in path:
-        return (path,)
-    path = _plain(path)
-    return tuple(dict.fromkeys((path, _plain_query(path))))
+    return _compared(_plain_query(path))
 
 
-def patterns_of(value: str, *, allow: bool) -> Iterator[PathPattern]:
-    """Yield what the value of an Allow or Disallow line stands for; nothing unless it begins with a path or `*`.
+def patterns_of(value: str, *, allow: bool) -> Iterator[str]:
+    """Yield what Protego is told of the value of a rule; nothing unless it begins with a path or `*`.
 
     The `$` at the end of a Disallow line may also be meant as it stands. Who allows `/index.html` allows the folder.
     """
     body = value.removesuffix("$")
     anchored = body != value
     for form in _forms_of_rule(body, anchored=anchored):
-        yield PathPattern(form, anchored=anchored)
+        yield _compared(form) + END * anchored
         if allow and not anchored and form.endswith(_HOME):
-            yield PathPattern(form.removesuffix("index.html"), anchored=True)
+            yield _compared(form.removesuffix("index.html")) + END
     if anchored and not allow:
-        yield from map(PathPattern, _forms_of_rule(f"{body}%24", anchored=False))
+        yield from map(_compared, _forms_of_rule(f"{body}%24", anchored=False))
 
 
 def _forms_of_rule(body: str, *, anchored: bool) -> Iterator[str]:
@@ -124,13 +91,14 @@ def _form_of_rule(body: str, *, anchored: bool) -> str:
     return _plain_query(form)
 
 
-def _plain(path: str) -> str:
-    return _DATA.sub(_character, path) if "%" in path else path
-
-
 def _plain_query(path: str) -> str:
     before, mark, query = path.partition("?")
     return before + mark + _DATA_OF_QUERY.sub(_character, query)
+
+
+def _compared(path: str) -> str:
+    """Return a canonical path as Protego is to see it; what `$` and `*` are escaped as it understands itself."""
+    return _ESCAPED.sub("%25", _DATA.sub(_character, path)) if "%" in path else path
 
 
 def _character(escape: re.Match[str]) -> str:
