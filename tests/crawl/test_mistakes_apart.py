@@ -1,0 +1,106 @@
+"""A mistake in one source stops no other, nor a verb that only looks at what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+
+MISTAKES: dict[str, dict[str, Any]] = {
+    "an unknown option": {"dpeth": 3},
+    "a rule file that is not there": {"boundary": {**LOOPBACK, "uris": {"exclude": [{"file": "none.txt"}]}}},
+    "a delay that is none": {"politeness": {"variable_delay": "whenever"}},
+    "a start URL that is none": {"start_urls": ["nowhere"]},
+    "a class that is not there": {"class": "nowhere.Class"},
+    "a setting that Scrapy cannot use": {"settings": {"DOWNLOADER_MIDDLEWARES": {"nowhere.Class": 1}}},
+}
+"""Options of a source that cannot be crawled with them."""
+
+
+def options(url: str) -> dict[str, Any]:
+    return {
+        "start_urls": [f"{url}/"],
+        "groups": ["all"],
+        "boundary": LOOPBACK,
+        "politeness": {"delay": 0},
+        "refresh": {"interval": "1 h"},
+    }
+
+
+@pytest.fixture
+def crawled(site: Site, url: str, workspace: Workspace) -> Workspace:
+    """A project with two sources whose index has a document of each."""
+    site.page("/", title="Home", text="needle")
+    workspace.write({"sources": {"a": options(url), "b": options(url)}})
+    workspace.crawl()
+    return workspace
+
+
+@pytest.mark.xfail(strict=True, reason="a mistake in one source stops all, and search too")
+@pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
+def test_the_others_are_crawled(mistake: dict[str, Any], crawled: Workspace, url: str) -> None:
+    crawled.write({"sources": {"b": {**options(url), **mistake}, "a": options(url)}})
+    ended = crawled.command("crawl")
+    told = [line for line in ended.err.splitlines() if line.strip()]
+    assert (ended.code, len(told)) == (1, 1), ended.err
+    assert told[0].startswith("b: not crawled: ")
+    assert "a: run 2" in ended.out
+
+
+@pytest.mark.xfail(strict=True, reason="a mistake in one source stops all, and search too")
+def test_a_file_of_sources_that_cannot_be_read(crawled: Workspace, url: str) -> None:
+    folder = crawled.directory / "sources"
+    folder.mkdir()
+    (folder / "c.yaml").write_text("start_urls: [\n")
+    (folder / "d.yaml").write_bytes(b"start_urls: \xff")
+    ended = crawled.command("crawl", "--json")
+    runs = {run["source"]: run for run in ended.json["runs"]}
+    assert ended.code == 1
+    assert {name: bool(run["run_id"]) for name, run in runs.items()} == {
+        "a": True,
+        "b": True,
+        "c": False,
+        "d": False,
+    }
+    assert crawled.search("needle", "--source", "a") == ["/"]
+
+
+@pytest.mark.xfail(strict=True, reason="a mistake in one source stops all, and search too")
+def test_a_mistake_in_what_all_share_stops_the_crawl_only(crawled: Workspace, url: str) -> None:
+    crawled.write({"defaults": {"dpeth": 3}, "sources": {"a": options(url), "b": options(url)}})
+    assert crawled.command("crawl").code == 2
+    assert crawled.search("needle", "--source", "a") == ["/"]
+
+
+@pytest.mark.xfail(strict=True, reason="a mistake in one source stops all, and search too")
+def test_a_rule_file_with_mistakes_is_of_every_source_that_names_it(crawled: Workspace, url: str) -> None:
+    (crawled.directory / "rules.txt").write_text("nonsense\n")
+    bad = {**options(url), "boundary": {**LOOPBACK, "uris": {"exclude": [{"file": "rules.txt"}]}}}
+    crawled.write({"sources": {"a": options(url), "b": bad, "c": bad}})
+    ended = crawled.command("crawl", "--json")
+    assert {run["source"]: bool(run["run_id"]) for run in ended.json["runs"]} == {
+        "a": True,
+        "b": False,
+        "c": False,
+    }
+
+
+@pytest.mark.xfail(strict=True, reason="a mistake in one source stops all, and search too")
+def test_verbs_over_all_sources_leave_it_out_and_say_so(crawled: Workspace, url: str) -> None:
+    crawled.write({"sources": {"a": options(url), "b": {**options(url), **MISTAKES["an unknown option"]}}})
+    ended = crawled.command("plan", "--json")
+    assert [one["source"] for one in ended.json["sources"]] == ["a"]
+    assert ended.err.startswith("b: left out: ultracrawl.yaml:")
+    assert crawled.command("plan", "b").code == 2
+
+
+@pytest.mark.xfail(strict=True, reason="a mistake in one source stops all, and search too")
+def test_a_broken_file_of_another_format_stops_no_search(crawled: Workspace) -> None:
+    (crawled.directory / "broken.xml").write_text('<?xml version="1.0"?><CrawlerConfig><DomainSpec')
+    (crawled.directory / "robot.conf").write_text("<Process csid=\n")
+    for name in ("broken.xml", "robot.conf"):
+        ended = crawled.command("search", "needle", "-c", name)
+        assert (ended.code, "Traceback" in ended.err) == (0, False), (name, ended.err)
+        assert crawled.command("crawl", "-c", name).code == 2
