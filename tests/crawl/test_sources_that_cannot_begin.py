@@ -77,7 +77,6 @@ def test_who_stays_goes_on_with_the_others(several: Workspace) -> None:
     assert "Traceback" not in ended.err
 
 
-@pytest.mark.xfail(strict=True, reason="the error of a run that could not begin is lost")
 def test_status_tells_why_it_could_not_begin(several: Workspace) -> None:
     several.command("crawl")
     row = {row["source"]: row for row in several.command("status", "--json").json["sources"]}["b"]

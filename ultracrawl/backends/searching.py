@@ -14,7 +14,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.settings.places import placed
-from ultracrawl.sources import Project, require
+from ultracrawl.sources import Project, usable
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 
 
@@ -35,7 +35,7 @@ class Searcher:
     @classmethod
     def open(cls, definitions: str | Path, index: str = "") -> Searcher:
         """Open the index that a definition file names, or one of several by its name. Raises `UserError`."""
-        return cls(placed(require(read_definitions(definitions))), index)
+        return cls(placed(usable(read_definitions(definitions))), index)
 
     def search(
         self,
@@ -121,7 +121,7 @@ class Searcher:
         """Return the sources named and those of the groups; empty means all."""
         chosen = list(sources)
         for name in chosen:
-            _known("source", name, self._project.sources)
+            _known("source", name, self._project.known_sources)
         for group in groups:
             _known("data group", group, self._project.groups)
             chosen += self._project.groups[group]
@@ -134,7 +134,7 @@ def searched_index(project: Project) -> str:
     It is the index of the project, if that is the primary destination of any source; else the only one that is.
     Raises `UserError` if there are several.
     """
-    primary = {source.feeding.primary_index for source in project.sources.values()}
+    primary = {source.feeding.primary_index for source in project.known_sources.values()}
     if PROJECT_INDEX in primary or not primary:
         return PROJECT_INDEX
     if len(primary) == 1:

@@ -17,7 +17,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
 from ultracrawl.settings.places import placed
-from ultracrawl.sources import Project, require
+from ultracrawl.sources import Project, usable
 
 
 def file_of(config: str | None) -> Path:
@@ -60,17 +60,19 @@ def running_parts(name: str, config: str | None) -> tuple[str, ...]:
 def stored_parts(name: str, config: str | None) -> tuple[str, ...]:
     """Return the sources of a collection with documents in store; its own, if none has any, so that this is said."""
     project, parts = _parts(name, config)
-    found = (one for one in parts if stored_documents_exist(project, project.sources[one]))
+    found = (one for one in parts if stored_documents_exist(project, project.known_sources[one]))
     return tuple(found) or parts[:1]
 
 
 def _parts(name: str, config: str | None) -> tuple[Project, tuple[str, ...]]:
     file = file_of(config)
-    project = placed(require(read_definitions(file)), found_definitions(config)[1])
+    project = placed(usable(read_definitions(file)), found_definitions(config)[1])
+    if project.mistakes:
+        raise DefinitionError(project.mistakes)
     found = sources_of(file)
     if name not in found:
         raise _unknown(name, found)
-    parts = tuple(one for one in found[name] if one in project.sources)
+    parts = tuple(one for one in found[name] if one in project.known_sources)
     if not parts:
         raise UserError(f"the collection `{name}` has no start URI, so there is nothing to crawl")
     return project, parts

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ultracrawl.cli.adhoc import remember
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.progress import ProgressLine
 from ultracrawl.cli.report import print_report
 from ultracrawl.errors import UserError
 from ultracrawl.jobs import run_continuously, run_sources
-from ultracrawl.model import RunReport
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.model import DefinitionError, RunReport
+from ultracrawl.sources import Catalog, DataSource, Project
 
 
 @click.command("crawl")
@@ -57,37 +58,53 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if urls and (config or sources):
         raise UserError("--url needs no definition file and no source names; leave out one or the other")
+    refused: list[RunReport] = []
     if urls:
         project, source = remember(urls, Path.cwd())
         chosen = [source]
     else:
         project = open_project(config)
-        chosen = chosen_sources(project, sources)
-    if not chosen:
-        raise UserError("the definition file has no sources; add one under `sources:`")
+        chosen, refused = without_mistaken(project, sources)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
     settings: dict[str, Any] = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     if continuous:
-        _stay(project, chosen, force, settings, as_json)
+        _stay(project, chosen, refused, force, settings, as_json)
         return
     with ProgressLine(enabled=not verbose) as progress:
-        reports = run_sources(project, chosen, force=force, settings=settings, watcher=progress.update)
+        reports = [
+            *run_sources(project, chosen, force=force, settings=settings, watcher=progress.update),
+            *refused,
+        ]
     if as_json:
         print_json({"runs": [report.as_json() for report in reports]})
     else:
         for report in reports:
             print_report(report)
-    complete = {report.source for report in reports} == {source.name for source in chosen} and not any(
-        report.failed for report in reports
-    )
+    wanted = {source.name for source in chosen}
+    complete = wanted == {report.source for report in reports} and not any(one.failed for one in reports)
     raise SystemExit(0 if complete else 1)
 
 
+def without_mistaken(project: Project, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
+    """Return the sources to crawl, and a report of each that has mistakes. Raises `UserError` if none is left."""
+    chosen, mistaken = Catalog(project).apart(names)
+    if not chosen and mistaken:
+        raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
+    if not chosen:
+        raise UserError("the definition file has no sources; add one under `sources:`")
+    return chosen, [RunReport.not_begun(name, error) for name, error in mistaken.items()]
+
+
 def _stay(
-    project: Project, chosen: list[DataSource], force: bool, settings: dict[str, Any], as_json: bool
+    project: Project,
+    chosen: list[DataSource],
+    refused: list[RunReport],
+    force: bool,
+    settings: dict[str, Any],
+    as_json: bool,
 ) -> None:
     def told(report: RunReport) -> None:
         if as_json:
@@ -96,6 +113,8 @@ def _stay(
             print_report(report)
         sys.stdout.flush()
 
+    for report in refused:
+        told(report)
     run_continuously(project, chosen, told=told, force=force, settings=settings)
 
 

@@ -11,7 +11,7 @@ import click
 
 from ultracrawl import __version__
 from ultracrawl.backends import open_documents, stored_documents_exist
-from ultracrawl.cli.options import chosen_sources, config_option, open_project
+from ultracrawl.cli.options import config_option, known_sources, open_project
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
@@ -36,7 +36,7 @@ def command(sources: tuple[str, ...], warc: Path, config: str | None) -> None:
       ultracrawl export handbook --warc handbook.warc.gz
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    chosen = [one for one in chosen_sources(project, sources) if stored_documents_exist(project, one)]
+    chosen = [one for one in known_sources(project, sources) if stored_documents_exist(project, one)]
     if not chosen:
         raise UserError("no documents are stored; write `storage: {keep: true}` in a source and crawl it")
     written = _write(warc, (answer for source in chosen for answer in _answers(project, source)))

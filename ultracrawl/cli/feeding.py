@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.jobs.feeding import DestinationStatus, feeding_status, order_feeding
 
 
@@ -63,7 +63,7 @@ def status(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
       ultracrawl feeding status --json
     """  # noqa: D301 - as above
     project = open_project(config)
-    rows = [row for source in chosen_sources(project, sources) for row in feeding_status(project, source)]
+    rows = [row for source in known_sources(project, sources) for row in feeding_status(project, source)]
     if as_json:
         print_json({"destinations": [row.as_json() for row in rows]})
         return
@@ -73,7 +73,7 @@ def status(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
 
 def _order(name: str, destination: str, config: str | None, as_json: bool, *, paused: bool) -> None:
     project = open_project(config)
-    (source,) = chosen_sources(project, [name])
+    (source,) = known_sources(project, [name])
     note = order_feeding(project, source, destination, paused=paused)
     rows = feeding_status(project, source)
     if as_json:

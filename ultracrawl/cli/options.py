@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.places import placed, scrapy_place
-from ultracrawl.sources import Catalog, DataSource, Project, require
+from ultracrawl.sources import Catalog, DataSource, Project, usable
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_HINTS = 3
@@ -43,20 +43,22 @@ def json_option(function: F) -> F:
 def open_project(config: str | None) -> Project:
     """Read the project that `-c`, the environment, the Scrapy project or the working directory names.
 
-    Without any file, what `crawl --url` left in ./var/ is the project. Raises `UserError`.
+    Without any file, what `crawl --url` left in ./var/ is the project. Sources with mistakes are set apart in it, and
+    do not keep a verb from the others. Raises `UserError`.
     """
     location, data = found_definitions(config)
     if location is not None:
         loaded = read_definitions(location)
-        show_hints(loaded.findings)
-        return placed(require(loaded), data)
-    project = remembered(Path.cwd())
-    if project is None:
+        project = placed(usable(loaded), data)
+        show_hints(finding for finding in loaded.findings if not finding.fatal)
+        return project
+    adhoc = remembered(Path.cwd())
+    if adhoc is None:
         raise UserError(
             "there is no definition file: write ultracrawl.yaml here (`ultracrawl init DIR` makes a project), name one "
             "with -c, or crawl without any by `ultracrawl crawl --url URL`"
         )
-    return project
+    return adhoc
 
 
 def found_definitions(config: str | None = None) -> tuple[str | None, str]:
@@ -67,8 +69,20 @@ def found_definitions(config: str | None = None) -> tuple[str | None, str]:
 
 
 def chosen_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
-    """Return the named sources, or all. Raises `UserError` for a name that does not exist."""
-    return Catalog(project).chosen(names)
+    """Return the named sources, or all; those with mistakes in their definitions are told of, and left out.
+
+    Raises `UserError` for a name that does not exist, and if there is none without mistakes.
+    """
+    wanted = tuple(names)
+    found = Catalog(project).chosen(wanted)
+    for name, source in project.mistaken.items() if not wanted else ():
+        tell(f"{name}: left out: {first_of(source.findings)}", err=True)
+    return found
+
+
+def known_sources(project: Project, names: Iterable[str]) -> list[DataSource]:
+    """Return the named sources, or all, to look at what they hold. Raises `UserError` for an unknown name."""
+    return Catalog(project).known(names)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:
@@ -77,9 +91,15 @@ def show_findings(findings: Iterable[Finding]) -> None:
         click.echo(str(finding), err=True)
 
 
+def first_of(findings: Sequence[object]) -> str:
+    """Return the first of some findings, and how many more there are, in a line."""
+    left = len(findings) - 1
+    return f"{findings[0]}" + (f" (and {left} more; `ultracrawl lint` shows them)" if left else "")
+
+
 def show_hints(findings: Iterable[Finding]) -> None:
     """Print the first hints to standard error, one a line; `ultracrawl lint` shows all of them."""
-    hints = [finding for finding in findings if not finding.fatal]
+    hints = list(findings)
     show_findings(hints[:MOST_HINTS])
     left = len(hints) - MOST_HINTS
     if left > 0:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.crawl import without_mistaken
+from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.progress import ProgressLine
 from ultracrawl.cli.report import print_remade
 from ultracrawl.jobs.reindex import reindex_sources
@@ -30,11 +31,12 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool, sites: 
       ultracrawl reindex handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    chosen = chosen_sources(project, sources)
+    chosen, refused = without_mistaken(project, sources)
     with ProgressLine(enabled=True) as progress:
         reports = reindex_sources(
             project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update
         )
+    reports += refused
     if as_json:
         print_json({"runs": [report.as_json() for report in reports]})
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.options import first_of
 from ultracrawl.cli.terminal import tell
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, status_text
 
@@ -22,8 +23,7 @@ _MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 
 def print_report(report: RunReport) -> None:
     """Print what happened in one run, so that the numbers add up."""
-    if not report.begun:
-        tell(f"{report.source}: not crawled: {'; '.join(report.problems)}", err=True)
+    if _refused(report):
         return
     resumed = " (resumed)" if report.resumed else ""
     click.echo(
@@ -62,6 +62,8 @@ def print_report(report: RunReport) -> None:
 
 def print_remade(report: RunReport) -> None:
     """Print what became of the documents of one source that were made again from what is stored."""
+    if _refused(report):
+        return
     click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
     made = sum(number for outcome, number in report.outcomes.items() if outcome in _MADE)
     click.echo(f"  {made:>9,}  {'MADE':<14} made again and handed to the index")
@@ -70,6 +72,13 @@ def print_remade(report: RunReport) -> None:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     for problem in report.problems:
         tell(f"  Problem: {problem}", err=True)
+
+
+def _refused(report: RunReport) -> bool:
+    """Print why a source could not be crawled at all, if that is so."""
+    if not report.begun:
+        tell(f"{report.source}: not crawled: {first_of(report.problems)}", err=True)
+    return not report.begun
 
 
 def _print_errors(report: RunReport) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.extensions.logs.screened import read_screened, screened_path
 
@@ -27,7 +27,7 @@ def command(source: str | None, config: str | None, rule: str, as_json: bool) ->
       ultracrawl screened --rule path --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    for definition in chosen_sources(project, [source] if source else []):
+    for definition in known_sources(project, [source] if source else []):
         path = screened_path(project, definition.name)
         if not path.exists() and not definition.log.screened:
             note = f"{definition.name} keeps no such log; `log: {{screened: true}}` switches it on"

@@ -9,20 +9,18 @@ from dataclasses import replace
 import click
 
 from ultracrawl.backends import open_state, state_exists
-from ultracrawl.cli.options import chosen_sources, print_json
+from ultracrawl.cli.options import known_sources, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.extensions.outlook.site_outlook import SiteOutlook, outlook
 from ultracrawl.jobs.control import running_crawl
-from ultracrawl.sources import Project, compile_source
+from ultracrawl.sources import DataSource, Project, compile_source
 
 
 def show_site(project: Project, name: str, as_json: bool) -> None:
     """Print how every source of a project stands with a site. Raises `UserError` for one that none knows."""
     now = time.time()
-    found = [
-        one for source in chosen_sources(project, []) if (one := _outlook(project, source.name, name, now))
-    ]
+    found = [one for source in known_sources(project, []) if (one := _outlook(project, source, name, now))]
     if not found:
         raise UserError(
             f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
@@ -34,14 +32,14 @@ def show_site(project: Project, name: str, as_json: bool) -> None:
         _print(one)
 
 
-def _outlook(project: Project, source: str, name: str, now: float) -> SiteOutlook | None:
-    if not state_exists(project, source):
+def _outlook(project: Project, source: DataSource, name: str, now: float) -> SiteOutlook | None:
+    if not state_exists(project, source.name):
         return None
-    rules = compile_source(project.sources[source], project)
+    rules = compile_source(source, project)
     sign = None
     with suppress(StateError):  # the crawl of another user cannot be looked at, its document table can
-        sign = running_crawl(project, source)
-    state = open_state(project, source, read_only=True)
+        sign = running_crawl(project, source.name)
+    state = open_state(project, source.name, read_only=True)
     try:
         rules = replace(rules, pace=replace(rules.pace, wall=_same))
         return outlook(state, rules, name.lower(), now, sign.phase if sign else None)

@@ -8,14 +8,25 @@ from typing import Any
 
 import click
 
-from ultracrawl.backends import open_state, state_exists
+from ultracrawl.backends import open_state, state_exists, state_file
 from ultracrawl.cli.feeding import in_words
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import (
+    config_option,
+    first_of,
+    json_option,
+    known_sources,
+    open_project,
+    print_json,
+)
 from ultracrawl.cli.site_status import show_site
+from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.jobs.feeding import DestinationStatus, feeding_status
+from ultracrawl.model.moment import as_text
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.state import RunMark
+from ultracrawl.state.failure_note import failure_note
 
 
 @click.command("status")
@@ -26,7 +37,8 @@ def command(config: str | None, site: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
 
     A source that is being crawled is running, pausing, paused, stopping or finishing; else it is idle, indexing
-    pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run) or never crawled.
+    pending (documents wait for `ultracrawl approve`), unfinished (the next crawl resumes its run), failed (the last
+    crawl could not begin or go on; its reason is shown), unreadable (its state is damaged) or never crawled.
 
     With a SITE (a host, with its port if that is not the usual one): when it is asked next and why not earlier, its
     delay, errors and robots.txt.
@@ -42,20 +54,22 @@ def command(config: str | None, site: str | None, as_json: bool) -> None:
         return
     rows = [
         {**_live(project, _status(project, source.name)), "feeding": _feeding(project, source)}
-        for source in chosen_sources(project, [])
+        for source in known_sources(project, [])
     ]
     if as_json:
         for row in rows:
             row["feeding"] = [one.as_json() for one in row["feeding"]]
         print_json({"sources": rows})
-        return
-    for row in rows:
-        _print_status(row)
+    else:
+        for row in rows:
+            _print_status(row)
+    raise SystemExit(1 if any(row["state"] == "unreadable" for row in rows) else 0)
 
 
 def _status(project: Project, name: str) -> dict[str, Any]:
     row: dict[str, Any] = {
         "source": name,
+        "state": "never crawled",
         "known": 0,
         "queued": 0,
         "indexed": 0,
@@ -63,21 +77,37 @@ def _status(project: Project, name: str) -> dict[str, Any]:
         "leaving": 0,
         "outcomes": {},
         "last_run": None,
+        "failure": None,
+        "mistakes": [str(one) for one in mistaken.findings]
+        if (mistaken := project.mistaken.get(name))
+        else [],
     }
-    if not state_exists(project, name):
-        return {**row, "state": "never crawled"}
+    try:
+        latest = _read_state(project, name, row) if state_exists(project, name) else None
+    except StateError as error:
+        return {**row, "state": "unreadable", "failure": {"time": None, "problem": str(error)}}
+    file = state_file(project, name)
+    note = failure_note(file) if file is not None else None
+    if note is not None and (latest is None or note.at > latest.finished):
+        row["state"], row["failure"] = "failed", {"time": as_text(note.at), "problem": note.problem}
+    return row
+
+
+def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | None:
+    """Put what the state of a source says into its row; returns its latest run. Raises `StateError`."""
     state = open_state(project, name, read_only=True)
-    counts, runs = state.counts(), state.runs(1)
-    state.close()
+    try:
+        counts, latest = state.counts(), next(iter(state.runs(1)), None)
+    finally:
+        state.close()
     row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
     row["leaving"] = counts.leaving
     row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
-    if not runs:
-        return {**row, "state": "never crawled"}
-    row["last_run"] = json.loads(runs[0].report) if runs[0].report else {"run_id": str(runs[0].number)}
-    if not runs[0].finished:
-        return {**row, "state": "unfinished"}
-    return {**row, "state": "indexing pending" if counts.pending else "idle"}
+    if latest is not None:
+        row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
+        ended = "indexing pending" if counts.pending else "idle"
+        row["state"] = ended if latest.finished else "unfinished"
+    return latest
 
 
 def _feeding(project: Project, source: DataSource) -> list[DestinationStatus]:
@@ -114,5 +144,10 @@ def _print_status(row: dict[str, Any]) -> None:
         )
     elif row["state"] == "unfinished":
         click.echo("  the last run did not end (it was stopped or killed); the next crawl resumes it")
+    if row["failure"]:
+        at = row["failure"]["time"]
+        tell(f"  the last crawl failed{f', {at}' if at else ''}: {row['failure']['problem']}")
+    if row["mistakes"]:
+        tell(f"  cannot be crawled: {first_of(row['mistakes'])}")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")

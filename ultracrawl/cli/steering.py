@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, open_project, print_json
+from ultracrawl.cli.options import known_sources, open_project, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.control import Steered, steer
 from ultracrawl.state.control import Command
@@ -39,7 +39,7 @@ def give_order(
     """Give an order to the crawls of sources and print what happened. Exits with 1 if one did not obey."""
     project = open_project(config)
     results, problems = [], []
-    for source in chosen_sources(project, sources):
+    for source in known_sources(project, sources):
         try:
             results.append(steer(project, source.name, command, timeout=0.0 if no_wait else timeout))
         except UserError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.backends import open_state, state_exists
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state import StateStore
@@ -30,7 +30,7 @@ def command(config: str | None, source: str, outcome: str | None, as_json: bool)
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     wanted = UrlOutcome(outcome.upper()) if outcome else None
-    for definition in chosen_sources(project, [source] if source else []):
+    for definition in known_sources(project, [source] if source else []):
         if not state_exists(project, definition.name):
             continue
         state = open_state(project, definition.name, read_only=True)

@@ -49,7 +49,7 @@ from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.extensions.run.control import STOPPED, CrawlControl
 from ultracrawl.extensions.run.end import end_run, finish_indexing
 from ultracrawl.extensions.run.limits import RunLimits
-from ultracrawl.extensions.run.refusal import abandon
+from ultracrawl.extensions.run.refusal import abandon, note
 from ultracrawl.extensions.run.start import begin_run, follow_definition
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.site_files.feed_desk import FeedDesk
@@ -372,6 +372,8 @@ class CrawlSession:
             self.feed.close(timeout=10.0)
             self._release()
             self.logs.close(reason)
+            if self._failed:
+                note(self, "; ".join(self.problems))
         logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
 
     def _release(self) -> None:

@@ -11,11 +11,12 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 
 from ultracrawl.backends import open_state, state_exists
-from ultracrawl.errors import UltracrawlError, UserError
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.extensions import CrawlSession
+from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, Watcher, refusal_of, scrapy_settings
+from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.recrawl import CyclePlace
 from ultracrawl.sources import DataSource, Project
@@ -62,7 +63,10 @@ def first_due(project: Project, source: DataSource, now: float) -> float:
     refresh = source.refresh
     if refresh.when_idle or not state_exists(project, source.name):
         return now
-    state = open_state(project, source.name, read_only=True)
+    try:
+        state = open_state(project, source.name, read_only=True)
+    except StateError:
+        return now  # its crawl says what is wrong with it
     latest = next(iter(state.runs(1)), None)
     state.close()
     if latest is None or not latest.finished:
@@ -100,10 +104,11 @@ class _Continuous:
                 await asyncio.sleep(min(rest, LONGEST_SLEEP))
             try:
                 session = await self._crawl(self._sources[name])
-            except UltracrawlError as error:
+            except Exception as error:  # the edge to the class and the settings of a source
+                told = refused(self._project, self._sources[name], error)
                 if len(self._sources) == 1:
-                    raise
-                self._told(RunReport.not_begun(name, error))
+                    raise told from error
+                self._told(RunReport.not_begun(name, told))
                 self._due[name] = time.time() + REST_AFTER_FAILURE
                 continue
             self._told(session.report)

@@ -13,10 +13,11 @@ from ultracrawl.backends import robot_file
 from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.extensions.filtering.desk import Filtering
+from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, refusal_of, scrapy_settings
+from ultracrawl.jobs.run import WATCH_EVERY, scrapy_settings
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -81,7 +82,10 @@ class Robot:
         while goes_on:
             self._order = None
             self._post.say(Phase.RUNNING)
-            session = await self._crawl()
+            try:
+                session = await self._crawl()
+            except Exception as error:  # the edge to the settings of a source
+                raise refused(self._project, self._source, error) from error
             self._told(session.report)
             goes_on = await self._after(session)
         self._say("Workload complete.")

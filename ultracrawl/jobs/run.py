@@ -11,9 +11,9 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
-from ultracrawl.errors import UltracrawlError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.extensions.run.refusal import WATCHED
+from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import complete
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
@@ -61,15 +61,31 @@ class _Runner:
     def run(self, sources: list[DataSource]) -> list[RunReport]:
         self._waiting, self._alone = sources, len(sources) == 1
         self._next()
-        self._process.start()
+        if self._process.crawlers:
+            self._process.start()
         if self._errors:
             raise self._errors[0]
         return self._reports
 
     def _next(self) -> None:
-        if not self._waiting:
-            return
-        source = self._waiting.pop(0)
+        while self._waiting:
+            source = self._waiting.pop(0)
+            try:
+                self._begin(source)
+            except Exception as error:  # the edge to the class and the settings of a source
+                self._refused(source, error)
+            else:
+                return
+
+    def _refused(self, source: DataSource, error: Exception) -> None:
+        """Note that a source could not be crawled."""
+        told = refused(self._project, source, error)
+        if self._alone:
+            self._errors.append(told)
+        else:
+            self._reports.append(RunReport.not_begun(source.name, told))
+
+    def _begin(self, source: DataSource) -> None:
         spider = spider_class(self._project, source)
         spider.restarts = self._restarts[source.name]
         crawler = self._process.create_crawler(spider)
@@ -82,8 +98,8 @@ class _Runner:
     ) -> None:
         watch.cancel()
         error = None if done.cancelled() else done.exception() or refusal_of(crawler)
-        if isinstance(error, UltracrawlError) and not self._alone:
-            self._reports.append(RunReport.not_begun(source.name, error))
+        if isinstance(error, Exception):
+            self._refused(source, error)
             self._next()
             return
         if error is not None:
@@ -117,12 +133,6 @@ class _Runner:
             session = crawler.get_extension(CrawlSession) if crawler.crawling else None
             if session is not None and session.opened:
                 self._watcher(session)
-
-
-def refusal_of(crawler: Crawler) -> UltracrawlError | None:
-    """Return why a crawl that ended could not begin, None if it could."""
-    session = crawler.get_extension(CrawlSession)
-    return session.refused if session is not None else None
 
 
 def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from ultracrawl.model.finding import DefinitionError
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.statistics import CrawlStatistics
 
@@ -57,7 +58,8 @@ class RunReport:
     @classmethod
     def not_begun(cls, source: str, error: Exception) -> RunReport:
         """Return the report of a source that could not be crawled at all."""
-        return cls(source, "", "", problems=[str(error)])
+        findings = error.findings if isinstance(error, DefinitionError) else (error,)
+        return cls(source, "", "", problems=[str(one) for one in findings])
 
     @property
     def begun(self) -> bool:

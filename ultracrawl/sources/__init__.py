@@ -2,8 +2,8 @@
 
 `DataSource` (one source with its options: `BoundarySection`, `RobotsSection`, `PolitenessSection`,
 `LimitsSection`), `Project` (its sources; `IndexSection`, `StateSection`, `CacheSection`). `load_project`
-gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of another format; `require` insists on the
-project, `render_findings` shows mistakes.
+gives `Loaded` (a project, or findings), `load_tree` gives it for a `Tree` of another format; `require` insists on a
+project without mistakes, `usable` sets mistaken sources apart; `render_findings` shows mistakes.
 `definition_text` writes a project as YAML. `Catalog` finds sources by name, `adhoc` makes a project from URLs.
 `compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
@@ -14,9 +14,9 @@ from ultracrawl.sources.checks import NO_START
 from ultracrawl.sources.compilation.pace import compile_rota
 from ultracrawl.sources.compilation.source import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.loaded import Loaded, render_findings, require
+from ultracrawl.sources.loaded import Loaded, render_findings, require, usable
 from ultracrawl.sources.locations import PROJECT_FILE
-from ultracrawl.sources.project import Project
+from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
 from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections.boundary import BoundarySection
 from ultracrawl.sources.sections.limits import LimitsSection
@@ -37,10 +37,12 @@ __all__ = [
     "CompiledSource",
     "Data",
     "DataSource",
+    "DefinitionHead",
     "Fault",
     "IndexSection",
     "LimitsSection",
     "Loaded",
+    "MistakenSource",
     "Path",
     "Place",
     "PolitenessSection",
@@ -55,6 +57,8 @@ __all__ = [
     "json_schema",
     "load_project",
     "load_tree",
+    "make_project",
     "render_findings",
     "require",
+    "usable",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ultracrawl.errors import UserError
+from ultracrawl.model import DefinitionError
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, shown
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
@@ -20,6 +21,7 @@ class Catalog(Mapping[str, DataSource]):
     """The sources of a project by name; an unknown name is a `UserError` that says which are known."""
 
     def __init__(self, project: Project) -> None:
+        self._project = project
         self._sources = project.sources
 
     def __getitem__(self, name: str) -> DataSource:
@@ -32,26 +34,55 @@ class Catalog(Mapping[str, DataSource]):
         return len(self._sources)
 
     def find(self, name: str) -> DataSource:
-        """Return a source. Raises `UserError` if there is none of that name."""
-        source = self._sources.get(name)
-        if source is None:
-            guess = closest(name, self._sources)
-            known = ", ".join(sorted(self._sources)[:_MOST_NAMED]) or "none"
-            instead = f"did you mean {guess!r}?" if guess else f"the sources are: {known}"
-            raise UserError(f"no source is named {name!r}; {instead}")
-        return source
+        """Return a source. Raises `UserError` if there is none of that name, or its definition has mistakes."""
+        chosen, mistaken = self.apart([name])
+        if mistaken:
+            raise mistaken[name]
+        return chosen[0]
 
     def chosen(self, names: Iterable[str]) -> list[DataSource]:
-        """Return the named sources, each once, or all. Raises one `UserError` for all unknown names."""
-        found, problems = [], []
-        for name in dict.fromkeys(names):
-            try:
-                found.append(self.find(name))
-            except UserError as error:
-                problems.append(str(error))
-        if problems:
-            raise UserError("; ".join(problems))
-        return found or list(self.values())
+        """Return the named sources, each once, or all without mistakes.
+
+        Raises one `UserError` for all names that are unknown, or a `DefinitionError` for those with mistakes.
+        """
+        wanted = tuple(names)
+        found, mistaken = self.apart(wanted)
+        if mistaken and (wanted or not found):
+            raise DefinitionError([finding for error in mistaken.values() for finding in error.findings])
+        return found
+
+    def apart(self, names: Iterable[str]) -> tuple[list[DataSource], dict[str, DefinitionError]]:
+        """Return the named sources, or all, and set those apart whose definitions have mistakes.
+
+        Raises `UserError` for unknown names, and `DefinitionError` for mistakes that concern all sources.
+        """
+        if self._project.mistakes:
+            raise DefinitionError(self._project.mistakes)
+        wanted = self.known(names)
+        found = [self._sources[one.name] for one in wanted if one.name in self._sources]
+        mistaken = self._project.mistaken
+        return found, {
+            one.name: DefinitionError(mistaken[one.name].findings) for one in wanted if one.name in mistaken
+        }
+
+    def known(self, names: Iterable[str]) -> list[DataSource]:
+        """Return the named sources, or all, to look at what they hold: of mistaken ones what is well formed.
+
+        Raises one `UserError` for all unknown names.
+        """
+        known = self._project.known_sources
+        wanted = tuple(dict.fromkeys(names))
+        if unknown := [_unknown(name, known) for name in wanted if name not in known]:
+            raise UserError("; ".join(unknown))
+        return [known[name] for name in wanted or known]
+
+
+def _unknown(name: str, sources: Iterable[str]) -> str:
+    guess = closest(name, sources)
+    known = ", ".join(sorted(sources)[:_MOST_NAMED]) or "none"
+    return f"no source is named {name!r}; " + (
+        f"did you mean {guess!r}?" if guess else f"the sources are: {known}"
+    )
 
 
 def adhoc(urls: Sequence[str], base: Path) -> Project:

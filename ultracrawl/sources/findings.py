@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -23,6 +24,26 @@ class FindingCollector:
         self._files: dict[str, int] = {}
         self.faults: list[Fault] = []
         """What is fatal, by its path in the tree."""
+        self._source = ""
+        self._mistakes: dict[str, list[Finding]] = {}
+
+    @contextmanager
+    def about(self, source: str) -> Iterator[None]:
+        """Take every mistake that is found meanwhile for one of this source; an empty name changes nothing."""
+        before, self._source = self._source, source or self._source
+        try:
+            yield
+        finally:
+            self._source = before
+
+    def mistakes(self, source: str = "") -> tuple[Finding, ...]:
+        """Return the fatal findings about one source; without a name, those about none."""
+        return tuple(dict.fromkeys(self._mistakes.get(source, ())))
+
+    @property
+    def mistaken(self) -> tuple[str, ...]:
+        """The names of the sources with mistakes."""
+        return tuple(name for name in self._mistakes if name)
 
     @property
     def any_fatal(self) -> bool:
@@ -35,11 +56,14 @@ class FindingCollector:
 
     def take(self, findings: Iterable[Finding]) -> None:
         """Take findings that know their place already."""
-        self._findings.extend(findings)
+        for finding in findings:
+            self._findings.append(finding)
+            if finding.fatal:
+                self._mistakes.setdefault(self._source, []).append(finding)
 
     def add(self, tree: Tree, path: Path, problem: str, instead: str, fatal: bool = True) -> None:
         """Add a finding about a place."""
-        self._findings.append(Finding(*tree.place(path), problem, instead, fatal))
+        self.take([Finding(*tree.place(path), problem, instead, fatal)])
         if fatal:
             self.faults.append(Fault(path, problem, instead))
 

@@ -15,6 +15,8 @@ class Loaded:
 
     project: Project | None
     findings: tuple[Finding, ...] = ()
+    rest: Project | None = None
+    """What can be worked with although findings are fatal; None if it is not even known where the data are."""
 
     @property
     def fatal(self) -> tuple[Finding, ...]:
@@ -27,6 +29,14 @@ def require(loaded: Loaded) -> Project:
     if loaded.project is None or loaded.fatal:
         raise DefinitionError(loaded.fatal)
     return loaded.project
+
+
+def usable(loaded: Loaded) -> Project:
+    """Return the project, mistaken sources set apart. Raises `DefinitionError` if nothing can be worked with."""
+    project = loaded.project or loaded.rest
+    if project is None:
+        raise DefinitionError(loaded.fatal)
+    return project
 
 
 def render_findings(findings: Iterable[Finding]) -> str:

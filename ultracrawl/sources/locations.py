@@ -29,16 +29,24 @@ class DefinitionText:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file with sources that cannot be read: its name without suffix, and why."""
+
+    stem: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Definitions:
     """The files of one location: the project file, if there is one, and files with sources only."""
 
     base: Path
     main: DefinitionText | None
-    others: tuple[DefinitionText, ...] = ()
+    others: tuple[DefinitionText | UnreadFile, ...] = ()
 
 
 def read_location(location: str | Path) -> Definitions:
-    """Read all files of a location. Raises `DefinitionError`: a finding for each file that cannot be read.
+    """Read all files of a location. Raises `DefinitionError` if the main file cannot be read, or there is none.
 
     A file `ultracrawl.yaml` takes in the files of the folder `sources` beside it. A folder is taken by its
     `ultracrawl.yaml`, or else as a folder of source files. `package:folder` is a folder in a package; the
@@ -121,17 +129,14 @@ def _with_sources(folder: Traversable, shown: str, base: Path, main: DefinitionT
     return Definitions(base, main, others)
 
 
-def _read_all(folder: Traversable, prefix: str) -> tuple[DefinitionText, ...]:
+def _read_all(folder: Traversable, prefix: str) -> tuple[DefinitionText | UnreadFile, ...]:
     found = sorted(
         (file for file in folder.iterdir() if file.name.endswith(_SUFFIXES)), key=lambda file: file.name
     )
-    findings: list[Finding] = []
-    texts: list[DefinitionText] = []
+    texts: list[DefinitionText | UnreadFile] = []
     for file in found:
         try:
             texts.append(read_text(file, prefix + file.name))
         except DefinitionError as error:
-            findings.extend(error.findings)
-    if findings:
-        raise DefinitionError(findings)
+            texts.append(UnreadFile(file.name.rpartition(".")[0], error.findings))
     return tuple(texts)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.model import Finding
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
@@ -98,20 +100,40 @@ class DefinitionFile(DefinitionHead):
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MistakenSource:
+    """A source whose definition has mistakes: it is not crawled, and what it holds can be looked at."""
+
+    known: DataSource
+    """What of its options is well formed."""
+    findings: tuple[Finding, ...]
+
+
 class Project(DefinitionHead):
     """Sources with the index, state and cache that they share; all paths are absolute."""
 
     base: Path = Field(description="The folder that relative paths are taken from.")
     sources: Mapping[str, DataSource] = Field(default={}, description="The data sources by name.")
+    mistaken: Mapping[str, MistakenSource] = Field(
+        default={}, description="Sources with mistakes in their definitions, by name; none of `sources`."
+    )
+    mistakes: tuple[Finding, ...] = Field(
+        default=(), description="Mistakes that concern all sources; as long as there is one, none is crawled."
+    )
 
     def __str__(self) -> str:
         return f"project in {self.base} ({len(self.sources)} sources)"
 
     @property
+    def known_sources(self) -> dict[str, DataSource]:
+        """All sources by name, of those with mistakes what is well formed: to look at what they hold."""
+        return {**{name: one.known for name, one in self.mistaken.items()}, **self.sources}
+
+    @property
     def groups(self) -> dict[str, tuple[str, ...]]:
         """The data groups by name, each with its sources (Ultra Search 2.5)."""
         found: dict[str, tuple[str, ...]] = {}
-        for source in self.sources.values():
+        for source in self.known_sources.values():
             for group in dict.fromkeys(source.groups):
                 found[group] = (*found.get(group, ()), source.name)
         return found
@@ -121,12 +143,21 @@ class Project(DefinitionHead):
         """All search attributes by name, the eight defaults first, those that `relations` fill last."""
         own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
         told = {
-            RELATION_ATTRIBUTES[one] for source in self.sources.values() for one in source.relations.names
+            RELATION_ATTRIBUTES[one]
+            for source in self.known_sources.values()
+            for one in source.relations.names
         }
         return attribute_schema((*own, *map(SearchAttribute, sorted(told))))
 
 
-def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: Path) -> Project:
+def make_project(
+    head: DefinitionHead,
+    sources: Mapping[str, DataSource],
+    base: Path,
+    *,
+    mistaken: Mapping[str, MistakenSource] | None = None,
+    mistakes: tuple[Finding, ...] = (),
+) -> Project:
     """Return the project of a validated head and its sources; paths of the head are taken from `base`."""
     base = base.absolute()
     return Project.model_construct(
@@ -141,6 +172,8 @@ def make_project(head: DefinitionHead, sources: Mapping[str, DataSource], base: 
         lists=head.lists,
         base=base,
         sources={name: _placed(source, base) for name, source in sources.items()},
+        mistaken=mistaken or {},
+        mistakes=mistakes,
     )
 
 

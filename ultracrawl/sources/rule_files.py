@@ -42,7 +42,7 @@ class RuleFiles:
     def __init__(self, base: Path, findings: FindingTaker) -> None:
         self._base = base
         self._findings = findings
-        self._read: dict[tuple[str, bool], tuple[Pattern, ...]] = {}
+        self._read: dict[tuple[str, bool], tuple[tuple[Pattern, ...], list[Finding]]] = {}
 
     @property
     def base(self) -> Path:
@@ -90,10 +90,10 @@ class RuleFiles:
             path = self._base / name
             parsed = parse(_text(path, name))
             self._findings.begin(str(path))
-            self._findings.take(list(_findings(str(path), parsed)))
-            known = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
-            self._read[name, hosts] = known
-        return known
+            patterns = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
+            known = self._read[name, hosts] = patterns, list(_findings(str(path), parsed))
+        self._findings.take(known[1])  # they are of each source that names the file
+        return known[0]
 
 
 def _text(path: Path, name: str, what: str = "rule") -> str:

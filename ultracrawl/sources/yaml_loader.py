@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from pydantic import ValidationError
 
 from ultracrawl.attributes import SearchAttribute, attribute_schema
-from ultracrawl.model import DefinitionError
+from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources.checks import (
     check_attributes,
     check_destinations,
@@ -24,10 +24,16 @@ from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.findings import FindingCollector
 from ultracrawl.sources.list_checks import check_value_lists
 from ultracrawl.sources.loaded import Loaded
-from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, read_location
+from ultracrawl.sources.locations import PROJECT_FILE, Definitions, DefinitionText, UnreadFile, read_location
 from ultracrawl.sources.merging import merged
 from ultracrawl.sources.mistakes import closest, listed, shown
-from ultracrawl.sources.project import DefinitionFile, DefinitionHead, Project, make_project
+from ultracrawl.sources.project import (
+    DefinitionFile,
+    DefinitionHead,
+    MistakenSource,
+    Project,
+    make_project,
+)
 from ultracrawl.sources.rule_files import RuleFiles
 from ultracrawl.sources.sections.lists import value_lists
 from ultracrawl.sources.tree import Data, Fault, Path, Tree
@@ -56,13 +62,12 @@ def load_project(location: str | FilePath) -> Loaded:
 def load_definitions(definitions: Definitions) -> Loaded:
     """Load definitions whose texts were read already."""
     reading = _Reading(definitions.base)
-    head = DefinitionHead()
+    head: DefinitionHead | None = DefinitionHead()
     if definitions.main is not None:
         head = reading.read_main(definitions.main)
     for text in definitions.others:
         reading.read_other(text)
-    project = reading.finish(head, definitions.base)
-    return Loaded(project, reading.findings.in_order())
+    return reading.finish(head, definitions.base)
 
 
 def load_tree(
@@ -75,8 +80,7 @@ def load_tree(
     reading = _Reading(base)
     reading.read_tree(tree)
     head = DefinitionHead.model_validate({"key_file": key_file, "indexes": tree.get("indexes") or {}})
-    project = reading.finish(head, base)
-    return Loaded(project, reading.findings.in_order()), tuple(reading.findings.faults)
+    return reading.finish(head, base), tuple(reading.findings.faults)
 
 
 def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[Doubt]:
@@ -94,6 +98,13 @@ def _part(data: dict[str, Data], key: str) -> DataSource | None:
         return DataSource.model_validate({"name": "part"} | ({key: data[key]} if key in data else {}))
     except ValidationError:
         return None
+
+
+def _source_of(finding: Finding, tree: YamlTree) -> str:
+    """Return the source that a mistake in the YAML itself is about, empty if it is about none."""
+    sources = tree.get("sources")
+    names = map(str, sources) if isinstance(sources, dict) else ()
+    return next((name for name in names if f"{finding.key}.".startswith(f"sources.{name}.")), "")
 
 
 def _unknown_at_top(key: str) -> str:
@@ -127,11 +138,11 @@ class _Reading:
 
     # ---- files
 
-    def read_main(self, text: DefinitionText) -> DefinitionHead:
-        """Read the project file, or a file with a single source; returns the head."""
+    def read_main(self, text: DefinitionText) -> DefinitionHead | None:
+        """Read the project file, or a file with a single source; returns the head, None if it has mistakes."""
         tree = self._parse(text)
         if tree is None:
-            return DefinitionHead()
+            return None
         if self._is_single(tree):
             self._add(text.stem, _Entry(tree, (), tree.data))
             return DefinitionHead()
@@ -140,8 +151,16 @@ class _Reading:
         self._read_defaults(tree)
         return self._read_head(tree)
 
-    def read_other(self, text: DefinitionText) -> None:
+    def read_other(self, text: DefinitionText | UnreadFile) -> None:
         """Read a file that has only sources: one, named after the file, or several under `sources:`."""
+        with self.findings.about(text.stem):
+            if isinstance(text, UnreadFile):
+                self.findings.begin(text.findings[0].file)
+                self.findings.take(text.findings)
+            else:
+                self._read_other(text)
+
+    def _read_other(self, text: DefinitionText) -> None:
         tree = self._parse(text)
         if tree is None:
             return
@@ -163,7 +182,9 @@ class _Reading:
             self.findings.take(error.findings)
             return None
         self._first = self._first or tree
-        self.findings.take(tree.findings)
+        for finding in tree.findings:
+            with self.findings.about(_source_of(finding, tree)):
+                self.findings.take([finding])
         if isinstance(tree.data, dict):
             return tree
         problem = f"holds {shown(tree.data)} instead of options"
@@ -201,9 +222,10 @@ class _Reading:
         if known is not entry:
             where = "{}:{}".format(*known.tree.place(known.path))
             problem = f"the source `{name}` is defined already at {where}"
-            self.findings.add(entry.tree, entry.path, problem, "choose another name")
+            with self.findings.about(name):
+                self.findings.add(entry.tree, entry.path, problem, "choose another name")
 
-    def _read_head(self, tree: YamlTree) -> DefinitionHead:
+    def _read_head(self, tree: YamlTree) -> DefinitionHead | None:
         data = {key: tree.get(key) for key in _HEAD_KEYS if key in tree.options}
         own = data.get("attributes")
         if isinstance(own, dict):
@@ -211,7 +233,7 @@ class _Reading:
             self.findings.add_doubts(tree, (), doubts)
             doubtful = {doubt.path[-1] for doubt in doubts}
             data["attributes"] = {name: kind for name, kind in own.items() if name not in doubtful}
-        return self.findings.validated(DefinitionHead, data, tree, ()) or DefinitionHead()
+        return self.findings.validated(DefinitionHead, data, tree, ())
 
     def _read_defaults(self, tree: YamlTree) -> None:
         data = tree.get("defaults")
@@ -222,8 +244,13 @@ class _Reading:
 
     # ---- the result
 
-    def finish(self, head: DefinitionHead, base: FilePath) -> Project | None:
-        """Validate all sources; returns None if there is a mistake anywhere."""
+    def finish(self, head: DefinitionHead | None, base: FilePath) -> Loaded:
+        """Validate all sources and return what came out."""
+        rest = self._project(head or DefinitionHead(), base)
+        whole = None if self.findings.any_fatal else rest
+        return Loaded(whole, self.findings.in_order(), rest if head is not None else None)
+
+    def _project(self, head: DefinitionHead, base: FilePath) -> Project:
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
         sources = {name: self._read_source(name, entry, schema) for name, entry in self._entries.items()}
         if self._first is not None:
@@ -232,14 +259,36 @@ class _Reading:
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
-        usable = {name: source for name, source in sources.items() if source}
-        for name, source in usable.items():
+        known = {name: source or self._stand_in(name) for name, source in sources.items()}
+        for name in (name for name, source in sources.items() if source):
             entry = self._entries[name]
-            self.findings.add_doubts(entry.tree, entry.path, check_receivers(source, usable))
-            self.findings.add_doubts(entry.tree, entry.path, check_destinations(source, head.indexes))
-        return None if self.findings.any_fatal else make_project(head, usable, base)
+            with self.findings.about(name):
+                self.findings.add_doubts(entry.tree, entry.path, check_receivers(known[name], known))
+                self.findings.add_doubts(
+                    entry.tree, entry.path, check_destinations(known[name], head.indexes)
+                )
+        mistaken = {
+            name: MistakenSource(known.get(name) or self._stand_in(name), self.findings.mistakes(name))
+            for name in self.findings.mistaken
+        }
+        sound = {name: source for name, source in sources.items() if source and name not in mistaken}
+        return make_project(head, sound, base, mistaken=mistaken, mistakes=self.findings.mistakes())
+
+    def _stand_in(self, name: str) -> DataSource:
+        """Return what is well formed of a source with mistakes."""
+        entry = self._entries.get(name)
+        data = merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
+        sound = {key: value for key, value in data.items() if _part({key: value}, key)}
+        try:
+            return DataSource.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
+        except ValidationError:
+            return DataSource(name="nameless").model_copy(update={"name": name})
 
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
+        with self.findings.about(name):
+            return self._validated(name, entry, schema)
+
+    def _validated(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
             data = {**merged(self._defaults, data), "name": self._checked_name(name, entry)}

@@ -13,7 +13,7 @@ from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.own_code import load_own
 from ultracrawl.settings.places import placed
-from ultracrawl.sources import DataSource, Project, require
+from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.spiders.source import SourceSpider
 
 if TYPE_CHECKING:
@@ -53,10 +53,12 @@ class SourceSpiderLoader(SpiderLoader):
         if self._location is None:
             return None
         try:
-            project = placed(require(read_definitions(self._location)), self._data)
+            project = placed(usable(read_definitions(self._location)), self._data)
+            if project.mistakes or not project.sources:
+                Catalog(project).chosen(())  # tells what is wrong
         except UserError as error:
             raise SpiderDefinitionError(str(error)) from error
-        for name in sorted(project.sources.keys() & self._spiders.keys()):
+        for name in sorted(project.known_sources.keys() & self._spiders.keys()):
             warnings.warn(f"The spider {name!r} is hidden by the source of that name", stacklevel=4)
         return project
 
@@ -65,16 +67,16 @@ class SourceSpiderLoader(SpiderLoader):
 
         Raises `KeyError` if there is none of that name, `SpiderDefinitionError` if the definitions have mistakes.
         """
-        if self._project and spider_name in self._project.sources:
+        if self._project and spider_name in self._project.known_sources:
             try:
-                return spider_class(self._project, self._project.sources[spider_name])
+                return spider_class(self._project, Catalog(self._project).find(spider_name))
             except UserError as error:
                 raise SpiderDefinitionError(str(error)) from error
         return super().load(spider_name)
 
     def list(self) -> list[str]:
         """Return the names of all spiders, sorted. Raises `SpiderDefinitionError`."""
-        sources = self._project.sources if self._project else ()
+        sources = self._project.known_sources if self._project else ()
         return sorted({*super().list(), *sources})
 
 

@@ -20,7 +20,18 @@ from ultracrawl.dialects.fast_xml.networks import NETWORKS_FILE, open_networks, 
 from ultracrawl.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.dialects.fast_xml.sub_collections import drafts_of, send_links
 from ultracrawl.model import Finding
-from ultracrawl.sources import IN_CLEAR, NO_START, Data, Fault, Loaded, Path, Place, load_tree
+from ultracrawl.sources import (
+    IN_CLEAR,
+    NO_START,
+    Data,
+    DefinitionHead,
+    Fault,
+    Loaded,
+    Path,
+    Place,
+    load_tree,
+    make_project,
+)
 
 DEFAULTS_FILE = "crawlercollectiondefaults.xml"
 """The file beside a collection's own that holds the defaults of its options."""
@@ -46,12 +57,18 @@ def load_collections(path: FilePath, collections: Sequence[Scope], notices: Noti
     defaults = _read_defaults(path, notices)
     networks = read_networks(path, notices)
     if notices.fatal:
-        return Loaded(None, tuple(notices))
+        return _nothing(path, tuple(notices))
     if not collections:
-        return Loaded(None, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
+        return _nothing(path, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
     tree = _CollectionTree(str(path), [layered([*defaults, one]) for one in collections], notices)
     tree.open_networks(networks)
     return _load(tree, path.absolute().parent, notices)
+
+
+def _nothing(path: FilePath, findings: tuple[Finding, ...]) -> Loaded:
+    """Return what is known of a file without a usable collection: where its data lie."""
+    fatal = tuple(finding for finding in findings if finding.fatal)
+    return Loaded(None, findings, make_project(DefinitionHead(), {}, path.absolute().parent, mistakes=fatal))
 
 
 def sources_of(path: FilePath) -> dict[str, tuple[str, ...]]:
@@ -97,8 +114,18 @@ def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
     loaded, faults = load_tree(tree, base, key_file)
     while tree.drop(faults, notices) or tree.leave_out(faults, notices):
         loaded, faults = load_tree(tree, base, key_file)
-    project = None if notices.fatal else loaded.project
-    return Loaded(project, _in_order((*notices, *map(_reworded, _one_secret(loaded.findings)))))
+    findings = _in_order((*notices, *map(_reworded, _one_secret(loaded.findings))))
+    rest = loaded.rest
+    if rest is not None:
+        mistaken = {
+            name: replace(one, findings=tuple(map(_reworded, one.findings)))
+            for name, one in rest.mistaken.items()
+        }
+        general = tuple(finding for finding in notices if finding.fatal)
+        rest = rest.model_copy(
+            update={"mistaken": mistaken, "mistakes": (*general, *map(_reworded, rest.mistakes))}
+        )
+    return Loaded(None if notices.fatal else loaded.project, findings, rest)
 
 
 def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -27,8 +27,7 @@ from ultracrawl.dialects.portal_robot.rules_file import (
 from ultracrawl.filters import FilterKind, Robot, Rules
 from ultracrawl.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.model import Finding
-from ultracrawl.sources import DataSource, Loaded
-from ultracrawl.sources.project import DefinitionHead, make_project
+from ultracrawl.sources import DataSource, DefinitionHead, Loaded, MistakenSource, make_project
 from ultracrawl.sources.wording import explain
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
@@ -106,14 +105,7 @@ def read_robot(location: str | Path) -> Loaded:
     if not files.starts and not any(finding.fatal for finding in files.findings):
         instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
         files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
-    if any(finding.fatal for finding in files.findings):
-        return Loaded(None, tuple(files.findings))
-    try:
-        source = DataSource(**source_options(files))
-    except ValidationError as error:
-        mistakes = explain(error, DataSource)
-        findings = [_mistake(files, ".".join(map(str, path)), *told) for path, *told in mistakes]
-        return Loaded(None, (*files.findings, *findings))
+    source = _source(files)
     base = files.instance / (files.properties["robot-state-dir"] or DATA)
     head = DefinitionHead.model_validate(
         {
@@ -121,8 +113,25 @@ def read_robot(location: str | Path) -> Loaded:
             "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
         }
     )
-    source = source.model_copy(update={"filters": source.filters.below(files.instance)})
-    return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
+    if source is not None:
+        source = source.model_copy(update={"filters": source.filters.below(files.instance)})
+        return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
+    name = source_name(files.properties["csid"] or files.instance.name)
+    fatal = tuple(finding for finding in files.findings if finding.fatal)
+    mistaken = {name: MistakenSource(DataSource(name=name), fatal)}
+    return Loaded(None, tuple(files.findings), make_project(head, {}, base, mistaken=mistaken))
+
+
+def _source(files: RobotFiles) -> DataSource | None:
+    """Return the source that a robot is, None if its files have mistakes; those of properties join the others."""
+    if any(finding.fatal for finding in files.findings):
+        return None
+    try:
+        return DataSource(**source_options(files))
+    except ValidationError as error:
+        for path, *told in explain(error, DataSource):
+            files.findings.append(_mistake(files, ".".join(map(str, path)), *told))
+        return None
 
 
 def _mistake(files: RobotFiles, option: str, problem: str, instead: str) -> Finding:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
+from ultracrawl.backends import state_file
 from ultracrawl.errors import UltracrawlError, WorkError
+from ultracrawl.state.failure_note import FailureNote, forget_failure, note_failure
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
     from ultracrawl.extensions.session import CrawlSession
 
 logger = logging.getLogger(__name__)
@@ -24,17 +29,35 @@ REFUSED = "cannot begin"
 def begin(session: CrawlSession) -> bool:
     """Open a session; if that is not possible, the crawl ends at once and `session.refused` says why.
 
-    Scrapy tells of a scheduler that raises in tracebacks; so it is asked to close, where somebody looks at the session
-    afterwards. Under Scrapy's own commands the error is raised, because nothing else gives them an exit code.
+    Scrapy tells of a scheduler that raises in tracebacks; so it is asked to close. Somebody looks at the session
+    afterwards; under Scrapy's own commands it is told here, and the crawler is left without a spider, which gives
+    them exit code 1.
     """
+    crawler, file = session.crawler, state_file(session.project, session.source.name)
     try:
         session.open()
     except UltracrawlError as error:
-        if not session.crawler.settings.getbool(WATCHED):
-            raise
         session.refused = error
-        session.crawler.signals.connect(_close, signals.spider_opened, weak=False)
+        crawler.signals.connect(_close, signals.spider_opened, weak=False)
+        if not crawler.settings.getbool(WATCHED):
+            logger.error("%s: not crawled: %s", session.source.name, error)
+            crawler.signals.connect(partial(_unnamed, crawler), signals.spider_closed, weak=False)
+            note(session, str(error))
+    else:
+        if file is not None and not session.replay:
+            forget_failure(file)
     return session.refused is None
+
+
+def note(session: CrawlSession, problem: str) -> None:
+    """Leave a note for `status` of what kept a crawl from beginning, or ended it."""
+    file = state_file(session.project, session.source.name)
+    if file is not None:
+        note_failure(file, FailureNote(session.clock(), problem))
+
+
+def _unnamed(crawler: Crawler) -> None:
+    crawler.spider = None
 
 
 def _close() -> None:

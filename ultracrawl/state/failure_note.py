@@ -1,0 +1,49 @@
+"""What is left of a crawl that could not begin, or failed as a whole: a line beside the state, which may be damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class FailureNote:
+    """Why the latest crawl of a source failed, and when."""
+
+    at: float
+    """Seconds since the epoch."""
+    problem: str
+
+
+def _path(state_file: Path) -> Path:
+    return state_file.with_name(state_file.name + ".failed")
+
+
+def note_failure(state_file: Path, note: FailureNote) -> None:
+    """Leave a note beside a state file, in place of an older one; where nothing can be written, there is none."""
+    path = _path(state_file)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(asdict(note)), encoding="utf-8")
+        draft.replace(path)
+
+
+def failure_note(state_file: Path) -> FailureNote | None:
+    """Return the note beside a state file, None if the latest crawl began and did not fail."""
+    try:
+        match json.loads(_path(state_file).read_text(encoding="utf-8")):
+            case {"at": float() | int() as at, "problem": str(problem)}:
+                return FailureNote(float(at), problem)
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def forget_failure(state_file: Path) -> None:
+    """Take the note away: a crawl has begun."""
+    with suppress(OSError):
+        _path(state_file).unlink()
