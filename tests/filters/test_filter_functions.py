@@ -17,6 +17,7 @@ from ultracrawl.filters import (
     read_soif,
     write_soif,
 )
+from ultracrawl.filters.functions.support import shortened
 from ultracrawl.model import Page
 
 BODY = "<title>T</title>text"
@@ -275,6 +276,41 @@ COPIES = {
     "a single word": ("truncate=2 clean=on", ""),
     "nothing": ("truncate=0", ""),
 }
+
+
+CLEAN_CUTS = {
+    "Japanese": ("検索ロボットはページを読みます", "検索ロボットは"),
+    "Chinese": ("搜索引擎的机器人阅读网页", "搜索引擎的机器"),
+    "Thai, no mark alone": ("กกกกกกก\N{THAI CHARACTER SARA I}กกก", "กกกกกก"),
+    "Japanese behind a blank": ("a 検索ロボットはページを", "a 検索ロボッ"),
+    "a newline": ("one\ntwothree", "one"),
+    "a tab": ("one\ttwothree", "one"),
+    "a no-break space": ("one\N{NO-BREAK SPACE}twothree", "one"),
+}
+
+
+@pytest.mark.xfail(strict=True, reason="words end at blanks only")
+@pytest.mark.parametrize(("text", "kept"), CLEAN_CUTS.values(), ids=CLEAN_CUTS)
+def test_a_clean_cut_knows_where_words_end(text: str, kept: str) -> None:
+    lines = f"""
+    Data     fn=assign-source dst=a value="{text}"
+    Generate fn=extract-source src=a
+    Generate fn=copy-attribute src=a dst=b truncate=7 clean=true
+    """
+    assert shortened(text, 7, clean=True) == kept
+    if "\n" not in text:
+        assert Filters().run(lines, page())[0].rd["b"] == [kept]
+
+
+@pytest.mark.xfail(strict=True, reason="it is overwritten")
+def test_nothing_does_not_take_the_place_of_meta_data() -> None:
+    text = """
+    Generate fn=extract-html-meta
+    Generate fn=extract-html-text
+    Generate fn=copy-attribute src=partial-text dst=description truncate=5 clean=true
+    """
+    (view,) = Filters().run(text, page('<meta name=description content="said"><p>incomprehensibilities'))
+    assert view.rd["description"] == ["said"]
 
 
 @pytest.mark.parametrize(("options", "expected"), COPIES.values(), ids=COPIES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.filters import Filters, page
 
-from ultracrawl.filters import Answer, FilterKind, Phase, Resource, Robot, View
+from ultracrawl.filters import Answer, FilterKind, Phase, Resource, Robot, View, own_function
 from ultracrawl.model import Decision
 
 E, G = FilterKind.ENUMERATION, FilterKind.GENERATION
@@ -137,8 +137,35 @@ def test_portal_robot_34_in_setup_there_is_no_resource() -> None:
 
 
 def test_portal_robot_40_without_a_content_type_the_type_is_unknown() -> None:
-    (view,) = Filters().run("Generate fn=extract-source src=type", page(content_type=""))
+    (view,) = Filters().run("Generate fn=extract-source src=type", page("\x00\x01\x02", content_type=""))
     assert view.rd == {"type": ["unknown"]}
+
+
+UNTYPED = {
+    "it is what its bytes say": "Data fn=filter-by-prefix src=type allow=text",
+    "and unknown, too": "Data fn=filter-by-exact src=type allow=unknown",
+    "an empty source takes nothing away": "Data fn=assign-source dst=type src=content-type",
+    "unknown becomes HTML": "Data fn=convert-to-html type=unknown",
+}
+
+
+@pytest.mark.xfail(strict=True, reason="its type is unknown")
+@pytest.mark.parametrize("line", UNTYPED.values(), ids=UNTYPED)
+def test_a_page_whose_type_the_server_did_not_name_is_what_its_bytes_say(line: str) -> None:
+    filters, told = Filters(), []
+    filters.robot.log = told.append
+    lines = f"{line}\nGenerate fn=extract-source src=type\nGenerate fn=extract-html-text type=text/html"
+    (view,) = filters.run(lines, page("<html><p>words", content_type=""))
+    assert (view.reason, view.rd) == ("", {"type": ["text/html"], "partial-text": ["words"]})
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    "line", ["deny=unknown", pytest.param("deny=text/html", marks=pytest.mark.xfail(strict=True))]
+)
+def test_either_name_of_a_type_that_the_server_did_not_name_denies(line: str) -> None:
+    (view,) = Filters().run(f"Data fn=filter-by-exact src=type {line}", page("<html>", content_type=""))
+    assert view.reason
 
 
 def test_repeated_meta_tags_give_several_values() -> None:
@@ -269,6 +296,50 @@ def test_portal_robot_42_a_source_that_is_not_there_yet_gives_a_warning_and_no_a
     program = filters.program("MetaData fn=filter-by-exact src=content-length deny=5")
     assert [(f.fatal, "not known before the fetch" in f.problem) for f in filters.findings] == [(False, True)]
     assert program.steps[Phase.METADATA] == []
+
+
+@pytest.mark.xfail(strict=True, reason="only sources of headers are known to come later")
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("filter-by-prefix src=type allow=text", "type"),
+        ("filter-by-exact src=author deny=Jordan", "author"),
+        ("filter-by-regex src=keywords allow=.*news.*", "keywords"),
+        ("filter-by-max src=size value=5", "size"),
+        ("assign-source dst=x src=description", "description"),
+        ("generate-by-prefix dst=x value=y src=type match=text", "type"),
+    ],
+    ids=["type", "META data", "an expression", "a number", "a copy", "a classification"],
+)
+def test_a_source_of_the_page_gives_a_hint_and_no_action_before_the_fetch(line: str, source: str) -> None:
+    filters = Filters()
+    program = filters.program(f"MetaData fn={line}")
+    assert [
+        (f.fatal, f"`{source}` is not known before the fetch" in f.problem) for f in filters.findings
+    ] == [(False, True)]
+    assert program.steps[Phase.METADATA] == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "MetaData fn=filter-by-max src=hosts value=5\nMetaData fn=filter-by-exact src=depth deny=5",
+        "MetaData fn=assign-source dst=x value=y\nMetaData fn=filter-by-exact src=x deny=y",
+        "MetaData fn=generate-by-exact dst=X value=y src=host match=z\nMetaData fn=filter-by-exact src=x deny=y",
+        "Setup fn=setup-type-by-extension file=t\nMetaData fn=assign-type-by-extension\n"
+        "MetaData fn=filter-by-prefix src=type deny=text",
+        "MetaData fn=own\nMetaData fn=filter-by-exact src=whatever deny=y",
+        "MetaData fn=filter-by-exact src=enumeration-filter deny=y\nMetaData fn=filter-by-exact src=IP deny=y",
+    ],
+    ids=["counts", "assigned", "generated", "by extension", "by a function of one's own", "of the robot"],
+)
+def test_sources_that_are_there_before_the_fetch_are_used_there(lines: str) -> None:
+    filters = Filters()
+    filters.robot.read = lambda _: "text/plain txt"
+    filters.functions = {**filters.functions, "own": own_function("own", lambda *_: 0)}
+    program = filters.program(lines)
+    assert [finding for finding in filters.findings if "not known" in finding.problem] == []
+    assert len(program.steps[Phase.METADATA]) == lines.count("MetaData")
 
 
 def test_portal_robot_104_the_thirty_functions() -> None:
