@@ -33,7 +33,6 @@ def described(robot: RobotFiles) -> set[str]:
     return {"/" + str(hit["url"]).split("/", 3)[3] for hit in robot.found("")}
 
 
-@pytest.mark.xfail(strict=True, reason="what is compared is cut")
 @pytest.mark.parametrize("of_its_own", [False, True], ids=["default filters", "filters of its own"])
 def test_pages_with_a_common_beginning_are_described_each(
     site: Site, robot: RobotFiles, of_its_own: bool
@@ -55,7 +54,6 @@ def test_what_a_filter_asks_to_throw_away_is_thrown_away(site: Site, robot: Robo
     assert robot.crawl().run["outcomes"] == {"NEW": 2, "NOT_INDEXED": 1}
 
 
-@pytest.mark.xfail(strict=True, reason="the beginning of the description is compared")
 def test_a_definition_with_filters_compares_whole_contents(
     site: Site, url: str, workspace: Workspace
 ) -> None:
@@ -72,7 +70,6 @@ def test_a_definition_with_filters_compares_whole_contents(
     assert workspace.indexed() == ["/", "/article0", "/article2", "/article3", "/copy"]
 
 
-@pytest.mark.xfail(strict=True, reason="a page without a type has no text")
 @pytest.mark.parametrize("of_its_own", [False, True], ids=["default filters", "filters of its own"])
 def test_a_page_without_content_type_is_what_its_bytes_say(
     site: Site, robot: RobotFiles, of_its_own: bool

@@ -241,7 +241,12 @@ UNSAID = {
 
 @pytest.mark.parametrize(("options", "key"), UNSAID.values(), ids=UNSAID)
 def test_what_cannot_be_said_is_told_by_its_option(tmp_path: Path, options: dict[str, Any], key: str) -> None:
-    source = {"start_urls": ["https://a.example/"], "sitemaps": {"use": False}, **options}
+    source = {
+        "start_urls": ["https://a.example/"],
+        "sitemaps": {"use": False},
+        "duplicates": {"detect": False},
+        **options,
+    }
     file, _, _ = project_at(tmp_path, source)
     found = exported(file).findings
     assert [(finding.key, finding.fatal) for finding in found] == [(key, False)]
@@ -262,7 +267,12 @@ def test_own_functions_and_boundary_of_a_source_with_filters_are_taken_along(
         "generation": "g",
         "functions": {"judge": "takes_along.judge"},
     }
-    source = {"start_urls": ["http://a.example/"], "sitemaps": {"use": False}, "filters": section}
+    source = {
+        "start_urls": ["http://a.example/"],
+        "sitemaps": {"use": False},
+        "duplicates": {"detect": False},
+        "filters": section,
+    }
     file, _, _ = project_at(tmp_path, source)
     text = exported(file)
     assert [str(finding) for finding in text.findings] == []

@@ -149,7 +149,6 @@ UNTYPED = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="its type is unknown")
 @pytest.mark.parametrize("line", UNTYPED.values(), ids=UNTYPED)
 def test_a_page_whose_type_the_server_did_not_name_is_what_its_bytes_say(line: str) -> None:
     filters, told = Filters(), []
@@ -160,9 +159,7 @@ def test_a_page_whose_type_the_server_did_not_name_is_what_its_bytes_say(line: s
     assert told == []
 
 
-@pytest.mark.parametrize(
-    "line", ["deny=unknown", pytest.param("deny=text/html", marks=pytest.mark.xfail(strict=True))]
-)
+@pytest.mark.parametrize("line", ["deny=unknown", "deny=text/html"])
 def test_either_name_of_a_type_that_the_server_did_not_name_denies(line: str) -> None:
     (view,) = Filters().run(f"Data fn=filter-by-exact src=type {line}", page("<html>", content_type=""))
     assert view.reason
@@ -298,7 +295,6 @@ def test_portal_robot_42_a_source_that_is_not_there_yet_gives_a_warning_and_no_a
     assert program.steps[Phase.METADATA] == []
 
 
-@pytest.mark.xfail(strict=True, reason="only sources of headers are known to come later")
 @pytest.mark.parametrize(
     ("line", "source"),
     [

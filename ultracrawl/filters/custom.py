@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ultracrawl.filters.function import Function, Place, Step
+from ultracrawl.filters.function import ANYTHING, Function, Place, Step
 from ultracrawl.filters.marked import mark_of
 from ultracrawl.filters.parameters import ParameterBlock
 from ultracrawl.filters.phase import Answer, FilterKind, Phase
@@ -115,5 +115,5 @@ def own_function(name: str, call: OwnFunction) -> Function:
 
     mark = mark_of(call)
     if mark is None:
-        return Function(name, frozenset(Phase), build, open=True)
-    return Function(name, mark.phases, build, mark.parameters, open=mark.open)
+        return Function(name, frozenset(Phase), build, makes=(ANYTHING,), open=True)
+    return Function(name, mark.phases, build, mark.parameters, makes=(ANYTHING,), open=mark.open)

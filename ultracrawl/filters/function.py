@@ -13,6 +13,8 @@ from ultracrawl.filters.robot import Robot
 Step = Callable[[View], Answer]
 """What a directive does for one resource."""
 
+ANYTHING = "*"
+
 METADATA_AND_DATA = frozenset({Phase.METADATA, Phase.DATA})
 
 
@@ -43,8 +45,10 @@ class Function:
     """A function that directives may name.
 
     `reads` are the parameters whose value is a source: one that cannot exist in the phase makes the directive do
-    nothing. `once`: at most one enabled use in a filter. `after`: a function that must have been used before in
-    the same filter. `open`: it takes parameters that are not listed.
+    nothing, unless it is among those that the function knows by itself (`knows`). `makes` are the sources that it
+    gives values, or the parameters that name them; `ANYTHING`: whichever it likes. `once`: at most one enabled use
+    in a filter. `after`: a function that must have been used before in the same filter. `open`: it takes parameters
+    that are not listed.
     """
 
     name: str
@@ -52,6 +56,8 @@ class Function:
     build: Build
     parameters: tuple[Parameter, ...] = ()
     reads: tuple[str, ...] = ()
+    knows: frozenset[str] = frozenset()
+    makes: tuple[str, ...] = ()
     once: bool = False
     after: str = ""
     open: bool = False

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ultracrawl.filters.function import FilterError, Function, Place, Step, run
+from ultracrawl.filters.function import ANYTHING, FilterError, Function, Place, Step, run
 from ultracrawl.filters.parameters import SWITCHES, Parameter, ParameterBlock
 from ultracrawl.filters.phase import Answer, FilterKind, Phase
-from ultracrawl.filters.resource import AFTER_FETCH, Resource, View, source_name
+from ultracrawl.filters.resource import BEFORE_FETCH, Resource, View, source_name
 from ultracrawl.filters.robot import Robot
 
 OWN = frozenset({"fn", "enable"})
@@ -79,6 +79,14 @@ class FilterProgram:
         return run(self.steps[Phase.SHUTDOWN], View(Resource("")))
 
 
+@dataclass(slots=True)
+class _Used:
+    """What the lines ahead of one have brought."""
+
+    functions: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)
+
+
 class FilterCompiler:
     """Makes programs; whatever is wrong goes to `blame`, and the line is left out."""
 
@@ -92,7 +100,7 @@ class FilterCompiler:
         program = FilterProgram(name, kind)
         placed = [(phase, line) for line in lines if (phase := self._phase(line, kind)) is not None]
         placed.sort(key=lambda one: _ORDER[one[0]])
-        used: set[str] = set()
+        used = _Used()
         for phase, line in placed:
             step = self._compile(line, Place(name, kind, phase), used)
             if step is not None:
@@ -113,7 +121,7 @@ class FilterCompiler:
             return None
         return phase
 
-    def _compile(self, line: FilterLine, place: Place, used: set[str]) -> Step | None:
+    def _compile(self, line: FilterLine, place: Place, used: _Used) -> Step | None:
         pairs = self._pairs(line)
         function = self._function(line, pairs)
         if function is None:
@@ -122,11 +130,12 @@ class FilterCompiler:
             function.name, {name: text for name, text in pairs.items() if name not in OWN}, line.line
         )
         good = self._checks(block, function, place)
-        if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used)):
+        if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used.functions)):
             return None
-        used.add(function.name)  # also with a mistake in it: lines that need it are right
-        if not good or self._reads_too_early(block, function, place):
+        used.functions.add(function.name)  # also with a mistake in it: lines that need it are right
+        if not good or self._reads_too_early(block, function, place, used.sources):
             return None
+        used.sources.update(source_name(block.get(name, name)) for name in function.makes)
         try:
             return function.build(block, place, self._robot)
         except FilterError as error:
@@ -178,10 +187,15 @@ class FilterCompiler:
             return False
         return True
 
-    def _reads_too_early(self, block: ParameterBlock, function: Function, place: Place) -> bool:
-        if place.phase is not Phase.METADATA:
+    def _reads_too_early(
+        self, block: ParameterBlock, function: Function, place: Place, made: set[str]
+    ) -> bool:
+        if place.phase is not Phase.METADATA or ANYTHING in made:
             return False
-        early = [block[name] for name in function.reads if source_name(block.get(name, "")) in AFTER_FETCH]
+        there = BEFORE_FETCH | made | function.knows
+        early = [
+            block[name] for name in function.reads if name in block and source_name(block[name]) not in there
+        ]
         for source in early:
             problem = f"`{source}` is not known before the fetch, so the line does nothing"
             self._blame(block.line, function.name, problem, "write it under Data", fatal=False)

@@ -7,13 +7,28 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from ultracrawl.content import parse_html
+from ultracrawl.content import parse_html, sniff_type
 from ultracrawl.content.limits import DEFAULTS, PageLimits
 from ultracrawl.model import LinkKind, Page
 from ultracrawl.model.page import Link
 
 UNKNOWN = "unknown"
-"""The type of a resource whose server named none."""
+"""The type of a resource whose server named none, beside the one that its bytes show."""
+
+BEFORE_FETCH = frozenset(
+    {
+        "csid",
+        "depth",
+        "enumeration filter",
+        "generation filter",
+        "host",
+        "ip",
+        "path",
+        "protocol",
+        "url",
+    }
+)
+"""Sources that there are before the resource was fetched; all others are made, or come with the answer."""
 
 HEADER_SOURCES = (
     "content-charset",
@@ -27,9 +42,6 @@ HEADER_SOURCES = (
 
 _HEADERS_ONLY = frozenset(HEADER_SOURCES) - {"expires", "last-modified"}
 """Those that META tags do not give even if the header is missing: they speak of the answer, not of the page."""
-
-AFTER_FETCH = frozenset({*HEADER_SOURCES, "md5"})
-"""Sources that cannot exist before the resource was fetched."""
 
 LINKS = frozenset(
     {
@@ -51,6 +63,7 @@ CASELESS = frozenset({"host", "protocol", "type"})
 """Sources whose case means nothing: they are in lower case, and compared without it."""
 
 _ALIASES = {"enumeration-filter": "enumeration filter", "generation-filter": "generation filter"}
+_SHOWS_NONE = "application/octet-stream"
 _SCRIPTED_TYPE = "text/html; charset=utf-8"
 _Values = tuple[str, ...]
 
@@ -137,11 +150,19 @@ class Resource:
         found.setdefault("content-length", (str(len(self.fetched.body)),))
         return found
 
+    @property
+    def named_type(self) -> str:
+        """The type that the server named, without parameters and in lower case; empty if it named none."""
+        named = self.fetched.headers.get("content-type", "") if self.fetched else ""
+        return named.partition(";")[0].strip().lower()
+
     @cached_property
     def content_type(self) -> str:
-        """The type that the server named, without parameters and in lower case, or `unknown`."""
-        named = self.fetched.headers.get("content-type", "") if self.fetched else ""
-        return named.partition(";")[0].strip().lower() or UNKNOWN
+        """The type that the server named, else what the bytes show, or `unknown`."""
+        if self.named_type or self.fetched is None:
+            return self.named_type or UNKNOWN
+        found = sniff_type(self.fetched.body)
+        return UNKNOWN if found == _SHOWS_NONE else found
 
     @cached_property
     def page(self) -> Page:
@@ -222,10 +243,20 @@ class View:
         self._own[name] = None
 
     def matches(self, name: str, test: Callable[[str], object]) -> bool:
-        """Return whether a value of a source passes a test; a host passes with or without its port."""
+        """Return whether a value of a source passes a test.
+
+        A host passes with or without its port, a type that no server named as what the bytes show or as `unknown`.
+        """
         values: Iterable[str] = self.values(name) or ("",)
         if name == "host":
             values = self._hosts()
+        elif (
+            name == "type"
+            and name not in self._own
+            and self.resource.fetched
+            and not self.resource.named_type
+        ):
+            values = (*values, UNKNOWN)
         return any(test(value) for value in values)
 
     def _hosts(self) -> _Values:

@@ -58,7 +58,8 @@ def filtered_documents(
     if result.rd is not None and not reason:
         document = _document(session, visit, result.rd)
         page = Page(title=document.title, text=document.text, meta=document.attributes)
-        twin = session.duplicates.find(visit, page, response.body)
+        # All of its content counts, not what the filters keep of it.
+        twin = session.duplicates.find(visit, converted or html_page or Page(), response.body)
     if result.links and _follows(session, visit, html_page, twin):
         base = (html_page.base if html_page else "") or response.url
         if html_page is not None and session.anchors is not None:

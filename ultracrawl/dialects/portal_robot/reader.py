@@ -233,6 +233,7 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
         "proxy": proxy(properties),
         "robots": {"obey": properties["enable-robots-txt"], "meta": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
+        "duplicates": {"detect": False},
         "politeness": {
             "delay": properties["server-delay"],
             "concurrency": properties["site-max-concurrent"],

@@ -104,6 +104,8 @@ class Filtering:
         if self._started:
             return
         self._started = True
+        for finding in self._findings:
+            self.robot.log(str(finding))
         for program in self._programs:
             answer = program.start()
             if answer in VERDICTS:

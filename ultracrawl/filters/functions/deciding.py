@@ -124,6 +124,7 @@ FUNCTIONS = (
         _max,
         (Parameter("src", required=True), Parameter("value", Form.NUMBER, required=True)),
         reads=("src",),
+        knows=frozenset({"hosts", "objects"}),
         once=True,
     ),
     Function("filter-by-md5", frozenset({Phase.DATA}), _md5, once=True, after="generate-md5"),

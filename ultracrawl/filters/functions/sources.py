@@ -32,7 +32,14 @@ def _assign(block: ParameterBlock, _: Place, __: Robot) -> Step:
         literal = block["value"]
         return lambda view: _assigned(view, target, (literal,))
     source = source_name(block["src"])
-    return lambda view: _assigned(view, target, _without_parameters(target, view.values(source)))
+
+    def step(view: View) -> Answer:
+        values = view.values(source)
+        if not values and target == "type":
+            return Answer.NOACTION  # it is what the bytes show
+        return _assigned(view, target, _without_parameters(target, values))
+
+    return step
 
 
 def _assigned(view: View, target: str, values: tuple[str, ...]) -> Answer:
@@ -143,6 +150,7 @@ FUNCTIONS = (
         _assign,
         (Parameter("dst", required=True), Parameter("value"), Parameter("src")),
         reads=("src",),
+        makes=("dst",),
     ),
     Function(
         "assign-type-by-extension",
@@ -150,11 +158,12 @@ FUNCTIONS = (
         _type_by_extension,
         (Parameter("src"),),
         reads=("src",),
+        makes=("type",),
         after=TYPES_SETUP,
     ),
     Function("clear-source", METADATA_AND_DATA, _clear, (Parameter("src", required=True),)),
     Function("generate-md5", frozenset({Phase.DATA}), _generate_md5),
-    Function("generate-by-exact", ANYWHERE, _generating(_equals), _MADE, reads=("src",)),
-    Function("generate-by-prefix", ANYWHERE, _generating(_begins), _MADE, reads=("src",)),
-    Function("generate-by-regex", ANYWHERE, _generating(_covers), _MADE, reads=("src",)),
+    Function("generate-by-exact", ANYWHERE, _generating(_equals), _MADE, reads=("src",), makes=("dst",)),
+    Function("generate-by-prefix", ANYWHERE, _generating(_begins), _MADE, reads=("src",), makes=("dst",)),
+    Function("generate-by-regex", ANYWHERE, _generating(_covers), _MADE, reads=("src",), makes=("dst",)),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from unicodedata import category
 
 from ultracrawl.content import parse_http_date
 from ultracrawl.filters.function import FilterError, Function, Place, Step
@@ -16,9 +18,15 @@ from ultracrawl.filters.robot import Robot
 
 EXPIRES = "rd-expires"
 LAST_MODIFIED = "rd-last-modified"
+HTML = "text/html"
 MONTHS_KEPT = 3
 """Months after which a description expires whose resource says nothing."""
 
+_NO_BLANKS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff00-\uff9f\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, with the marks that go with them."""
 _GENERATE = frozenset({Phase.GENERATE})
 _DATA_AND_GENERATE = frozenset({Phase.DATA, Phase.GENERATE})
 
@@ -28,15 +36,18 @@ def _convert(block: ParameterBlock, _: Place, robot: Robot) -> Step:
     robot.converts = True
 
     def step(view: View) -> Answer:
-        if view.type != wanted or view.resource.fetched is None:
+        if view.resource.fetched is None or not view.matches("type", wanted.__eq__):
             return Answer.NOACTION
         body, url = view.resource.fetched.body, view.resource.url
         page = robot.convert(body, "" if wanted == UNKNOWN else wanted, url)
+        if page is None and wanted == UNKNOWN and view.type.startswith("text/"):
+            view.assign("type", HTML)  # it is read as a page anyway
+            return Answer.PROCEED
         if page is None:
             robot.log(f"convert-to-html: {url} stays as it is ({wanted})")
             return Answer.NOACTION
         view.converted = page
-        view.assign("type", "text/html")
+        view.assign("type", HTML)
         return Answer.PROCEED
 
     return step
@@ -47,23 +58,33 @@ def _copy(block: ParameterBlock, _: Place, __: Robot) -> Step:
     most, clean = block.number("truncate"), block.switch("clean")
 
     def step(view: View) -> Answer:
-        if source not in view.rd:
+        kept = [text for value in view.rd.get(source, ()) if (text := shortened(value, most, clean=clean))]
+        if not kept:  # what is there stays
             return Answer.NOACTION
-        view.rd[target] = [shortened(value, most, clean=clean) for value in view.rd[source]]
+        view.rd[target] = kept
         return Answer.PROCEED
 
     return step
 
 
 def shortened(text: str, most: int | None, *, clean: bool) -> str:
-    """Return at most `most` characters of a text; a clean cut leaves no part of a word."""
+    """Return at most `most` characters of a text; a clean cut leaves no part of a word.
+
+    Words end at blanks of any kind, and with each character in scripts that write none between them.
+    """
     if most is None or len(text) <= most:
         return text
-    cut = text[:most]
-    if clean and not text[most].isspace():
-        head, blank, _ = cut.rpartition(" ")
-        cut = head if blank else ""
-    return cut.rstrip() if clean else cut
+    if not clean:
+        return text[:most]
+    while most and not _is_between_words(text[most - 1], text[most]):
+        most -= 1
+    return text[:most].rstrip()
+
+
+def _is_between_words(before: str, after: str) -> bool:
+    if category(after).startswith("M"):  # it belongs to the character before it
+        return False
+    return before.isspace() or after.isspace() or bool(_NO_BLANKS.match(before) or _NO_BLANKS.match(after))
 
 
 def _rename(block: ParameterBlock, _: Place, __: Robot) -> Step:

@@ -125,6 +125,8 @@ class _Export:
                 yield option
         if self._source.sitemaps.use:
             yield "sitemaps.use"
+        if self._source.duplicates.detect:
+            yield "duplicates.detect"
 
 
 def _is_said(option: str, source: DataSource) -> bool:
@@ -136,6 +138,8 @@ def _is_said(option: str, source: DataSource) -> bool:
         return source.robots.meta == source.robots.obey
     if option == "sitemaps.use":
         return not source.sitemaps.use
+    if option == "duplicates.detect":
+        return not source.duplicates.detect
     if option in ("types", "follow_only_types"):
         return True
     return option.startswith((f"{_BOUNDS}.", "authentication", "proxy.servers", "ftp.accounts", *SAID))
