@@ -8,11 +8,11 @@ from urllib.parse import urljoin
 
 from lxml import etree, html
 
+from ultracrawl.model.status import REDIRECTS
 from ultracrawl.urls import UrlPolicy
 from ultracrawl.urls.parts import split
 
 _CANONICAL = UrlPolicy(max_length=65_536)
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)

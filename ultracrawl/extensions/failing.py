@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.failures import Failure
 from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model.status import answered_with
 from ultracrawl.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
@@ -26,9 +27,10 @@ class FailureDesk:
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
 
-    def status(self, visit: Visit, status: int, reason: str, *, passes: bool) -> None:
+    def status(self, visit: Visit, status: int, *, passes: bool) -> None:
         """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
-        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, status, reason, passes))
+        code, reason = answered_with(status)
+        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, reason, passes))
 
     def reply(self, visit: Visit, reply: str) -> None:
         """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions.host_addresses import addresses_of
+from ultracrawl.model.status import REDIRECTS
 from ultracrawl.urls import UrlPolicy
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MOST_BODY = 512_000
 MOST_HOPS = 10
 _FORM = UrlPolicy()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+_CONDITIONS = {b"If-None-Match", b"If-Modified-Since"}
 _UNMODIFIED = UrlOutcome.UNMODIFIED
 
 
@@ -53,7 +54,8 @@ class ConditionalMiddleware:
             # It can be withdrawn without a change of the page: the next visit has to see the page in full.
             visit.etag = visit.last_modified = ""
         if response.status == 304:
-            if visit.sitemap is None:  # else its reader ends the visit
+            # That of a sitemap is for its reader; without a question it is no answer (RFC 9110 15.4.5).
+            if visit.sitemap is None and _CONDITIONS & request.headers.keys():
                 self._not_modified(visit, refusal)
         elif response.status == 200:
             visit.checksum = checksum(response.body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions import CrawlSession, visit_of
+from ultracrawl.model.status import REDIRECTS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class RedirectMiddleware:

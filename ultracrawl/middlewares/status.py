@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
 """Errors that tend to pass: they are tried again unless an error rule says how often."""
-_FIRST_ERROR = 400
 
 
 class StatusMiddleware:
-    """Ends visits whose answer is neither a page, a redirect nor 304.
+    """Ends every visit that has an answer other than 200 and was not ended by the middlewares before.
 
+    That is success without a page, and everything else that is no redirect: a choice (300), 304 from a server that
+    was not asked whether anything changed, statuses that nobody has defined.
     What an error means is said by the error rules of the source: by default 404 and 410 are GONE, every other error
     leaves the document where it is, and those that tend to pass (429, most 5xx) are tried again first.
     """
@@ -43,12 +44,12 @@ class StatusMiddleware:
             return response
         if response.status == 304 and visit.sitemap is not None:
             return response
-        reason = status_text(response.status)
         if reply := header_of(response, "X-Ftp-Reply") if visit.url.startswith("ftp:") else "":
             self._session.failing.reply(visit, reply)
-        elif response.status >= _FIRST_ERROR:
+        elif outcome_of_status(response.status) is UrlOutcome.NOT_INDEXED:
+            reason = status_text(response.status)
+            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, response.status, reason)
+        else:
             passes = response.status in PASSING_STATUS
-            self._session.failing.status(visit, response.status, reason, passes=passes)
-        elif (outcome := outcome_of_status(response.status)) is not UrlOutcome.REDIRECTED:
-            self._session.recorder.finish(visit, outcome, response.status, reason)
+            self._session.failing.status(visit, response.status, passes=passes)
         return response

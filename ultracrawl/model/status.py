@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""The statuses that send a client elsewhere by their Location, for everybody who asks (RFC 9110 15.4).
+
+Not 300, which leaves the choice to a reader, 304, 305 and 306, nor those that nobody has defined.
+"""
+_DEFINED = range(100, 600)
+"""What a server may send (RFC 9110 15); everything else could be mistaken for a code of ours."""
+
 
 class StatusCode(IntEnum):
     """Codes of situations outside HTTP, and the HTTP codes that the crawler itself tells apart."""
@@ -97,6 +105,13 @@ _TEXTS: dict[int, str] = {
     1009: "binary document reported as text document",
     1010: "invalid display URL",
 }
+
+
+def answered_with(status: int) -> tuple[int, str]:
+    """Return code and text under which the status that a server sent is recorded."""
+    if status in _DEFINED:
+        return status, status_text(status)
+    return StatusCode.HTTP_FAILURE, f"HTTP status {status}"
 
 
 def status_text(code: int) -> str:

@@ -30,6 +30,7 @@ from ultracrawl.extensions.javascript.browser import (
 from ultracrawl.extensions.javascript.origins import Asker
 from ultracrawl.model import LinkKind
 from ultracrawl.model.page import Link
+from ultracrawl.model.status import REDIRECTS
 from ultracrawl.urls import host_of, site_of
 from ultracrawl.urls.parts import split
 
@@ -49,7 +50,6 @@ AT_ONCE = 8
 TRIES = 2
 """How often a page is opened on which the browser fails, or that is not written in time."""
 _HOPS = 5
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PAGE_HEADERS = ("Content-Type", "Content-Security-Policy", "Referrer-Policy")
 _NOT_PASSED = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
@@ -182,7 +182,7 @@ class RenderingDesk:
             if response is None:
                 return None
             location = header_of(response, "Location")
-            if response.status not in _REDIRECTS or not location:
+            if response.status not in REDIRECTS or not location:
                 return _answer(response) if not foreign or asker.may_have(response) else None
             try:
                 url = urljoin(url, location)

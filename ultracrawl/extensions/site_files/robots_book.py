@@ -14,6 +14,7 @@ from scrapy.exceptions import DownloadTimeoutError
 from ultracrawl.extensions.failures import failure_of
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.model.status import REDIRECTS
 from ultracrawl.robots import RobotsRules, origin_of
 from ultracrawl.robots.policy import MAX_REDIRECTS
 from ultracrawl.urls import UrlPolicy, site_of
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 AT_ONCE = 64
 """Requests for robots.txt that may run at once, whatever their sites."""
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FORM = UrlPolicy()
 
 
@@ -123,7 +123,7 @@ class RobotsBook:
                 timed_out = isinstance(failure, DownloadTimeoutError)
                 return policy.judge_response(None, error=failure_of(failure).reason, timed_out=timed_out), 0.0
             location = response.headers.get("Location")
-            if response.status not in _REDIRECTS or not location:
+            if response.status not in REDIRECTS or not location:
                 return policy.judge_response(response.status, response.body), self._heed(url, response)
             target = _target(url, location)
             if not target:
