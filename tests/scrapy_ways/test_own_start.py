@@ -1,0 +1,138 @@
+"""A class whose `start()` is its own: what it yields is indexed or fetched, and nothing vanishes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from scrapy_ways.runs import Desk
+from support.site import Site
+
+pytestmark = pytest.mark.xfail(strict=True, reason="what `start()` yields vanishes, and exit code 0 says nothing")
+
+HEAD = """
+from scrapy import Request
+from ultracrawl.model import Document
+from ultracrawl.spiders import SourceSpider
+
+class MySource(SourceSpider):
+    root = ROOT
+    known = KNOWN
+"""
+
+DOCUMENTS = """
+    async def start(self):
+        for number in self.known:
+            url = f"{self.root}/rows/{number}"
+            yield Document(url, url, "", title=f"Row {number}", text=f"heron {number}")
+        async for one in super().start():
+            yield one
+"""
+
+OUTSIDE = """
+    async def start(self):
+        yield Document("https://elsewhere.example/1", "https://elsewhere.example/1", "", text="heron")
+        yield Document("row 7", "", "", text="heron")
+"""
+
+REQUESTS = """
+    async def start(self):
+        for path in ("/", "/a"):
+            yield Request(self.root + path)
+"""
+
+CALLBACKS = """
+    async def start(self):
+        yield Request(self.root + "/rows.json", callback=self.rows)
+
+    def rows(self, response):
+        for number in response.json():
+            url = f"{self.root}/rows/{number}"
+            yield Document(url, url, "", title=f"Row {number}", text=f"heron {number}")
+        yield Request(self.root + "/a")
+"""
+
+RAISES = """
+    async def start(self):
+        url = f"{self.root}/rows/1"
+        yield Document(url, url, "", title="Row 1", text="heron 1")
+        raise ValueError("no database")
+"""
+
+
+def define(desk: Desk, url: str, code: str, known: list[int] | None = None) -> None:
+    desk.scrapy_cfg()
+    desk.define(site={"start_urls": [f"{url}/"], "class": "mine.MySource"})
+    head = HEAD.replace("ROOT", repr(url)).replace("KNOWN", repr(known or [1, 2, 3]))
+    desk.write("mine.py", head + code)
+
+
+def adds_up(desk: Desk, run: dict[str, object]) -> None:
+    outcomes = Counter(row["outcome"] for row in desk.ultracrawl("urls", "--json").lines)
+    assert run["outcomes"] == outcomes
+    assert run["scheduled"] == sum(outcomes.values())
+
+
+def test_documents_of_start_are_indexed_beside_the_pages(desk: Desk, site: Site, url: str) -> None:
+    define(desk, url, DOCUMENTS)
+    ended = desk.ultracrawl("crawl", "--json")
+    assert (ended.code, ended.run["outcomes"]) == (0, {"NEW": 5, "ROBOTS": 1})
+    assert sorted(desk.found("heron")) == ["/rows/1", "/rows/2", "/rows/3"]
+    assert desk.found("vacation") == ["/a"]
+    assert not any(path.startswith("/rows") for path in site.paths())
+    adds_up(desk, ended.run)
+
+
+def test_documents_of_start_stay_while_they_are_given(desk: Desk, site: Site, url: str) -> None:
+    define(desk, url, DOCUMENTS)
+    desk.ultracrawl("crawl")
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.run["outcomes"] == {"NOT_MODIFIED": 2, "UNMODIFIED": 3, "ROBOTS": 1}
+    assert len(desk.found("heron")) == 3
+    adds_up(desk, ended.run)
+    define(desk, url, DOCUMENTS.replace("heron {number}", "bittern {number}"), known=[1, 2])
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.run["outcomes"] == {"NOT_MODIFIED": 2, "MODIFIED": 2, "GONE": 1, "ROBOTS": 1}
+    assert sorted(desk.found("bittern")) == ["/rows/1", "/rows/2"]
+    assert desk.found("heron") == []
+    adds_up(desk, ended.run)
+
+
+def test_a_document_that_the_source_may_not_have_is_told(desk: Desk, site: Site, url: str) -> None:
+    define(desk, url, OUTSIDE)
+    ended = desk.ultracrawl("crawl", "--json")
+    assert ended.code == 1
+    assert [line.split(":")[0] for line in ended.run["problems"]] == [
+        "a document of the spider is not indexed"
+    ] * 2
+    assert "elsewhere.example" in ended.run["problems"][0]
+
+
+def test_requests_of_start_are_fetched(desk: Desk, site: Site, url: str) -> None:
+    define(desk, url, REQUESTS)
+    ended = desk.ultracrawl("crawl", "--json")
+    assert (ended.code, ended.run["outcomes"]) == (0, {"NEW": 2, "ROBOTS": 1})
+    assert desk.found("vacation") == ["/a"]
+
+
+def test_documents_of_a_callback_are_indexed(desk: Desk, site: Site, url: str) -> None:
+    site.file("/rows.json", b"[4, 5]", "application/json")
+    define(desk, url, CALLBACKS)
+    ended = desk.ultracrawl("crawl", "--json")
+    assert (ended.code, ended.run["outcomes"]) == (0, {"NEW": 3})
+    assert sorted(desk.found("heron")) == ["/rows/4", "/rows/5"]
+    assert desk.found("vacation") == ["/a"]
+
+
+@pytest.mark.parametrize("command", ["ultracrawl", "scrapy"])
+def test_a_start_that_raises_is_told_and_what_it_gave_stays(
+    desk: Desk, site: Site, url: str, command: str
+) -> None:
+    define(desk, url, RAISES)
+    if command == "scrapy":
+        desk.scrapy("crawl", "site")
+    else:
+        ended = desk.ultracrawl("crawl", "--json")
+        assert ended.code == 1
+        assert ended.run["problems"] == ["start() of mine.MySource ended early with ValueError: no database"]
+    assert desk.found("heron") == ["/rows/1"]
