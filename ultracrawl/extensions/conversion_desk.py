@@ -11,6 +11,7 @@ from ultracrawl.conversion import Converted, Job, NotConverted, PageJob, PageLos
 from ultracrawl.conversion.pool import ConversionPool
 from ultracrawl.extensions.failures import Failure
 from ultracrawl.extensions.recorder import HANDED
+from ultracrawl.extensions.visit import Step
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class ConversionDesk:
         size = max(len(job.body), _LEAST_SIZE)
         self._waiting += size
         try:
-            return await asyncio.wrap_future(self._pool.submit(job))
+            with self._session.watch.within(visit, Step.CONVERSION):
+                return await asyncio.wrap_future(self._pool.submit(job))
         finally:
             self._waiting -= size
 

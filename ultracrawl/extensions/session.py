@@ -7,10 +7,8 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from itemadapter import ItemAdapter
-from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
@@ -32,6 +30,7 @@ from ultracrawl.extensions.filtering.opening import filtering_of, with_filters
 from ultracrawl.extensions.filtering.verdict import SessionVerdict
 from ultracrawl.extensions.focus import focus_of
 from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.extensions.items import ItemDesk
 from ultracrawl.extensions.javascript.rendering import RenderingDesk
 from ultracrawl.extensions.keeper import Keeper
 from ultracrawl.extensions.languages import languages_of
@@ -51,24 +50,23 @@ from ultracrawl.extensions.run.end import end_run, finish_indexing
 from ultracrawl.extensions.run.limits import RunLimits
 from ultracrawl.extensions.run.refusal import abandon, note
 from ultracrawl.extensions.run.start import begin_run, follow_definition
+from ultracrawl.extensions.run.visit_watch import VisitWatch
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.extensions.site_files.feed_desk import FeedDesk
 from ultracrawl.extensions.site_files.robots_book import RobotsBook
 from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.garbage import spare_what_is_there
-from ultracrawl.model import Document, RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.model.moment import as_text
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
-from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
@@ -144,6 +142,8 @@ class CrawlSession:
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
         self.verdict = SessionVerdict(self)
+        self.watch = VisitWatch(self)
+        self.items = ItemDesk(self)
         self.expiry = ExpiryDesk(self)
         self.conversion = ConversionDesk(self)
         self.rendering = RenderingDesk(self)
@@ -160,10 +160,7 @@ class CrawlSession:
         source = getattr(crawler.spidercls, "source", None)
         if not isinstance(project, Project) or not isinstance(source, DataSource):
             raise NotConfigured("the spider has no data source definition")
-        session = cls(crawler, project, source)
-        crawler.signals.connect(session._item_dropped, signals.item_dropped)
-        crawler.signals.connect(session._item_failed, signals.item_error)
-        return session
+        return cls(crawler, project, source)
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlSession:
@@ -299,10 +296,14 @@ class CrawlSession:
                 self.flush()
             self.feed.tick()
             self.control.tick()
+            self.watch.tick(TICK)
             if not self.replay:
                 self.limits.tick()
         except WorkError as error:
             self.fail(str(error))
+        except Exception as error:  # the edge to the loop, which would never call again
+            logger.exception("A look at the crawl failed")
+            self.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
 
     def fail(self, problem: str) -> None:
         """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""
@@ -311,8 +312,11 @@ class CrawlSession:
         self._failed = True
         self.report.problems.append(problem)
         logger.error(problem)
-        engine = self.crawler.engine
-        task = asyncio.ensure_future(engine.close_spider_async(reason="failed"))
+        self.close_soon("failed")
+
+    def close_soon(self, reason: str) -> None:
+        """Have the crawl end once what is in flight is done."""
+        task = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
         task.add_done_callback(lambda done: done.exception())
 
     def visit_failed(self, visit: Visit, error: BaseException) -> None:
@@ -321,30 +325,11 @@ class CrawlSession:
             return
         self.failing.failure(visit, failure_of(error))
 
-    def _item_dropped(self, item: Any, exception: BaseException) -> None:
-        """End the visit of an item that a pipeline dropped, ours or somebody else's."""
-        visit = self.visit_of_item(item)
-        if visit is not None:
-            self.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
-
-    def _item_failed(self, item: Any, failure: Failure) -> None:
-        """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""
-        if isinstance(failure.value, WorkError):
-            self.fail(str(failure.value))
-        visit = self.visit_of_item(item)
-        if visit is not None:
-            self.visit_failed(visit, failure.value or RuntimeError("unknown failure"))
-
     def examines(self, visit: Visit) -> bool:
         """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
         if visit.stored and not visit.record.pending:
             return False
         return self.source.crawling_mode == "examine"
-
-    def visit_of_item(self, item: Any) -> Visit | None:
-        """Return the visit that an item came from, None if it has ended or there is none."""
-        url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
-        return self.visits.get(url_key(str(url)))
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
@@ -360,7 +345,8 @@ class CrawlSession:
             self.filtering.stop()
         self.hosts.close()
         self.conversion.close()
-        await self.rendering.close()
+        await self._close_browser()
+        self.watch.end()
         try:
             if not self._failed:
                 await finish_indexing(self)
@@ -375,6 +361,13 @@ class CrawlSession:
             if self._failed:
                 note(self, "; ".join(self.problems))
         logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
+
+    async def _close_browser(self) -> None:
+        try:
+            async with asyncio.timeout(self.limits.allowance(self.watch.patience)):
+                await self.rendering.close()
+        except TimeoutError:
+            self.note(WorkError("the browser did not close; its process may be left over"))
 
     def _release(self) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ultracrawl.state import QueueEntry
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
     from ultracrawl.model.page import Link
 
 META_KEY = "ultracrawl_visit"
+
+
+class Step(StrEnum):
+    """Where a visit is; the values stand in reasons and in the report."""
+
+    DOWNLOAD = "its download"
+    PROCESSING = "the processing of its answer"
+    CONVERSION = "its conversion"
+    BROWSER = "the browser"
 
 
 @dataclass(slots=True, eq=False)
@@ -39,10 +49,13 @@ class Visit:
     done: bool = False
     asked: bool = True
     """Whether a request is made for it; False once robots.txt forbade that."""
+    given: bool = False
+    """Its document came without a request: it takes no place at its site."""
     stand_in: str = ""
     """The copy of its site that is asked, empty for the site itself."""
-    items: int = 0
-    """Items that were handed to the pipelines and have not come out."""
+    step: Step = Step.DOWNLOAD
+    since: float = 0.0
+    """When it got there, by the clock of the `VisitWatch`."""
     status: int = 0
     size: int = 0
     """Bytes of the body of the answer, as it was read."""

@@ -9,6 +9,7 @@ from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.early_stop import EarlyStop
 from ultracrawl.extensions.headers import header_of, values_of
+from ultracrawl.extensions.visit import Step
 from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.model import StatusCode, UrlOutcome
 
@@ -46,6 +47,7 @@ class AnswerMiddleware:
         return self._accept(visit, response) if is_page else response
 
     def _note(self, visit: Visit, response: Response) -> None:
+        self._session.watch.enter(visit, Step.PROCESSING)
         visit.status = response.status
         visit.size = len(response.body)
         visit.retry_after = self._wish(response)

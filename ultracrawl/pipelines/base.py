@@ -28,7 +28,7 @@ class DocumentPipeline:
     def process_item(self, item: Any) -> Any:
         """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""
         adapter = ItemAdapter(item)
-        visit = self.session.visit_of_item(item)
+        visit = self.session.items.visit_of(item)
         if visit is not None:
             self.process(adapter, visit)
         return item

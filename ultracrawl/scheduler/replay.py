@@ -112,6 +112,7 @@ class ReplayScheduler(BaseScheduler):
             key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
         )
         visit = self._session.visits[key] = Visit(entry, record, rescan=True, stored=True)
+        self._session.watch.begin(visit)
         return Request(
             record.url,
             callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider

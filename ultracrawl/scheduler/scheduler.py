@@ -89,6 +89,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.links = self
         session.control.on_resume.append(partial(self._alarm.set, 0.0))
         session.recorder.on_finish.append(self._finished)
+        session.watch.handed_back = self._direct
         session.robots.claim = self._pacing.claim
         session.robots.hold = self._pacing.hold
         session.robots.asked_at = self._pacing.mirrors.url
@@ -184,6 +185,10 @@ class UltracrawlScheduler(BaseScheduler):
             entry = self._frontier.pop(now)
             if entry is None:
                 return None
+            if self._session.items.skips(entry):
+                self._frontier.refund(entry.site)
+                self._frontier.done(entry.site)
+                continue
             if rule := self._intake.refuses(entry):
                 self._refuse(entry, rule)
                 continue
@@ -251,6 +256,7 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _request(self, entry: QueueEntry) -> Request:
         visit = self._retries.pop(entry.key, None) or self._intake.visit(entry)
+        self._session.watch.begin(visit)
         if entry.seq:
             self._session.visits[entry.key] = visit
         visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
@@ -274,9 +280,11 @@ class UltracrawlScheduler(BaseScheduler):
         )
 
     def _finished(self, visit: Visit) -> None:
-        if visit.entry.seq:
+        if visit.entry.seq or visit.given:
             self._session.visits.pop(visit.entry.key, None)
         self._intake.finished(visit)
+        if visit.given:
+            return
         self._pacing.ended(visit)
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
@@ -320,6 +328,7 @@ class UltracrawlScheduler(BaseScheduler):
     def retry(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
         self._pacing.ended(visit)
+        self._session.watch.retried(visit)
         visit.attempts += 1
         visit.status = visit.size = 0
         visit.error = ""

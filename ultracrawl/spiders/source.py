@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from itemadapter import ItemAdapter
 from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
 
 from ultracrawl.content.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
@@ -56,12 +59,16 @@ class SourceSpider(Spider):
     """The filters, if the process keeps them for several crawls of the source."""
     restarts: ClassVar[int] = 0
     """How often in a row the cycle began anew before this crawl, because a function of the filters said so."""
-    session: CrawlSession
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Build the spider of a crawler (Scrapy's component protocol)."""
         return super().from_crawler(crawler, *args, **kwargs)
+
+    @cached_property
+    def session(self) -> CrawlSession:
+        """What the components of this crawl share."""
+        return CrawlSession.of(self.crawler)
 
     # ---- to be overridden
 
@@ -79,7 +86,6 @@ class SourceSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
-        self.session = CrawlSession.of(self.crawler)
         self.session.links.seed(self.source.beginnings)
         nothing: tuple[Any, ...] = ()
         for item in nothing:
@@ -92,29 +98,29 @@ class SourceSpider(Spider):
         if visit is None or visit.done or response.status != 200:
             return ()  # an answer that is tried again comes here too, and is no page
         if visit.listing:
-            return self._listed(visit, response)
+            return self._guarded(visit, self._listed(visit, response))
         if visit.feed:
-            return self._fed(visit, response)
+            return self._guarded(visit, self._fed(visit, response))
         if self.session.keeper.store is not None:
             visit.answer = response
         filtering = self.session.filtering
         if self.session.conversion.takes(visit.media_type) and (
             filtering is None or filtering.robot.converts
         ):
-            return self._converted(visit, response)
+            return self._later(visit, self._converted(visit, response))
         if self.session.rendering.takes(visit, response.body):
-            return self._rendered(visit, response)
+            return self._later(visit, self._rendered(visit, response))
         if self.session.rules.reader.is_large(response.body, visit.media_type):
-            return self._read_apart(visit, response)
-        return self._read(visit, response)
+            return self._later(visit, self._read_apart(visit, response))
+        return self._guarded(visit, self._visit(visit, response))
 
-    def _listed(self, visit: Visit, response: Response) -> Iterable[Any]:
+    def _listed(self, visit: Visit, response: Response) -> Iterator[Any]:
         """Follow the entries of a directory, which is no document itself."""
         entries = response.body.decode().splitlines()
         self._hand_over(entries, response.url)
         self.session.links.follow(visit, entries, response.url)
         self._not_indexed(visit, StatusCode.OK, f"directory with {len(entries)} entries")
-        return ()
+        yield from ()
 
     def _fed(self, visit: Visit, response: Response) -> Iterator[Any]:
         """Queue what a feed names; the feed itself becomes a document if the source says so."""
@@ -132,60 +138,65 @@ class SourceSpider(Spider):
             page = Page(title=feed.title, text=feed.text)
             yield self._complete({}, self._document(visit, response, page, {}))
 
-    def _read(self, visit: Visit, response: Response) -> Iterator[Any]:
+    def _guarded(self, visit: Visit, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield what comes of an answer once all of it is there; the visit fails if that raises."""
         try:
-            yield from self._visit(visit, response)
-        except Exception as error:  # the edge to code of subclasses: one page fails, the crawl goes on
-            logger.exception("Processing %s failed", visit.url)
-            self.session.visit_failed(visit, error)
+            found = list(items)
+        except BaseException as error:  # the edge to code of subclasses
+            self._broken(visit, error)
+            return
+        yield from found
 
-    async def _read_apart(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
-        """Handle a large page; other answers are handled while it is read."""
-        try:
-            if self.session.filtering is not None:
-                items: Iterable[Any] = await filtered_large_page(self.session, visit, response)
-            else:
-                page = await self._static_apart(visit, response)
-                items = () if page is None else self._page(visit, response, page)
-            for item in items:
-                yield item
-        except Exception as error:  # as for pages
-            logger.exception("Processing %s failed", visit.url)
-            self.session.visit_failed(visit, error)
+    def _broken(self, visit: Visit, error: BaseException) -> None:
+        """End a visit whose processing raised: one page fails, the crawl goes on.
 
-    async def _converted(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
-        """Handle a document that is not HTML; other answers are handled while it is converted."""
-        try:
-            page = await self.session.conversion.page(visit, response.body, head_of(response))
-            if page is None:
-                return
-            if self.session.logs.robot is not None:
-                self.session.logs.robot.converted(visit.url)
-            filters = self.session.filtering is not None
-            items = filtered_documents(self.session, visit, response, page) if filters else None
-            for item in items or self._page(visit, response, page):
-                yield item
-        except Exception as error:  # as for pages
-            logger.exception("Processing %s failed", visit.url)
-            self.session.visit_failed(visit, error)
+        What is no `Exception` is nothing else here: Scrapy would take no notice of it, and wait for the page for ever.
+        """
+        task = asyncio.current_task()
+        if isinstance(error, KeyboardInterrupt) or (task is not None and task.cancelling()):
+            raise error
+        logger.error("Processing %s failed", visit.url, exc_info=error)
+        self.session.visit_failed(visit, error)
+        if isinstance(error, CloseSpider):
+            raise error
 
-    async def _rendered(self, visit: Visit, response: Response) -> AsyncIterator[Any]:
-        """Handle a page whose scripts are run; other answers are handled meanwhile."""
+    async def _later(self, visit: Visit, items: Awaitable[Iterable[Any]]) -> AsyncIterator[Any]:
+        """Yield what takes its time; other answers are handled meanwhile."""
+        found: list[Any] = []
         try:
-            if self.session.filtering is not None:
-                rendered = await self.session.rendering.rendered(visit, response)
-                for item in filtered_documents(self.session, visit, response, rendered=rendered):
-                    yield item
-                return
-            page = await self._static_apart(visit, response)
-            if page is not None:
-                page = await self.session.rendering.page(visit, response, page)
-            if page is not None and not visit.done:
-                for item in self._page(visit, response, page):
-                    yield item
-        except Exception as error:  # as for pages
-            logger.exception("Processing %s failed", visit.url)
-            self.session.visit_failed(visit, error)
+            found = list(await items)
+        except BaseException as error:  # as for pages
+            self._broken(visit, error)
+        for item in found:
+            yield item
+
+    async def _read_apart(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Return what comes of a large page."""
+        if self.session.filtering is not None:
+            return await filtered_large_page(self.session, visit, response)
+        page = await self._static_apart(visit, response)
+        return () if page is None else self._page(visit, response, page)
+
+    async def _converted(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Return what comes of a document that is not HTML."""
+        page = await self.session.conversion.page(visit, response.body, head_of(response))
+        if page is None:
+            return ()
+        if self.session.logs.robot is not None:
+            self.session.logs.robot.converted(visit.url)
+        if self.session.filtering is not None:
+            return filtered_documents(self.session, visit, response, page)
+        return self._page(visit, response, page)
+
+    async def _rendered(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Return what comes of a page whose scripts are run."""
+        if self.session.filtering is not None:
+            rendered = await self.session.rendering.rendered(visit, response)
+            return filtered_documents(self.session, visit, response, rendered=rendered)
+        page = await self._static_apart(visit, response)
+        if page is not None:
+            page = await self.session.rendering.page(visit, response, page)
+        return () if page is None or visit.done else self._page(visit, response, page)
 
     async def read_sitemap(self, response: Response) -> None:
         """Handle the answer for a sitemap."""
@@ -196,9 +207,8 @@ class SourceSpider(Spider):
             return
         try:
             await SitemapReader(self.session, visit, visit.sitemap).read(response)
-        except Exception as error:  # as for pages: one sitemap fails, the crawl goes on
-            logger.exception("Reading the sitemap %s failed", visit.url)
-            self.session.visit_failed(visit, error)
+        except BaseException as error:  # as for pages
+            self._broken(visit, error)
 
     def _visit(self, visit: Visit, response: Response) -> Iterator[Any]:
         if self.session.filtering is not None:

@@ -28,6 +28,7 @@ from ultracrawl.extensions.javascript.browser import (
     browser_program,
 )
 from ultracrawl.extensions.javascript.origins import Asker
+from ultracrawl.extensions.visit import Step
 from ultracrawl.model import LinkKind
 from ultracrawl.model.page import Link
 from ultracrawl.model.status import REDIRECTS
@@ -103,7 +104,8 @@ class RenderingDesk:
         why = ""
         for _ in range(TRIES):
             try:
-                rendered = await self._opened(visit.url, response)
+                with self._session.watch.within(visit, Step.BROWSER):
+                    rendered = await self._opened(visit.url, response)
             except TimeoutError:
                 why = f"it took longer than {self._section.timeout:g} seconds"
             except (RuntimeError, OSError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -77,8 +76,7 @@ class CrawlControl:
         """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
         self.stopped = True
         post.say(Phase.STOPPING, self._in_flight())
-        task = asyncio.ensure_future(self._session.crawler.engine.close_spider_async(reason=STOPPED))
-        task.add_done_callback(lambda done: done.exception())
+        self._session.close_soon(STOPPED)
 
     def _settle(self, post: CrawlPost) -> None:
         """Call the crawl paused once nothing is in flight; have what was fetched indexed meanwhile."""

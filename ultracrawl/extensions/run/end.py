@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.errors import WorkError
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.extensions.leaving.scope import with_links_left
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
@@ -22,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 INDEX_TIMEOUT = 3600.0
 """Seconds that the index process may take for what waits at the end."""
+LEAST_INDEX_TIMEOUT = 60.0
+"""Seconds that it may take although the time of the run is over."""
 
 
 async def finish_indexing(session: CrawlSession) -> None:
@@ -37,12 +40,16 @@ async def finish_indexing(session: CrawlSession) -> None:
     session.flush()
     session.feed.drain()
     session.feed.retry()
-    deadline = time.monotonic() + INDEX_TIMEOUT
+    patience = session.limits.allowance(INDEX_TIMEOUT, LEAST_INDEX_TIMEOUT)
+    deadline = time.monotonic() + patience
     while session.feed.busy and time.monotonic() < deadline:
         session.feed.collect()
         await asyncio.sleep(0.02)
     session.feed.collect()
     session.flush()
+    if session.feed.busy:
+        told = f"the index process gave no answer for {patience:.0f} seconds"
+        session.note(WorkError(f"{told}; what waits for it is kept, and handed over by the next crawl"))
 
 
 async def _tell_anew(session: CrawlSession) -> None:

@@ -55,6 +55,20 @@ class RunLimits:
         """Whether only URLs that were fetched before are asked for."""
         return bool(self._reasons)
 
+    @property
+    def late(self) -> bool:
+        """Whether half as much time again as `limits.seconds` is over: what is still in flight is given up."""
+        if not (self._seconds and self._began):
+            return False
+        return time.monotonic() - self._began >= 1.5 * self._seconds
+
+    def allowance(self, most: float, least: float = 1.0) -> float:
+        """Return how many seconds a step at the end of the run may take, so that it ends within twice its time."""
+        if not (self._seconds and self._began):
+            return most
+        left = self._began + 2 * self._seconds - time.monotonic()
+        return min(most, max(left, least))
+
     def open(self) -> None:
         """Begin to count."""
         self._began = time.monotonic()
