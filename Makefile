@@ -9,23 +9,27 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples lint types contracts unit test bench clean
+.PHONY: help venv demo servers samples lint types contracts plain unit test bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 venv: $(VENV)/.installed ## Create .venv and install the project with its tools; again when pyproject.toml has changed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.plain: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	    { echo "$(PYTHON) cannot make virtual environments; install that first: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,fast,convert,legacy,javascript]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-demo: venv ## Crawl the sample intranet and search it
+$(VENV)/.installed: $(VENV)/.plain
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.plain ## Install what a user needs, crawl the sample intranet and search it
 	@bash examples/demo.sh $(BIN)
 
 servers: ## Install what tests need from the system (as root), or say what is missing
@@ -49,7 +53,10 @@ types: venv ## Check types
 contracts: venv ## Check which module may import which
 	$(BIN)/lint-imports
 
-unit: venv samples ## Run the tests; ARGS="-k name" picks some
+plain: venv ## Install the wheel without extras, for the oldest and the newest Python at hand
+	@$(BIN)/python tests/install/environments.py
+
+unit: venv samples plain ## Run the tests; ARGS="-k name" picks some
 	@# Tests start thousands of commands. A host that has everything imported forks them (tests/support/hosted.py);
 	@# with ULTRACRAWL_TESTS_HOSTED=0 each is really started. Modules that stay compiled spare the others a third.
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
@@ -63,6 +70,6 @@ bench: servers venv ## Measure rules, index, answers and crawl; each prints JSON
 	$(BIN)/python benchmarks/crawl.py
 
 clean: ## Remove the environment, caches, builds and the data of the demo
-	rm -rf $(VENV) build dist ./*.egg-info var/demo
+	rm -rf $(VENV) build dist ./*.egg-info var/demo var/plain
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

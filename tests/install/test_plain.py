@@ -1,0 +1,128 @@
+"""A plain install, without any extra, on the oldest Python and on the newest: a user's first day."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.project import Ended, Workspace
+from support.requirement import require
+from support.site import Site
+
+from .environments import environments
+
+pytestmark = pytest.mark.timeout(300)  # everything is really started
+
+MAKE = "make plain"
+PAGES = ["/", "/plain", "/gzip", "/chunked"]
+
+
+class Installed(Workspace):
+    """A workspace whose commands are those of an installation, with nothing of this tree in their way."""
+
+    def __init__(self, directory: Path, environment: Path) -> None:
+        super().__init__(directory)
+        self._environment = environment
+
+    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+        }
+        return subprocess.Popen(
+            [self._environment / "bin" / "ultracrawl", *words],
+            cwd=self.directory,
+            env={**kept, "NO_COLOR": "1", **env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def done(self, *words: str, **env: str) -> Ended:
+        """Run a command that has to go well, and has nothing to say on standard error."""
+        ended = self.command(*words, timeout=90, **env)
+        assert (ended.code, ended.err) == (0, "")
+        return ended
+
+
+@pytest.fixture
+def site() -> Site:
+    site = Site()
+    site.page("/", title="Home", links=["/plain", "/gzip", "/chunked", "/film"])
+    site.page("/plain", title="Plain", text="heron " * 5000)
+    html = "<html><head><title>T</title></head><body>{}</body></html>"
+    packed = gzip.compress(html.format("egret " * 50_000).encode())
+    site.file("/gzip", packed, "text/html", headers={"Content-Encoding": "gzip"})
+    site.drip("/chunked", html.format("crane " * 1000).encode(), times=3)
+    site.drip("/film", b"x" * 65_536, times=400, content_type="video/mp4")
+    return site
+
+
+@pytest.fixture
+def url(site: Site) -> Iterator[str]:
+    with site.serve() as address:
+        yield address
+
+
+def installed(number: int) -> Path:
+    """Return the environment of the oldest Python, or of the newest (-1)."""
+    made = environments()
+    require(made, "an installation of the wheel", get=MAKE)
+    require(number == 0 or len(made) > 1, "a second Python (3.12 or newer) with an installation", get=MAKE)
+    return made[number]
+
+
+@pytest.fixture
+def no_curl(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which pycurl does not load."""
+    folder = tmp_path / "hiding"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text('import sys\n\nsys.modules["pycurl"] = None\n')
+    return {"PYTHONPATH": str(folder)}
+
+
+@pytest.mark.parametrize("libcurl", [True, False], ids=["libcurl", "no-libcurl"])
+@pytest.mark.parametrize("python", [0, -1], ids=["oldest", "newest"])
+def test_first_crawl_second_run_search_and_status(
+    site: Site, url: str, tmp_path: Path, no_curl: dict[str, str], python: int, libcurl: bool
+) -> None:
+    work = Installed(tmp_path, installed(python))
+    env = {} if libcurl else no_curl
+    first = work.done("crawl", "--url", f"{url}/", "--delay", "0", **env)
+    assert ("Note: pycurl does not load" in first.out) is not libcurl
+    assert work.outcomes() == {**dict.fromkeys(PAGES, "NEW"), "/film": "NOT_INDEXED"}
+    again = work.done("crawl", "--json", "--url", f"{url}/", "--delay", "0", **env).run
+    assert again["outcomes"] == {"NOT_MODIFIED": 3, "UNMODIFIED": 1, "NOT_INDEXED": 1}
+    assert again["bytes"] < 5_000_000
+    assert [work.search(word) for word in ("heron", "egret", "crane")] == [
+        ["/plain"],
+        ["/gzip"],
+        ["/chunked"],
+    ]
+    work.done("status")
+
+
+@pytest.mark.parametrize(("maker", "other"), [(0, -1), (-1, 0)], ids=["older-first", "newer-first"])
+def test_each_python_goes_on_with_the_index_of_the_other(
+    site: Site, url: str, tmp_path: Path, maker: int, other: int
+) -> None:
+    work, later = Installed(tmp_path, installed(maker)), Installed(tmp_path, installed(other))
+    work.done("crawl", "--url", f"{url}/", "--delay", "0")
+    assert later.search("heron") == ["/plain"]
+    assert later.done("index", "check").out == "Sound.\n"
+    site.page("/plain", title="Changed", text="bittern")
+    site.page("/", title="Home", links=["/plain", "/gzip", "/new"])
+    site.page("/new", title="New", text="bittern")
+    assert later.done("crawl", "--json", "--url", f"{url}/", "--delay", "0").run["outcomes"]["MODIFIED"] == 2
+    later.done("index", "optimise")
+    for one in (work, later):
+        assert one.done("index", "check").out == "Sound.\n"
+        assert sorted(one.search("bittern")) == ["/new", "/plain"]
+        assert one.search("egret") == ["/gzip"]
