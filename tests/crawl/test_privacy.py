@@ -44,7 +44,6 @@ def define(site: Site, url: str, workspace: Workspace, engine: str) -> None:
     (workspace.directory / "ultracrawl.yaml").write_text(f"index: {{engine: {engine}}}\n{text}")
 
 
-@pytest.mark.xfail(strict=True, reason="files are made by the umask")
 @pytest.mark.parametrize("way", ["ultracrawl", "scrapy"])
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 def test_nobody_else_reads_what_a_crawl_writes(
@@ -67,7 +66,6 @@ def run_scrapy(workspace: Workspace) -> None:
     subprocess.run(command, cwd=workspace.directory, env=env, check=True, timeout=60, capture_output=True)
 
 
-@pytest.mark.xfail(strict=True, reason="there is no such variable")
 def test_a_group_may_be_let_in(site: Site, url: str, workspace: Workspace, open_umask: None) -> None:
     define(site, url, workspace, "whoosh")
     workspace.crawl(ULTRACRAWL_UMASK="027")
@@ -77,7 +75,6 @@ def test_a_group_may_be_let_in(site: Site, url: str, workspace: Workspace, open_
     assert segment == 0o640
 
 
-@pytest.mark.xfail(strict=True, reason="there is no such variable")
 def test_what_is_no_umask_is_a_mistake(url: str, workspace: Workspace) -> None:
     workspace.define(f"{url}/")
     ended = workspace.command("status", ULTRACRAWL_UMASK="rwx")

@@ -14,6 +14,7 @@ import click
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.garbage import collect_seldom
+from ultracrawl.privacy import write_for_owner
 
 
 class Verb(NamedTuple):
@@ -116,6 +117,8 @@ def _leave(code: int) -> NoReturn:
 def _run() -> int:
     """Run the command line and return its exit code; errors are told."""
     try:
+        if sys.argv[1:2] != ["init"]:  # what that writes is no data
+            write_for_owner()
         code = _invoke()
         sys.stdout.flush()
     except click.ClickException as error:

@@ -59,6 +59,7 @@ from ultracrawl.extensions.visit import LinkQueue, Visit
 from ultracrawl.garbage import spare_what_is_there
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.model.moment import as_text
+from ultracrawl.privacy import write_for_owner
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost
@@ -172,6 +173,7 @@ class CrawlSession:
 
     def open(self) -> None:
         """Open the state, continue what a killed run left, and begin or resume the run."""
+        write_for_owner()
         now = self.clock()
         self.state = open_state(self.project, self.source.name)
         file = state_file(self.project, self.source.name)

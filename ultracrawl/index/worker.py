@@ -21,6 +21,7 @@ from ultracrawl.garbage import collect_seldom, spare_what_is_there
 from ultracrawl.index.batches import apply_segment
 from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.privacy import write_for_owner
 
 END_COMES = 0.3
 """Seconds after a commit in which the crawler usually says that it was the last."""
@@ -29,6 +30,7 @@ END_COMES = 0.3
 def main(config: str) -> None:
     """Serve until standard input ends."""
     collect_seldom()
+    write_for_owner()
     # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
