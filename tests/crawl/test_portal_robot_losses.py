@@ -88,3 +88,78 @@ def test_a_page_without_content_type_is_what_its_bytes_say(
     robot.crawl()
     hits = sorted((str(hit["title"]), hit["attributes"]["Content_Type"]) for hit in robot.found("needle"))
     assert hits == [("Next", ["text/html"]), ("Untyped", ["text/html"])]
+
+
+HEAD = '<meta name="author" content="Jordan Lee"><meta name="x-team" content="Docs"><meta name="language" content="nl">'
+
+
+@pytest.mark.xfail(strict=True, reason="fields outside a fixed list are dropped")
+def test_fields_that_filters_make_are_exported_and_found_by_name(
+    site: Site, url: str, robot: RobotFiles
+) -> None:
+    site.page("/", title="Manual", text="start", head=HEAD)
+    describe(
+        robot,
+        "Data     fn=generate-md5",
+        "Generate fn=extract-html-meta truncate=255 type=text/html",
+        "Generate fn=extract-html-text truncate=255 type=text/html",
+        'Generate fn=rename-attribute src="author->author-name"',
+        'Generate fn=extract-source src="URL->my-url,md5"',
+        "Generate fn=generate-by-prefix dst=Area value=Web src=protocol match=http",
+        "Generate fn=copy-attribute src=partial-text dst=abstract truncate=3",
+    )
+    robot.crawl()
+    fields = {
+        "author-name": "Jordan Lee",
+        "my-url": f"{url}/",
+        "area": "Web",
+        "abstract": "sta",
+        "x-team": "Docs",
+    }
+    for name, value in fields.items():
+        (hit,) = robot.found("--where", f"{name}={value.upper()}")
+        assert isinstance(hit["attributes"], dict)
+        assert hit["attributes"][name] == [value]
+        assert robot.found("--where", f"{name}=another") == []
+        assert robot.found("--where", f"{name}!={value}") == []
+    assert len(robot.found("--where", "language=nl", "--where", "Area=web", "--where", "x-team=docs")) == 1
+    assert robot.found("--where", "x-team=web") == []
+    (row,) = robot.command("robot", "export-rds", "--format", "json").lines
+    assert {name: row["fields"].get(name) for name in fields} == {
+        name: [text] for name, text in fields.items()
+    }
+    assert "rd_fields" not in row["fields"] and "rd-fields" not in row["fields"]
+    soif = robot.command("robot", "export-rds").out
+    assert "author-name{10}:\tJordan Lee\n" in soif
+    refused = robot.command("search", "--where", "area>a")
+    assert (refused.code, "only = and !=" in refused.err) == (2, True)
+
+
+@pytest.mark.xfail(strict=True, reason="fields outside a fixed list are dropped")
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+def test_fields_of_imported_descriptions_are_kept_and_found(
+    workspace: Workspace, engine: str, url: str
+) -> None:
+    (workspace.directory / "filter.conf").write_text(FILTERS.format(lines="Generate fn=extract-html-meta"))
+    filters = {"file": "filter.conf", "enumeration": "e", "generation": "g"}
+    source = {"type": "web", "start_urls": [f"{url}/"], "filters": filters}
+    workspace.write({"index": {"engine": engine}, "sources": {"site": source}})
+    long = "word " * 40_000
+    soif = workspace.directory / "rds.soif"
+    fields = {
+        "Title": "Other",
+        "Author-Name": "Kim",
+        "Colour": "deep blue",
+        "Notes": long.strip(),
+        "a=b": "c=d",
+    }
+    lines = "".join(f"{name}{{{len(value)}}}:\t{value}\n" for name, value in fields.items())
+    soif.write_text(f"@DOCUMENT {{ http://h.example/\n{lines}}}\n")
+    assert workspace.command("robot", "import-rds", str(soif), "--as", "others").code == 0
+    for condition in ("author-name=kim", "Colour=Deep Blue"):
+        assert workspace.search("--where", condition) == ["/"]
+    (row,) = workspace.command("robot", "export-rds", "--format", "json").lines
+    assert row["fields"]["title"] == ["Other"]
+    assert row["fields"]["notes"] == [long.strip()]
+    assert row["fields"]["colour"] == ["deep blue"]
+    assert workspace.command("index", "check").code == 0
