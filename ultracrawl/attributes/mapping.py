@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ultracrawl.attributes.fields import OTHER_FIELDS, field_value
 from ultracrawl.attributes.making import MadeValue, with_made
 from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.attributes.values import convert, typed
@@ -57,6 +58,7 @@ class AttributeMap:
     `mapping` leads from document attributes (case does not matter) to names in `schema`; it wins over
     `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a
     search attribute that the schema lacks. `made` gives documents attributes beside those that they have.
+    `OTHER_FIELDS`, if the schema has it and `keeps_all` is set, holds those that no search attribute is for.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class AttributeMap:
         description_fallback: bool = False,
         default_language: str = "",
         made: Sequence[MadeValue] = (),
+        keeps_all: bool = False,
     ) -> None:
         own = {name.lower(): target for name, target in mapping.items()}
         self._targets = {name: schema[target] for name, target in {**DEFAULT_MAPPING, **own}.items()}
@@ -73,6 +76,8 @@ class AttributeMap:
         self._description_fallback = description_fallback
         self._default_language = default_language
         self._made = tuple(made)
+        self._keeps_all = keeps_all and OTHER_FIELDS.name in schema
+        self._by_name = {name.casefold(): attribute for name, attribute in schema.items()}
 
     def map(self, document: Document) -> MappedAttributes:
         """Return the search attributes of a document: the page's own first, then mapped ones."""
@@ -82,9 +87,20 @@ class AttributeMap:
         attributes = with_made(document, self._made) if self._made else document.attributes
         for name, attribute in self._targets.items():
             mapped.add(name, attribute, attributes.get(name) or _own(name, document))
+        if self._keeps_all:
+            self._keep(attributes, mapped)
         if self._description_fallback and not mapped.values.get("Description"):
             mapped.add("text", self._schema["Description"], [first_words(document.text)])
         return mapped
+
+    def _keep(self, attributes: Mapping[str, Sequence[str]], mapped: MappedAttributes) -> None:
+        """Keep the attributes that are not mapped: under the name that they have, if the schema knows it."""
+        for name, values in attributes.items():
+            if name in self._targets or name == "title":
+                continue
+            known = self._by_name.get(name.casefold())
+            texts = values if known else [field_value(name, value) for value in values if value.strip()]
+            mapped.add(name, known or OTHER_FIELDS, texts)
 
     def typed(self, given: Mapping[str, object]) -> MappedAttributes:
         """Return search attributes that a program has set, in lists or alone, each value as one of its type."""

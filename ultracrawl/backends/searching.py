@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from ultracrawl.attributes import AttributeType
+from ultracrawl.attributes.fields import OTHER_FIELDS, with_fields
 from ultracrawl.attributes.value_lists import ValueList, value_text
 from ultracrawl.backends.open import open_index, value_lists
 from ultracrawl.dialects import read_definitions
@@ -63,7 +65,14 @@ class Searcher:
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
             boosts=tuple(self._project.index.boosts.items()),
         )  # fmt: skip
-        return self._index.search(query)
+        result = self._index.search(query)
+        hits = tuple(
+            replace(hit, attributes=with_fields(hit.attributes))
+            if OTHER_FIELDS.name in hit.attributes
+            else hit
+            for hit in result.hits
+        )
+        return replace(result, hits=hits)
 
     def count(
         self,

@@ -6,8 +6,10 @@ import math
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from ultracrawl.attributes.fields import OTHER_FIELDS, field_value
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import UserError
 from ultracrawl.index.filters import Filter, Operator
@@ -16,6 +18,8 @@ from ultracrawl.index.values import as_utc
 
 _MISSPELT = {"lastmodifeddate": "lastmodifieddate"}
 """Names as manuals of Ultra Search print them (17, D6)."""
+
+_OF_FIELDS = frozenset({Operator.EQUAL, Operator.NOT_EQUAL, Operator.ANY_OF, Operator.ALL_OF})
 
 _MICROSECOND = timedelta(microseconds=1)
 _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
@@ -28,6 +32,22 @@ def find_attribute(name: str, known: Mapping[str, SearchAttribute]) -> SearchAtt
         names = ", ".join(sorted(attribute.name for attribute in known.values())) or "none"
         raise UserError(f"unknown search attribute {_shown(name)}; known are: {names}")
     return attribute
+
+
+def named_condition(wanted: Filter, known: Mapping[str, SearchAttribute]) -> Node:
+    """Return the node of a filter on an attribute, or on a field of descriptions if no attribute has the name.
+
+    Raises `UserError` for an unknown attribute, or a value that does not fit its type.
+    """
+    name = wanted.attribute.casefold()
+    if name in known or name in _MISSPELT or OTHER_FIELDS.name.casefold() not in known:
+        return condition(wanted, find_attribute(wanted.attribute, known))
+    if wanted.operator not in _OF_FIELDS:
+        raise UserError(
+            f"{wanted.attribute} is a field of descriptions, for which there are only = and != with whole values"
+        )
+    values = tuple(field_value(name, value) for value in wanted.values)
+    return condition(replace(wanted, attribute=OTHER_FIELDS.name, values=values), OTHER_FIELDS)
 
 
 def condition(wanted: Filter, attribute: SearchAttribute) -> Node:

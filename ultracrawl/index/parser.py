@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import UserError
 from ultracrawl.index.analysis import cut, fold, is_pair
-from ultracrawl.index.conditions import condition, equal, find_attribute
+from ultracrawl.index.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.engine import SearchQuery
-from ultracrawl.index.filters import comparison
+from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query import (
     NOTHING,
     FromSource,
@@ -54,10 +54,10 @@ def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -
         nodes.append(any_of([FromSource(source) for source in sources]))
     wanted: dict[str, list[Node]] = {}
     for name, value in query.where:
-        attribute = find_attribute(name, known)
-        wanted.setdefault(attribute.name, []).append(equal(attribute, value))
+        given = Filter(name, Operator.EQUAL, (value,))
+        wanted.setdefault(name.casefold(), []).append(named_condition(given, known))
     nodes += [any_of(choices) for choices in wanted.values()]
-    nodes += [condition(given, find_attribute(given.attribute, known)) for given in query.filters]
+    nodes += [named_condition(given, known) for given in query.filters]
     return all_of(nodes)
 
 

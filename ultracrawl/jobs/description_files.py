@@ -9,6 +9,7 @@ from datetime import datetime
 from email.utils import format_datetime
 from typing import BinaryIO
 
+from ultracrawl.attributes.fields import OTHER_FIELDS, fields_of
 from ultracrawl.dialects.portal_robot.reader import FIELDS
 from ultracrawl.filters.soif import SoifData, SoifError, read_soif, write_soif
 from ultracrawl.index import IndexDocument
@@ -36,7 +37,10 @@ class Description:
         fields: dict[str, list[str]] = {}
         for name, values in document.attributes.items():
             field = _FIELD_OF.get(name, name.lower().replace("_", "-"))
-            fields[field] = [_text_of(value) for value in values]
+            if name != OTHER_FIELDS.name:
+                fields[field] = [_text_of(value) for value in values]
+        for field, value in fields_of(document.attributes):
+            fields.setdefault(field, []).append(value)
         if document.title:
             fields[TITLE] = [document.title]
         if document.text and not document.secret_text:
@@ -44,9 +48,11 @@ class Description:
         return cls(document.url, fields)
 
     def document(self, source: str) -> Document:
-        """Return it as a document of a source; its fields are attributes."""
-        texts = self.fields.get(TEXT) or self.fields.get(PARTIAL_TEXT) or ()
-        fields = {name: list(values) for name, values in self.fields.items()}
+        """Return it as a document of a source; its fields are attributes, whose names have no case."""
+        fields: dict[str, list[str]] = {}
+        for name, values in self.fields.items():
+            fields.setdefault(name.lower(), []).extend(values)
+        texts = fields.get(TEXT) or fields.get(PARTIAL_TEXT) or ()
         return Document(
             url=self.url,
             access_url=self.url,

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.attributes.fields import OTHER_FIELDS
 from ultracrawl.model import Finding
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.mistakes import mistake
@@ -140,14 +141,16 @@ class Project(DefinitionHead):
 
     @property
     def schema_attributes(self) -> dict[str, SearchAttribute]:
-        """All search attributes by name, the eight defaults first, those that `relations` fill last."""
+        """All search attributes by name, the eight defaults first, those that `relations` and `filters` fill last."""
         own = (SearchAttribute(name, kind) for name, kind in self.attributes.items())
         told = {
             RELATION_ATTRIBUTES[one]
             for source in self.known_sources.values()
             for one in source.relations.names
         }
-        return attribute_schema((*own, *map(SearchAttribute, sorted(told))))
+        filtered = any(source.filters.file for source in self.known_sources.values())
+        fields = (OTHER_FIELDS,) if filtered else ()
+        return attribute_schema((*own, *map(SearchAttribute, sorted(told)), *fields))
 
 
 def make_project(

@@ -150,6 +150,7 @@ def _attribute_map(source: DataSource, schema: Mapping[str, SearchAttribute]) ->
         source.description_fallback,
         source.default_language,
         extraction.made_values(source.extract),
+        keeps_all=source.filters.file is not None,
     )
 
 
