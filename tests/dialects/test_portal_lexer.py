@@ -131,3 +131,25 @@ def test_no_text_makes_the_lexer_raise(text: str) -> None:
     result = read(text)
     lines = text.count("\n") + 1
     assert all(1 <= finding.line <= lines for finding in result.findings)
+
+
+@pytest.mark.xfail(strict=True, reason="the mark goes into the value")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Process csid=x>\n depth=3\n server-delay=1\n</Process>",
+        "<Process csid=x\n depth=3>\n server-delay=1\n</Process>",
+        '<Process csid="x" \\\n depth=3 >\n server-delay=1\n</Process>',
+    ],
+    ids=["first line", "second line", "behind a blank"],
+)
+def test_a_header_ends_in_any_line_and_properties_stand_behind_it(text: str) -> None:
+    read = read_text(text, "robot.conf", ["Start"])
+    (block,) = read.blocks
+    pairs = [*block.parameters, *(pair for one in block.directives for pair in one.parameters)]
+    assert [(pair.name, pair.value) for pair in pairs] == [
+        ("csid", "x"),
+        ("depth", "3"),
+        ("server-delay", "1"),
+    ]
+    assert read.findings == []
