@@ -133,7 +133,6 @@ def test_no_text_makes_the_lexer_raise(text: str) -> None:
     assert all(1 <= finding.line <= lines for finding in result.findings)
 
 
-@pytest.mark.xfail(strict=True, reason="the mark goes into the value")
 @pytest.mark.parametrize(
     "text",
     [

@@ -195,9 +195,11 @@ def _begin(block: Block, result: ConfigText) -> Block:
 
 
 def _header_pairs(line: _Line, result: ConfigText) -> tuple[Parameter, ...]:
-    body = line[-1].text.rstrip()
-    if body.endswith(">"):
-        line[-1] = line[-1]._replace(text=body[:-1])
+    for at, piece in enumerate(line):  # properties may stand behind the end of the header
+        body = piece.text.rstrip()
+        if body.endswith(">"):
+            line[at] = piece._replace(text=body[:-1])
+            break
     return tuple(_pairs(line, result, in_header=True))
 
 
