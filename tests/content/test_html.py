@@ -169,6 +169,22 @@ def test_html_base(head: str, base: str) -> None:
     assert parse(head).base == base
 
 
+@pytest.mark.xfail(strict=True, reason="a base is joined without the rules of the URL standard")
+@pytest.mark.parametrize(
+    ("head", "base"),
+    [
+        pytest.param("<base href='http://a:b/'>", "", id="no-port"),
+        pytest.param("<base href='http://a b/'>", "", id="no-host"),
+        pytest.param("<base href='http:///host/x/'>", "http://host/x/", id="slashes-collapse"),
+        pytest.param("<base href='https:///host/x/'>", "https://host/x/", id="slashes-collapse-https"),
+        pytest.param(r"<base href='\\host\x\'>", "https://host/x/", id="backslashes"),
+        pytest.param("<base href='http://[/'><base href=/two/>", "", id="the-first-counts-usable-or-not"),
+    ],
+)
+def test_html_base_by_the_url_standard(head: str, base: str) -> None:
+    assert parse(head).base == base
+
+
 def test_html_head_facts() -> None:
     page = parse(
         "<html lang=' de-AT '><head><link rel=canonical href=' /c '><link rel=canonical href=/d>"

@@ -149,6 +149,24 @@ def test_boundary(
     assert hosts.fetched() == expected | {"a/"}
 
 
+@pytest.mark.xfail(strict=True, reason="relative links are joined to a base that is no URL")
+def test_a_base_that_is_no_url_drops_no_link(site: Site, url: str, workspace: Workspace) -> None:
+    """Links and META refresh are joined to the URL of the page then."""
+    bad = '<base href="http://a:b/">'
+    site.page("/", title="Home", text="start", head=bad, links=["linked", "moved"])
+    site.page("/linked", title="Linked", text="first words")
+    site.page(
+        "/moved",
+        title="Moved",
+        text="other words",
+        head=bad + '<meta http-equiv=refresh content="0;url=target">',
+    )
+    site.page("/target", title="Target", text="words of the target")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    assert {"/linked", "/target"} <= set(site.paths())
+
+
 def _with_port(rules: Any, port: int) -> Any:
     if isinstance(rules, dict):
         return {key: _with_port(value, port) for key, value in rules.items()}
