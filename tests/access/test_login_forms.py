@@ -33,6 +33,13 @@ URL = "https://login.example.com/session/start?x=1"
             id="base",
         ),
         pytest.param(
+            '<base href="http://a:b/"><form action=x method=POST><input type=password name=p></form>',
+            "https://login.example.com/session/x",
+            "POST",
+            (),
+            id="a-base-that-is-no-url",
+        ),
+        pytest.param(
             "<form method=post><input type=password name=p><input type=checkbox name=keep value=1 checked>"
             "<input type=checkbox name=no value=1><select name=lang><option value=de>D<option value=en selected>E"
             "</select><textarea name=t>x</textarea><input type=submit name=go value=Go>"

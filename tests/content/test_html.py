@@ -169,7 +169,6 @@ def test_html_base(head: str, base: str) -> None:
     assert parse(head).base == base
 
 
-@pytest.mark.xfail(strict=True, reason="a base is joined without the rules of the URL standard")
 @pytest.mark.parametrize(
     ("head", "base"),
     [

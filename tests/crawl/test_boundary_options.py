@@ -149,7 +149,6 @@ def test_boundary(
     assert hosts.fetched() == expected | {"a/"}
 
 
-@pytest.mark.xfail(strict=True, reason="relative links are joined to a base that is no URL")
 def test_a_base_that_is_no_url_drops_no_link(site: Site, url: str, workspace: Workspace) -> None:
     """Links and META refresh are joined to the URL of the page then."""
     bad = '<base href="http://a:b/">'

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from lxml import etree, html
 
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.urls import UrlPolicy, declared_base
 from ultracrawl.urls.parts import split
 
 _CANONICAL = UrlPolicy(max_length=65_536)
@@ -75,13 +75,12 @@ def login_form(body: bytes, url: str, charset: str | None = None) -> Form | None
         return None
     for form in document.forms:
         if any((one.get("type") or "").lower() == "password" for one in form.iter("input")):
-            base = next((one.get("href") or "" for one in document.iter("base")), "")
-            action = (
-                _joined(_joined(url, base), form.get("action") or "") if base else form.get("action") or ""
-            )
+            base = next((one.get("href") or "" for one in document.iter("base") if one.get("href")), "")
+            start = declared_base(url, base) or url
+            action = _CANONICAL.canonical((form.get("action") or "").strip() or url, start) or ""
             method = "GET" if (form.get("method") or "GET").strip().upper() == "GET" else "POST"
             fields = tuple((name, value or "") for name, value in form.form_values())
-            return Form(_CANONICAL.canonical(_joined(url, action)) or "", method, fields)
+            return Form(action, method, fields)
     return None
 
 

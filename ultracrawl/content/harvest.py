@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
 
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
+from ultracrawl.urls import declared_base
 
 
 @dataclass(slots=True)
@@ -32,6 +32,7 @@ class Harvest:
     too_many_links: bool = False
     meta_budget: int = field(init=False)
     """Characters of META values that may still be read."""
+    _has_base: bool = False
     _seen: set[tuple[LinkKind, bool, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -56,15 +57,10 @@ class Harvest:
             self.links.append(Link(href, kind, text, nofollow))
 
     def set_base(self, href: str) -> None:
-        """Take the first usable `<base href>`, joined to the page's URL."""
-        if self.base:
-            return
-        try:
-            base = urljoin(self.url, href.strip())
-            if urlsplit(base).scheme not in ("data", "javascript"):
-                self.base = base
-        except ValueError:  # a base that is no URL is no base
-            return
+        """Take the first `<base href>`, joined to the page's URL; one that is no URL leaves the page's own."""
+        if not self._has_base:
+            self._has_base = True
+            self.base = declared_base(self.url, href)
 
     def page_text(self) -> str:
         """Return the visible text so far, white space folded."""

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urljoin
 
+from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
 from ultracrawl.content.harvest import Harvest
 from ultracrawl.content.srcset import parse_srcset
 from ultracrawl.content.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
+from ultracrawl.urls import declared_base
 
 Reader = Callable[[Harvest, LexborNode], None]
 
@@ -192,9 +193,9 @@ def _add_with_codebase(found: Harvest, node: LexborNode, name: str, kind: LinkKi
     attributes = node.attributes
     href = attributes.get(name)
     codebase = attributes.get("codebase")
-    if href and codebase:
+    if href and codebase and (base := declared_base(found.base or found.url, codebase)):
         with suppress(ValueError):  # left as written, the URL rules will reject it with a reason
-            href = urljoin(urljoin(found.base or found.url, codebase), href)
+            href = join_url(base, href)
     found.add(href, kind)
 
 
