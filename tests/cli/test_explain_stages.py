@@ -30,11 +30,11 @@ def stages(workspace: Workspace, *words: str) -> dict[str, dict[str, Any]]:
 
 def test_robots_txt_and_the_answer_as_they_were_last(site: Site, url: str, workspace: Workspace) -> None:
     found = stages(workspace, f"{url}/")
-    assert (found["robots"]["accept"], "1 rules" in found["robots"]["reason"]) == (True, True)
+    assert (found["robots"]["accept"], "it was read 20" in found["robots"]["reason"]) == (True, True)
     assert (found["answer"]["rule"], found["address"]["accept"]) == ("NEW", True)
     forbidden = stages(workspace, f"{url}/private")
     assert (forbidden["robots"]["accept"], "answer" in forbidden) == (False, False)
-    assert "Disallow: /private" in forbidden["robots"]["reason"]
+    assert forbidden["robots"]["rule"] == "Disallow: /private"
     noindex = stages(workspace, f"{url}/noindex")["answer"]
     assert (noindex["rule"], "noindex" in noindex["reason"]) == ("NOT_INDEXED", True)
     assert "yes, not indexed" in workspace.command("explain", f"{url}/noindex").out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.project import Workspace
+from support.project import DAY, Workspace
 from support.site import Site
 
 from ultracrawl.state.database import lock_file
@@ -125,6 +125,7 @@ def test_pages_that_moved_one_by_one_are_no_loss(pages: Site, workspace: Workspa
 
 def test_a_robots_txt_that_forbids_everything_deletes_nothing(pages: Site, workspace: Workspace) -> None:
     pages.file("/robots.txt", b"User-agent: *\nDisallow: /\n", "text/plain")
+    workspace.age(DAY)
     run = workspace.crawl(code=None).run
     assert "31 ROBOTS" in run["problems"][0]
     assert len(workspace.search("needle")) == 31

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.later import later
 from support.pace import gaps, kept
-from support.project import Workspace
+from support.project import DAY, Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
@@ -305,8 +305,10 @@ def test_a_signal_that_comes_and_goes_while_the_page_stays(
     workspace.define(f"{url}/")
     workspace.crawl()
     site.robots("User-agent: *\nContent-Signal: search=no\n")
+    workspace.age(DAY)
     workspace.crawl()
     assert workspace.search("words") == []
+    workspace.age(DAY)
     site.robots("User-agent: *\nContent-Signal: search=yes\n")
     workspace.crawl()
     assert workspace.search("words") == ["/"]

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from ultracrawl.sources import require
 
 ROOT = Path(__file__).resolve().parents[2]
 
+DAY = 86_400.0
+"""Seconds after which robots.txt is asked for again unless a source says otherwise."""
 LOOPBACK = {"networks": ["127.0.0.0/8"]}
 """The boundary section that lets a source reach the sites of the tests."""
 
@@ -58,10 +61,14 @@ class Workspace:
         self.directory = directory
 
     def define(self, url: str = "", **options: Any) -> None:
-        """Write a definition with one source `site`; unset politeness means no delay, and loopback is allowed."""
+        """Write a definition with one source `site`; loopback is allowed.
+
+        What is not said means no delay, and that every run asks for sitemaps, so that a second run sees a change.
+        """
         source = {"type": "web", "start_urls": [url], "politeness": {"delay": 0, "concurrency": 8}, **options}
         source["boundary"] = {**LOOPBACK, **options.get("boundary", {})}
         source["limits"] = {"retries": 1, "retry_delay": 0.05, **options.get("limits", {})}
+        source["sitemaps"] = {"ttl": 0, **options.get("sitemaps", {})}
         self.write({"sources": {"site": source}})
 
     def write(self, definition: dict[str, Any]) -> None:
@@ -102,6 +109,15 @@ class Workspace:
         ended = self.command("crawl", "--json", *words, timeout=timeout, **env)
         assert code is None or ended.code == code, ended.err
         return ended
+
+    def age(self, seconds: float) -> None:
+        """Make what is known of robots.txt and sitemaps older, as if time had gone by between two runs."""
+        (file,) = (self.directory / "var" / "state").glob("*.sqlite")
+        with contextlib.closing(sqlite3.connect(file)) as db, db:
+            change = "UPDATE robots SET asked=asked-:by, failed=failed-:by, guessed=guessed-:by"
+            db.execute(change, {"by": seconds})
+            of_sitemaps = "WHERE key IN (SELECT key FROM sitemap)"
+            db.execute(f"UPDATE url SET last_fetched=last_fetched-:by {of_sitemaps}", {"by": seconds})
 
     def urls(self) -> dict[str, dict[str, Any]]:
         """Return the document table by path (with query) of the access URL."""

@@ -15,9 +15,10 @@ from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.outlook.later_stages import later_stages
 from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
+from ultracrawl.robots import origin_of
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.state import StoredSite
-from ultracrawl.urls import site_of, url_key
+from ultracrawl.state import StoredRobots
+from ultracrawl.urls import url_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
         depth = record.depth if record else 0
         seed = found.access_url in rules.seeds
         decisions = rules.boundary.decisions(found.access_url, depth, seed=seed)
-        later = later_stages(source, rules, found.access_url, record, known.site, dns=dns)
+        later = later_stages(source, rules, found.access_url, record, known.robots, dns=dns)
         stages = (*found.decisions, *decisions, *later)
         return Explanation(
             url, found.access_url, source.name, stages, record, found.display_url, known.duplicates
@@ -125,10 +126,10 @@ def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Fo
 
 
 class _Known(NamedTuple):
-    """What the state knows of a URL, of its site, and of other URLs with the same content."""
+    """What the state knows of a URL, of its robots.txt, and of other URLs with the same content."""
 
     record: UrlRecord | None = None
-    site: StoredSite | None = None
+    robots: StoredRobots | None = None
     duplicates: tuple[UrlRecord, ...] = ()
 
 
@@ -140,7 +141,7 @@ def _known(project: Project, source: DataSource, url: str) -> _Known:
         record = state.get(url_key(url))
         twins = state.same_content(record.fingerprint) if record else []
         others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
-        return _Known(record, state.sites.get(site_of(url)), tuple(others))
+        return _Known(record, state.robots.get(origin_of(url)), tuple(others))
     finally:
         state.close()
 

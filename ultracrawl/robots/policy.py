@@ -11,6 +11,9 @@ from ultracrawl.robots.rules import RobotsRules
 MAX_REDIRECTS = 5
 """Redirects to follow for robots.txt before it counts as missing (RFC 9309 section 2.3.1.2)."""
 
+ASKED_AGAIN_AFTER = 60.0
+"""Seconds after which a robots.txt that could not be had is asked for again, unless `ttl` is shorter."""
+
 LONGEST_DELAY = 86_400.0
 """Seconds; a site that asks for more between two requests gets this."""
 
@@ -61,6 +64,13 @@ class RobotsPolicy:
     def expired(self, fetched: float, now: float) -> bool:
         """Return whether rules fetched at `fetched` are too old at `now` (seconds of one clock)."""
         return now - fetched >= self.ttl
+
+    def is_young(self, rules: RobotsRules, age: float) -> bool:
+        """Return whether stored rules, or the failure to get any, still hold; `age` is in seconds.
+
+        An age below 0 is that of a clock that was wrong.
+        """
+        return 0 <= age < (min(self.ttl, ASKED_AGAIN_AFTER) if rules.unavailable else self.ttl)
 
     def delay(self, rules: RobotsRules, own: float) -> float:
         """Return the seconds between two requests: the site's crawl delay if obeyed and given, else `own`."""

@@ -13,6 +13,7 @@ from ultracrawl.frontier.clock import Clock
 from ultracrawl.model import UrlOutcome
 from ultracrawl.sources import compile_rota
 from ultracrawl.state import QueueEntry, StoredSite
+from ultracrawl.urls import site_of
 
 if TYPE_CHECKING:
     from ultracrawl.robots import RobotsRules
@@ -150,8 +151,14 @@ class Pacing:
         self._put(site, at_once=True)
         return True
 
+    def robots_recalled(self, url: str, rules: RobotsRules) -> None:
+        """Take the rules for a URL as they were stored."""
+        self.robots_known(self.mirrors.queue_of(site_of(url)), rules)
+
     def robots_known(self, site: str, rules: RobotsRules) -> None:
-        """Let a site go on at the pace that its robots.txt asks for."""
+        """Let a site go on at the pace that its robots.txt asks for; a copy goes on for one that cannot be read."""
+        if rules.unavailable and self.switch(site, rules.unavailable):
+            return
         policy = self._session.rules.robots
         asked = policy.delay(rules, -1.0)
         if policy.obey_delay and asked >= 0:

@@ -93,6 +93,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.robots.claim = self._pacing.claim
         session.robots.hold = self._pacing.hold
         session.robots.asked_at = self._pacing.mirrors.url
+        session.robots.recalled = self._pacing.robots_recalled
         if watch := session.logs.events.watch(self._frontier.given_up):
             self._frontier.watch(watch)
         self._pacing.begin()
@@ -205,9 +206,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Let a site go on by the rules that came, and at the pace that they ask for."""
         if self._alarm.closed or task.cancelled():
             return
-        rules = task.result()
-        if not (rules.unavailable and self._pacing.switch(entry.site, rules.unavailable)):
-            self._pacing.robots_known(entry.site, rules)
+        self._pacing.robots_known(entry.site, task.result())
         self._frontier.resume(entry.site)
         self._alarm.set(0.0)
 

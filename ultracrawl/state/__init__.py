@@ -5,7 +5,8 @@ URL), `RunMark` (a run), `StateCounts` (sizes), `QueueOutlook` with `OutlookUrl`
 it), `QueueStart` (how the queue of a new run is made). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is
 one), `PendingStore` (documents that wait for an approval), `DetourStore` (hops of focused crawling), `FailureStore`
 (errors by URL and rule), `RevisitStore` (visits over time; `Advice` goes in, `KnownUrl` and `UnseenUrl` are its
-answers), `SiteStore` (what is remembered of sites; `StoredSite` is one), `AllowanceStore` (shares of new URLs
+answers), `SiteStore` (what is remembered of sites; `StoredSite` is one), `RobotsStore` (robots.txt as it came;
+`StoredRobots` is one), `AllowanceStore` (shares of new URLs
 in a minor cycle). The module `control` has the files by which a running crawl is seen and steered.
 """
 
@@ -16,6 +17,7 @@ from ultracrawl.state.failure_table import FailureStore
 from ultracrawl.state.outlook import OutlookUrl, QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import Advice, KnownUrl, RevisitStore, UnseenUrl
+from ultracrawl.state.robots_table import RobotsStore, StoredRobots
 from ultracrawl.state.site_table import SiteStore, StoredSite
 from ultracrawl.state.sitemap_table import SitemapStore, StoredSitemap
 from ultracrawl.state.sqlite import SqliteState
@@ -33,12 +35,14 @@ __all__ = [
     "QueueOutlook",
     "QueueStart",
     "RevisitStore",
+    "RobotsStore",
     "RunMark",
     "SiteStore",
     "SitemapStore",
     "SqliteState",
     "StateCounts",
     "StateStore",
+    "StoredRobots",
     "StoredSite",
     "StoredSitemap",
     "UnseenUrl",

@@ -272,6 +272,19 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE run ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
     """,
+    # 20: robots.txt as it came
+    """
+    CREATE TABLE robots (
+        origin TEXT PRIMARY KEY,
+        asked REAL NOT NULL,
+        status INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        error TEXT NOT NULL,
+        timed_out INTEGER NOT NULL,
+        failed REAL NOT NULL,
+        guessed REAL NOT NULL
+    );
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

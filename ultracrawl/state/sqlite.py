@@ -90,6 +90,7 @@ class SqliteState(StateTables):
             self._forget_orphans()
             self.sitemaps.begin_run(run.number - 1)
             self.sites.begin_run(started)
+            self.robots.begin_run(started)
             self.near.begin_run()
             self.allowances.begin_run()
             fill_queue(self._db, place, start)

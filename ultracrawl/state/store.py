@@ -19,6 +19,7 @@ from ultracrawl.state.near_table import NearStore
 from ultracrawl.state.outlook import QueueOutlook
 from ultracrawl.state.pending_table import PendingStore
 from ultracrawl.state.revisit_table import RevisitStore
+from ultracrawl.state.robots_table import RobotsStore
 from ultracrawl.state.site_table import SiteStore
 from ultracrawl.state.sitemap_table import SitemapStore
 
@@ -108,6 +109,10 @@ class StateStore(Protocol):
     @property
     def sites(self) -> SiteStore:
         """What is remembered of each site."""
+
+    @property
+    def robots(self) -> RobotsStore:
+        """The robots.txt of each origin as it came."""
 
     @property
     def allowances(self) -> AllowanceStore:

@@ -16,6 +16,7 @@ from ultracrawl.state.near_table import NearTable
 from ultracrawl.state.outlook import SqliteOutlook
 from ultracrawl.state.pending_table import PendingTable
 from ultracrawl.state.revisit_table import RevisitTable
+from ultracrawl.state.robots_table import RobotsTable
 from ultracrawl.state.site_table import SiteTable
 from ultracrawl.state.sitemap_table import SitemapTable
 
@@ -31,6 +32,7 @@ class StateTables:
         self.failures = FailureTable(db, read)
         self.revisits = RevisitTable(db, read)
         self.sites = SiteTable(db, read, flush)
+        self.robots = RobotsTable(db, read)
         self.expiry = ExpiryTable(db, read)
         self.allowances = AllowanceTable(db, read)
         self.feeds = FeedTable(db, read)
@@ -54,6 +56,7 @@ class StateTables:
             *self._of_urls,
             self.revisits,
             self.sites,
+            self.robots,
             self.expiry,
             self.near,
             self.allowances,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from ipaddress import ip_address
 
 from ultracrawl.boundary import AddressPolicy
@@ -11,8 +12,9 @@ from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.extensions.outlook.filter_stages import filter_stages
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
+from ultracrawl.model.moment import as_text
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.state import StoredSite
+from ultracrawl.state import StoredRobots
 from ultracrawl.urls import host_of
 
 _INDEXED = frozenset(
@@ -25,7 +27,7 @@ def later_stages(
     rules: CompiledSource,
     url: str,
     record: UrlRecord | None,
-    site: StoredSite | None,
+    robots: StoredRobots | None,
     *,
     dns: bool = False,
 ) -> Iterator[Decision]:
@@ -38,7 +40,7 @@ def later_stages(
     yield from filter_stages(source, url, record.depth if record is not None else 0, address)
     yield from _addresses(source, rules, host, dns=dns)
     yield from access_stages(source, rules, url)
-    yield _robots(source, record, site)
+    yield _robots(rules, url, record, robots)
     if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
         yield _answer(record)
 
@@ -65,14 +67,20 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _robots(source: DataSource, record: UrlRecord | None, site: StoredSite | None) -> Decision:
-    if not source.robots.obey:
+def _robots(
+    rules: CompiledSource, url: str, record: UrlRecord | None, stored: StoredRobots | None
+) -> Decision:
+    policy = rules.robots
+    if not policy.obey:
         return Decision(True, "robots", "robots.obey", "robots.txt is not obeyed")
+    if stored is not None:
+        found = policy.judge_response(
+            stored.status or None, stored.body, error=stored.error, timed_out=stored.timed_out
+        ).allowed(url)
+        return replace(found, reason=f"{found.reason}; it was read {as_text(stored.asked)}")
     if record is not None and record.outcome is UrlOutcome.ROBOTS:
         return Decision(False, "robots", "robots.txt", f"at the last visit: {record.reason}")
-    if site is None or not site.robots:
-        return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")
-    return Decision(True, "robots", "robots.txt", f"did not forbid it when it was read last ({site.robots})")
+    return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")
 
 
 def _answer(record: UrlRecord) -> Decision:

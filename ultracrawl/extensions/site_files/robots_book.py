@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -16,7 +16,9 @@ from ultracrawl.extensions.headers import header_of
 from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.robots import RobotsRules, origin_of
-from ultracrawl.robots.policy import MAX_REDIRECTS
+from ultracrawl.robots.lines import PARSED_BYTES
+from ultracrawl.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS
+from ultracrawl.state import StoredRobots
 from ultracrawl.urls import UrlPolicy, site_of
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class RobotsBook:
     Requests for robots.txt keep the delay of the site that they go to: `claim` takes the next turn of a site
     and returns its time. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
     that is busy and says until when (`Retry-After`) is left alone so long, by `hold`, and then asked again.
+    Answers lie in the state store, so that neither another run nor another process asks before their time; what
+    follows from them is concluded anew, by the definition of the day.
     """
 
     def __init__(self, session: CrawlSession) -> None:
@@ -57,6 +61,9 @@ class RobotsBook:
         """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
         self.claim: Callable[[str, float], float] = lambda _, now: now
         self.hold: Callable[[str, float], None] = lambda _site, _seconds: None
+        self.recalled: Callable[[str, RobotsRules], None] = lambda _url, _rules: None
+        """Is told of rules that came from the store, with a URL that they are for."""
+        self._looked_up: set[str] = set()
 
     @property
     def fetching(self) -> int:
@@ -68,7 +75,7 @@ class RobotsBook:
         policy = self._session.rules.robots
         if not policy.needed:
             return True
-        copy = self._copies.get(origin_of(self.asked_at(url)))
+        copy = self._copy(url)
         if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
             return False
         copy.used = True
@@ -76,8 +83,43 @@ class RobotsBook:
 
     def known(self, url: str) -> RobotsRules | None:
         """Return the rules for a URL if they were fetched, however long ago."""
-        copy = self._copies.get(origin_of(self.asked_at(url)))
+        copy = self._copy(url)
         return copy.rules if copy else None
+
+    def _copy(self, url: str) -> _Copy | None:
+        origin = origin_of(self.asked_at(url))
+        copy = self._copies.get(origin)
+        if copy is not None or origin in self._looked_up:
+            return copy
+        self._looked_up.add(origin)
+        if not self._recall(origin):
+            return None
+        self.recalled(url, self._copies[origin].rules)
+        return self._copy(url)  # by these rules another host may stand in for the site
+
+    def _recall(self, origin: str) -> bool:
+        """Take the rules of an origin from the store, if their time is not over."""
+        session = self._session
+        forced = session.crawler.settings.getbool(
+            "ULTRACRAWL_FORCE"
+        )  # a changed definition needs no other answer
+        stored = None if forced else session.state.robots.get(origin)
+        if stored is None:
+            return False
+        rules, now = self._judge(stored), session.clock()
+        policy, age = session.rules.robots, now - stored.asked
+        if not policy.is_young(rules, age):
+            if not 0 <= now - stored.failed < min(ASKED_AGAIN_AFTER, policy.ttl):
+                return False
+            age = 0.0
+        self._copies[origin] = _Copy(rules, time.monotonic() - age)
+        return True
+
+    def _judge(self, answer: StoredRobots) -> RobotsRules:
+        policy = self._session.rules.robots
+        return policy.judge_response(
+            answer.status or None, answer.body, error=answer.error, timed_out=answer.timed_out
+        )
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
@@ -89,30 +131,34 @@ class RobotsBook:
 
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
         try:
-            rules = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
+            answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
-        before = self._copies.get(origin)
-        if before is not None and rules.unavailable:
-            rules = before.rules
+        robots = self._session.state.robots
+        answer = replace(
+            answer, origin=origin, asked=self._session.clock(), body=answer.body[: PARSED_BYTES + 1]
+        )
+        rules, before = self._judge(answer), robots.get(origin)
+        if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
+            rules, answer = kept, replace(before, failed=answer.asked)
+        robots.put(answer)
         self._copies[origin] = _Copy(rules, time.monotonic())
         return rules
 
-    async def _ask(self, url: str, *, has_turn: bool) -> RobotsRules:
-        """Fetch the rules; again when the time is over for which the server wanted to be left alone."""
+    async def _ask(self, url: str, *, has_turn: bool) -> StoredRobots:
+        """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
         for left in reversed(range(self._session.source.limits.retries + 1)):
             at_once = has_turn and not self._places.locked()
             async with self._places:
-                rules, wish = await self._fetch(url, has_turn=at_once)
+                answer, wish = await self._fetch(url, has_turn=at_once)
             if not (left and wish):
                 break
             await self._turn(url)  # outside: whoever waits for long holds up no other site
             has_turn = True
-        return rules
+        return answer
 
-    async def _fetch(self, url: str, *, has_turn: bool) -> tuple[RobotsRules, float]:
-        """Return the rules of an answer, and for how many seconds the server wants to be left alone."""
-        policy = self._session.rules.robots
+    async def _fetch(self, url: str, *, has_turn: bool) -> tuple[StoredRobots, float]:
+        """Return the answer after redirects, and for how many seconds the server wants to be left alone."""
         for _ in range(MAX_REDIRECTS + 1):
             if not has_turn:
                 await self._turn(url)
@@ -121,16 +167,17 @@ class RobotsBook:
                 response = await self._download(url)
             except Exception as failure:  # whatever the download handler raises, the origin is judged by it
                 timed_out = isinstance(failure, DownloadTimeoutError)
-                return policy.judge_response(None, error=failure_of(failure).reason, timed_out=timed_out), 0.0
+                return StoredRobots(url, error=failure_of(failure).reason, timed_out=timed_out), 0.0
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or not location:
-                return policy.judge_response(response.status, response.body), self._heed(url, response)
+                answer = StoredRobots(url, status=response.status, body=response.body)
+                return answer, self._heed(url, response)
             target = _target(url, location)
             if not target:
                 break
             url = target
         # RFC 9309 2.3.1.2: after that many redirects robots.txt counts as missing.
-        return policy.judge_response(404), 0.0
+        return StoredRobots(url, status=404), 0.0
 
     def _heed(self, url: str, response: Response) -> float:
         """Let a site alone for as long as it asks for; returns the seconds."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.extensions.site_files.sitemap_echo import SitemapEcho
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.recrawl import vouches
@@ -89,6 +90,7 @@ class SitemapDesk:
         self._pending: Counter[str] = Counter()
         self._pending_for_all = 0
         self._holds = False
+        self.echo = SitemapEcho(session)
         self.queue: SitemapQueue
         self.held: set[str] = set()
         """Sites whose pages wait in the store."""
@@ -137,7 +139,8 @@ class SitemapDesk:
         for href in rules.sitemaps:
             self.announce(href, origin + "/", SitemapTask({site}))
         place = origin + USUAL_PLACE
-        if not rules.sitemaps and site in self._starts and not rules.blocks(place):
+        guess = not rules.sitemaps and site in self._starts and not rules.blocks(place)
+        if guess and not self.echo.was_guessed(place):
             self.announce(place, None, SitemapTask({site}, tentative=True))
 
     def announce(self, href: str, base: str | None, task: SitemapTask, hops: int = 0) -> int | None:
@@ -174,10 +177,28 @@ class SitemapDesk:
         task.tentative = task.tentative and is_new
         if stored is not None and stored.run == self._session.run.number:
             self._resume(key, url, task, stored)
+        elif stored is not None and self._recall(key, url, task, stored):
+            pass
         elif stored is not None or is_new:
             self._wait_for(task, task.sites)
             self.queue.first(QueueEntry(key, url, site_of(url), 0, 0, hops), noted=not task.tentative)
         # Else it is in the queue as a page that was none: it is read as a sitemap in its turn.
+
+    def _recall(self, key: int, url: str, task: SitemapTask, stored: StoredSitemap) -> bool:
+        """Have a sitemap say again what it said a short time ago; False if it has to be asked for."""
+        record = self._session.state.get(key)
+        if record is None or not self.echo.is_young(record):
+            return False
+        self._wait_for(task, task.sites)
+        self._take_as_read(key, url, record, stored)
+        task.stored = stored
+        self.echo.begin(task, record, stored)
+        return True
+
+    def _take_as_read(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
+        self._session.report.scheduled += 1
+        self._session.recorder.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
+        self._session.state.sitemaps.put(key, replace(stored, run=self._session.run.number))
 
     def _resume(self, key: int, url: str, task: SitemapTask, stored: StoredSitemap) -> None:
         """Take a sitemap for read that was read before this run was interrupted."""
@@ -248,9 +269,7 @@ class SitemapDesk:
         if record is None or self._refusal(url, task) or not vouches(latest, record, self._session.clock()):
             return None
         self._tasks[key] = task
-        self._session.report.scheduled += 1
-        self._session.recorder.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
-        self._session.state.sitemaps.put(key, replace(stored, run=self._session.run.number))
+        self._take_as_read(key, url, record, stored)
         return key, record, stored
 
     def redirected(self, visit: Visit, location: str, base: str) -> None:
@@ -281,7 +300,9 @@ class SitemapDesk:
             return
         if visit.outcome is not None:
             self._note(visit, visit.outcome, task)
-        self._end(task)
+        elif task.tentative and 200 <= visit.status < 500:
+            self.echo.note_guess(visit.url)
+        self.over(task)
 
     def _note(self, visit: Visit, outcome: UrlOutcome, task: SitemapTask) -> None:
         session, key, run = self._session, visit.entry.key, self._session.run.number
@@ -295,10 +316,10 @@ class SitemapDesk:
 
     def abandon(self, key: int) -> None:
         """Let nothing wait any more for a sitemap that is not going to be asked for."""
-        self._end(self._tasks[key])
+        self.over(self._tasks[key])
 
-    def _end(self, task: SitemapTask) -> None:
-        """Let pages go whose last sitemap this was."""
+    def over(self, task: SitemapTask) -> None:
+        """Take note that nothing more comes of a sitemap: pages go on whose last one this was."""
         if not task.pending:
             return
         task.pending = False

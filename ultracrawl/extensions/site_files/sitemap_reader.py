@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.extensions.headers import header_of
+from ultracrawl.extensions.site_files.sitemap_echo import FLUSH_AFTER
 from ultracrawl.extensions.visit import Visit
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.recrawl import classify, is_statement
 from ultracrawl.state import Advice, StoredSitemap
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 """Entries between two looks of the event loop at what else there is."""
-FLUSH_AFTER = 4000
-"""Entries after which the state is made durable, so that no flush takes long."""
 
 
 class SitemapReader:
@@ -34,6 +33,7 @@ class SitemapReader:
         self._session = session
         self._visit = visit
         self._task = task
+        self._echo = session.sitemaps.echo
         self._keys = array("q")
         self._dates = array("q")
 
@@ -43,7 +43,7 @@ class SitemapReader:
         stored = self._session.state.sitemaps.get(visit.entry.key)
         unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
         if stored is not None and (response.status == 304 or unchanged):
-            await self._repeat(visit.record, stored)
+            await self._echo.repeat(self._task, visit.record, stored)
             self._task.stored = stored
             outcome = UrlOutcome.NOT_MODIFIED if response.status == 304 else UrlOutcome.UNMODIFIED
             self._finish(outcome, response.status, visit.record.reason)
@@ -82,20 +82,10 @@ class SitemapReader:
     async def _take_children(self, children: Iterable[SitemapUrl], base: str) -> None:
         now = self._session.clock()
         for child in children:
-            key = await self._child(child.loc, base, _date(child, now))
+            key = await self._echo.child(self._task, child.loc, base, _date(child, now))
             if key is not None:
                 self._keys.append(key)
                 self._dates.append(_date(child, now))
-
-    async def _child(self, href: str, base: str, latest: int) -> int | None:
-        desk = self._session.sitemaps
-        task = desk.child_of(self._task)
-        unchanged = desk.skips(href, base, task, latest)
-        if unchanged is None:
-            return desk.announce(href, base, task)
-        key, record, stored = unchanged
-        await SitemapReader(self._session, self._visit, task)._repeat(record, stored)
-        return key
 
     # ---- pages
 
@@ -130,30 +120,13 @@ class SitemapReader:
         found, new = self._session.sitemaps.queue.enter(self._visit.url, dates, sites)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
-        self._say((key, dates[href]) for href, key in found.items() if key not in new)
+        self._echo.say((key, dates[href]) for href, key in found.items() if key not in new)
         return found
-
-    def _say(self, dates: Iterable[tuple[int, int]]) -> None:
-        if self._session.sitemaps.trusts_dates:
-            self._session.state.sitemaps.announce((key, date) for key, date in dates if date)
 
     async def _breathe(self, done: int) -> None:
         if done % FLUSH_AFTER < CHUNK:
             self._session.flush()
         await asyncio.sleep(0)
-
-    # ---- sitemaps that did not change
-
-    async def _repeat(self, record: UrlRecord, stored: StoredSitemap) -> None:
-        """Say again what a sitemap said when it was read last."""
-        if stored.is_index:
-            for href, date in self._session.sitemaps.entries(record, stored):
-                await self._child(href, record.url, date)
-            return
-        entries = list(stored.entries(record.links))
-        for start in range(0, len(entries), FLUSH_AFTER):
-            self._say(entries[start : start + FLUSH_AFTER])
-            await self._breathe(0)
 
 
 def _date(entry: SitemapUrl, now: float) -> int:

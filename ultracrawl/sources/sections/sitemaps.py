@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import UrlList
+from ultracrawl.sources.values import Seconds, UrlList
 
 
 class SitemapsSection(Section):
@@ -30,6 +30,11 @@ class SitemapsSection(Section):
         default=True,
         description="Do not ask for known pages that a sitemap says have not changed since they were fetched.",
         examples=[False],
+    )
+    ttl: Seconds = Field(
+        default=300.0,
+        description="Age at which a sitemap is asked for again; until then a run takes what it said as it was stored.",
+        examples=[3600],
     )
     files: int = Field(
         default=1000,
