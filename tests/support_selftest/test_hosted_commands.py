@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.family import all_end, descendants
 from support.hosted import HostedCommand
-from support.project import ROOT, kill_group
+from support.project import ROOT, Workspace, kill_group
 from support.site import Site
+from support.until import until
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
@@ -116,3 +118,32 @@ def test_its_index_process_cannot_be_told_from_one_that_was_started(tmp_path: Pa
             told.append((process.returncode, words, run["indexed"], problems))
     assert told[0] == told[1]
     assert told[0][2] == (not broken)
+
+
+BEGIN = """
+import sys, time
+from pathlib import Path
+from support.project import Workspace
+process = Workspace(Path(sys.argv[1])).start("crawl")
+print(process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="a command that still runs goes on")
+def test_nothing_outlives_tests_that_are_killed(tmp_path: Path) -> None:
+    site = Site()
+    site.page("/", title="Home")
+    site.hold("/")
+    with site.serve() as url:
+        Workspace(tmp_path).define(f"{url}/")
+        program = [sys.executable, "-c", BEGIN, str(tmp_path)]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), str(ROOT)])}
+        with subprocess.Popen(program, env=env, stdout=subprocess.PIPE, text=True) as tests:
+            assert tests.stdout is not None
+            assert tests.stdout.readline()
+            until(lambda: site.count("/") == 1)
+            family = descendants(tests.pid)
+            tests.kill()
+        assert len(family) >= 3
+        all_end(family)
