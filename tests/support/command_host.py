@@ -2,7 +2,7 @@
 
 Its argument is the number of an open socket. A request is a line with the length of the JSON that follows; with it
 come four descriptors: the three standard streams of the command, and a pipe that is told its process id and, when
-it has ended, its wait status. It ends when the socket is closed.
+it has ended, its wait status. It ends when the socket is closed, and with it every command that still runs.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])
 
 from support.worker_host import Nursery
+from ultracrawl.conversion.confinement import die_with_parent
 
 DYNAMIC = (
     "encodings.idna",
@@ -106,9 +107,11 @@ def serve(connection: socket.socket) -> None:
 
 def keep(command: dict[str, Any], descriptors: list[int]) -> None:
     """Start a command and tell its end; returns in its process only."""
+    die_with_parent()  # the host, which ends with the tests
     *streams, told = descriptors
     child = os.fork()
     if child == 0:
+        die_with_parent()
         become(command, streams, told)
         return
     for stream in streams:
@@ -139,8 +142,10 @@ def become(command: dict[str, Any], streams: list[int], told: int) -> None:
 def _exactly(connection: socket.socket, size: int) -> bytes:
     pieces = []
     while size:
-        pieces.append(connection.recv(size))
-        size -= len(pieces[-1])
+        if not (piece := connection.recv(size)):
+            sys.exit(0)  # the tests were killed while they said it
+        pieces.append(piece)
+        size -= len(piece)
     return b"".join(pieces)
 
 

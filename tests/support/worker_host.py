@@ -99,7 +99,9 @@ def _serve(connection: socket.socket) -> None:
             os._exit(0)
         config = b""
         while len(config) < int(head):
-            config += connection.recv(int(head) - len(config))
+            if not (piece := connection.recv(int(head) - len(config))):
+                os._exit(0)
+            config += piece
         if os.fork() == 0:
             connection.close()
             _keep(config.decode(), descriptors)

@@ -130,7 +130,6 @@ time.sleep(600)
 """
 
 
-@pytest.mark.xfail(strict=True, reason="a command that still runs goes on")
 def test_nothing_outlives_tests_that_are_killed(tmp_path: Path) -> None:
     site = Site()
     site.page("/", title="Home")

@@ -47,12 +47,16 @@ def confine() -> None:
     sys.addaudithook(_refuse)
 
 
+def die_with_parent() -> None:
+    """Have the system kill this process when the thread that started it is gone (Linux only)."""
+    if sys.platform.startswith("linux"):
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def die_with_crawler() -> None:
-    """Have the system kill this process when the thread of the crawler that drives it is gone (Linux)."""
-    if not sys.platform.startswith("linux"):
-        return  # there the alarm of the worker has to do
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    """End with the thread of the crawler that drives this process; where the system cannot do that, the alarm does."""
+    die_with_parent()
     if _nobody_listens():
         sys.exit(0)  # the crawler was gone before the system knew what to do then
 
