@@ -161,3 +161,19 @@ def test_fields_of_imported_descriptions_are_kept_and_found(
     assert row["fields"]["notes"] == [long.strip()]
     assert row["fields"]["colour"] == ["deep blue"]
     assert workspace.command("index", "check").code == 0
+
+
+def test_a_line_that_reads_too_early_is_named_once_and_denies_nothing(site: Site, robot: RobotFiles) -> None:
+    site.page("/", title="Manual", text="start", links=["/next"])
+    site.page("/next", title="Next", text="more")
+    describe(
+        robot,
+        "MetaData fn=filter-by-prefix src=type allow=text",
+        "Generate fn=extract-html-meta truncate=255 type=text/html",
+    )
+    told = "`type` is not known before the fetch, so the line does nothing; write it under Data"
+    linted = robot.workspace.command("lint", "config/robot.conf")
+    assert (linted.code, linted.out.count(told) + linted.err.count(told)) == (0, 1)
+    assert robot.crawl().run["outcomes"] == {"NEW": 2}
+    (log,) = robot.workspace.directory.glob("**/*.robot.log")
+    assert log.read_text().count(told) == 1

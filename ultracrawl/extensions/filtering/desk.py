@@ -104,8 +104,6 @@ class Filtering:
         if self._started:
             return
         self._started = True
-        for finding in self._findings:
-            self.robot.log(str(finding))
         for program in self._programs:
             answer = program.start()
             if answer in VERDICTS:
@@ -137,6 +135,11 @@ class Filtering:
         return self._made_of.hexdigest()
 
     # ---- resources
+
+    @property
+    def doubts(self) -> list[str]:
+        """What the files of the filters say that has no effect, a sentence each."""
+        return [str(finding) for finding in dict.fromkeys(self._findings)]
 
     @property
     def needs_address(self) -> bool:

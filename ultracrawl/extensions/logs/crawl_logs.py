@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.logs.event_logs import EventLogs
-from ultracrawl.extensions.logs.robot_log import RobotLog, robot_log_path
+from ultracrawl.extensions.logs.robot_log import LogLevel, RobotLog, robot_log_path
 from ultracrawl.extensions.logs.run_log import RunLog
 from ultracrawl.extensions.logs.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.logs.timed_log import TimedLog
@@ -67,6 +67,8 @@ class CrawlLogs:
             decisions, filtering.robot.log_types, session.run.number
         )
         filtering.robot.log = self.robot.error
+        for doubt in filtering.doubts:
+            self.robot.say(LogLevel.ERRORS, doubt)
         session.recorder.on_finish.append(self.robot.ended)
 
     def turned_away(self, url: str, rule: str, parent: str, message: str) -> None:
