@@ -15,12 +15,12 @@ import pytest
 from whoosh.index import TOC
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
-from ultracrawl.errors import IndexStoreError, UserError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.filters import parse_filter
 from ultracrawl.index.locking import write_lock
 from ultracrawl.index.open import IndexConfig, open_index
-from ultracrawl.index.tantivy import TantivyIndex, generations, tantivy_index
+from ultracrawl.index.tantivy import TantivyIndex, generations, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
 
 from .conftest import ATTRIBUTES, LIBRARY, document
@@ -218,4 +218,50 @@ def test_tantivy_keeps_the_number_of_segments_small(tmp_path: Path) -> None:
         index.maintain()
     assert index.facts().segments <= 13
     assert index.count() == 30
+    index.close()
+
+
+class PanicException(BaseException):  # noqa: N818 - so it is called in pyo3
+    """What pyo3 makes of a panic, which is no `Exception`."""
+
+
+@pytest.mark.xfail(strict=True, reason="only an `Exception` is taken for a failure")
+def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def panic(*_: object) -> None:
+        raise PanicException("range end index 9 out of range")
+
+    index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
+    index.apply([document("/a", "word")])
+    monkeypatch.setattr(tantivy_index, "Answering", panic)
+    with pytest.raises(IndexDamagedError, match="range end index 9"):
+        index.search(SearchQuery("word"))
+    monkeypatch.setattr(tantivy_index, "new_document", panic)
+    with pytest.raises(IndexDamagedError, match="range end index 9"):
+        index.apply([document("/b", "word")])
+    assert index.count() == 1
+    monkeypatch.setattr(integrity, "stored_document", panic)
+    assert list(index.documents()) == []
+    assert index.check() == ["1 documents cannot be read"]
+    index.close()
+
+
+@pytest.mark.xfail(strict=True, reason="a path with NUL raises in places where nobody expects it")
+@pytest.mark.parametrize("name", [b"\0" * 16, b"\xff\xfe", b"", b"../1", b"7"])
+def test_a_name_of_the_folder_that_is_none_is_damage_that_a_rebuild_repairs(
+    tmp_path: Path, name: bytes
+) -> None:
+    index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
+    index.apply([document("/a", "word")])
+    (tmp_path / "index" / "current").write_bytes(name)
+    index = TantivyIndex(tmp_path / "index", ATTRIBUTES)
+    place = "/7/" if name == b"7" else "/current"
+    for what in WORK.keys() - {"check"}:
+        with pytest.raises(IndexDamagedError, match=place):
+            WORK[what](index)
+    (wrong,) = index.check()
+    assert place in wrong
+    assert index.rebuild() == 1
+    assert (index.count(), index.check()) == (1, [])
     index.close()
