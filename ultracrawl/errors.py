@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
+_ENDINGS = (KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError)
+
 
 class UltracrawlError(Exception):
     """Root of all errors that this package raises on purpose."""
@@ -32,3 +36,11 @@ class IndexStoreError(WorkError):
 
 class IndexDamagedError(IndexStoreError):
     """The files of the index are not what they should be; it can be made anew."""
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether a library broke in a way that is no `Exception`, as those in Rust do (pyo3's PanicException).
+
+    What tells a process, a task or a generator to end is no failure, and has to pass.
+    """
+    return not isinstance(error, (Exception, *_ENDINGS))

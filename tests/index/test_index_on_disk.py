@@ -221,11 +221,10 @@ def test_tantivy_keeps_the_number_of_segments_small(tmp_path: Path) -> None:
     index.close()
 
 
-class PanicException(BaseException):  # noqa: N818 - so it is called in pyo3
+class PanicException(BaseException):
     """What pyo3 makes of a panic, which is no `Exception`."""
 
 
-@pytest.mark.xfail(strict=True, reason="only an `Exception` is taken for a failure")
 def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,7 +246,6 @@ def test_an_engine_in_rust_that_breaks_is_a_damaged_index(
     index.close()
 
 
-@pytest.mark.xfail(strict=True, reason="a path with NUL raises in places where nobody expects it")
 @pytest.mark.parametrize("name", [b"\0" * 16, b"\xff\xfe", b"", b"../1", b"7"])
 def test_a_name_of_the_folder_that_is_none_is_damage_that_a_rebuild_repairs(
     tmp_path: Path, name: bytes

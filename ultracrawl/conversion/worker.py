@@ -22,6 +22,7 @@ from ultracrawl.conversion.job import Job, PageJob
 from ultracrawl.conversion.page_frames import pack_page, pieces
 from ultracrawl.converters import Budget, ConversionError, Sink
 from ultracrawl.converters.convert import Source, convert
+from ultracrawl.errors import is_panic
 from ultracrawl.model import StatusCode
 
 _PIECE = 1 << 17
@@ -93,7 +94,9 @@ class _Conversation:
             )
         except BrokenPipeError:
             raise
-        except Exception as error:  # the edge: whatever a broken document makes a library raise
+        except BaseException as error:  # the edge: whatever a broken document makes a library raise
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
             self._fail(_status_of(error), f"{type(error).__name__}: {error}"[:300], sink)
         else:
             self._end({"done": pack_conversion(sink.conversion())})
@@ -125,7 +128,7 @@ class _Conversation:
             data = data[self._answers.write(data) :]
 
 
-def _status_of(error: Exception) -> StatusCode:
+def _status_of(error: BaseException) -> StatusCode:
     """Return 908 for a library for which there was no room, 903 for all else."""
     no_room = isinstance(error, ImportError) and any(words in str(error) for words in _NO_ROOM)
     return StatusCode.CONVERTER_MISSING if no_room else StatusCode.CONVERSION_FAILED

@@ -13,12 +13,7 @@ from ultracrawl.converters.errors import ConversionError, LimitReachedError
 from ultracrawl.converters.extensions import type_of_name
 from ultracrawl.converters.registry import converter_for, missing
 from ultracrawl.converters.sink import Sink
-
-_MEMBER_ERRORS = (
-    ValueError, LookupError, RuntimeError, TypeError, AttributeError, ArithmeticError, SyntaxError, OSError, EOFError,
-)  # fmt: skip
-"""What libraries raise on broken input; the file is left out, and the rest of its archive is read."""
-
+from ultracrawl.errors import is_panic
 
 _OFFICE = frozenset({"office", "spreadsheets", "legacy"})
 """Converters of Word, Excel and PowerPoint, which of 2003 can save XML under the names of their older formats."""
@@ -86,7 +81,13 @@ def add_member(source: Source, sink: Sink) -> None:
             _add_converted(source._replace(media_type=media_type), inner)
         elif media_type.startswith("text/"):
             inner.add(parse_text(source.body, content_type=source.content_type).text)
-    except _MEMBER_ERRORS as error:
+    except (LimitReachedError, MemoryError, BrokenPipeError):
+        raise
+    except (
+        BaseException
+    ) as error:  # the edge: whatever a broken file makes a library raise, its neighbours are read
+        if not (isinstance(error, Exception) or is_panic(error)):
+            raise
         inner.note(" ".join(str(error).split())[:200])
     if inner.title:
         sink.add(inner.title)

@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +18,7 @@ from typing import TypeVar
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.errors import IndexDamagedError, IndexStoreError
+from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
 
@@ -86,19 +86,39 @@ class Generations:
         """Return what becomes another with every commit and merge; of files that are not there it says so."""
         name = None
         try:
-            name = (self.path / _CURRENT).read_text().strip()
+            name = (self.path / _CURRENT).read_text(errors="replace").strip()
             return name, (self.path / name / _META).read_bytes()
-        except OSError:
+        except (OSError, ValueError):
             return name, b""
 
     def _name(self) -> str | None:
         """Return the name of the folder in force."""
         with self.errors("read"):
             try:
-                return (self.path / _CURRENT).read_text().strip()
+                name = (self.path / _CURRENT).read_text(errors="replace").strip()
             except FileNotFoundError:
                 self._refuse_lost()
                 return None
+            if not (name.isascii() and name.isdigit()):
+                raise ValueError(f"{self.path / _CURRENT} names no folder of it")
+            return name
+
+    def readable(self) -> Generation | None:
+        """Return the generation in force, or where that cannot be told the one that holds most."""
+        try:
+            return self.current()
+        except IndexDamagedError:
+            found = [made for folder in self.path.iterdir() if (made := self._attempt(folder)) is not None]
+            if not found:
+                raise
+            return max(found, key=lambda made: (made.index.searcher().num_docs, int(made.path.name)))
+
+    def _attempt(self, folder: Path) -> Generation | None:
+        if not folder.name.isdigit():
+            return None
+        with suppress(IndexDamagedError), self.errors("read"):
+            return _opened(folder)
+        return None
 
     def begin(self, attributes: Mapping[str, SearchAttribute]) -> Generation:
         """Return a new, empty generation; it is in force after `adopt`. The lock is held."""
@@ -149,8 +169,11 @@ class Generations:
             reason = error.strerror or type(error).__name__
             is_lost = verb == "read" and isinstance(error, FileNotFoundError)
             kind = IndexDamagedError if is_lost else IndexStoreError
-            raise kind(f"index {self.path} cannot be {verb}: {reason}") from error
-        except (ValueError, KeyError, TypeError) as error:
+            place = f" ({error.filename})" if error.filename else ""
+            raise kind(f"index {self.path} cannot be {verb}: {reason}{place}") from error
+        except BaseException as error:
+            if not (isinstance(error, (ValueError, KeyError, TypeError)) or is_panic(error)):
+                raise
             reason = " ".join(str(error).split())[:200]
             raise IndexDamagedError(
                 f"index {self.path} cannot be {verb}, it may be damaged: {reason}"

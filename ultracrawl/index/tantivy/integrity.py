@@ -12,6 +12,7 @@ from typing import Any
 
 from tantivy import Index, Query
 
+from ultracrawl.errors import is_panic
 from ultracrawl.index.engine import IndexDocument, IndexFacts
 from ultracrawl.index.tantivy.fields import new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, with_tokenizer
@@ -30,8 +31,9 @@ def kept_documents(generation: Generation) -> Iterator[IndexDocument]:
     for _, address in found.hits:
         try:
             yield stored_document(searcher.doc(address))
-        except (ValueError, TypeError, OSError):
-            continue
+        except BaseException as error:
+            if not (isinstance(error, (ValueError, TypeError, OSError)) or is_panic(error)):
+                raise
 
 
 def index_facts(generation: Generation) -> IndexFacts:

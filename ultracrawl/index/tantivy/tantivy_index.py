@@ -115,7 +115,9 @@ class TantivyIndex:
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`; the whole text of every document is kept."""
         generation = self._generations.current()
-        return iter(()) if generation is None else kept_documents(generation)
+        if generation is not None:
+            with self._generations.errors("read"):
+                yield from kept_documents(generation)
 
     def maintain(self) -> None:
         """Merge segments if there are many."""
@@ -149,7 +151,7 @@ class TantivyIndex:
     def rebuild(self) -> int:
         """See `IndexEngine.rebuild`; the index is searched as it was until the new one takes its place."""
         with write_lock(self._path, self._lock_seconds):
-            generation = self._generations.current()
+            generation = self._generations.readable()
             return 0 if generation is None else self._copy(generation).index.searcher().num_docs
 
     def clear(self) -> None:
