@@ -1,0 +1,108 @@
+"""Files beside state and index that are damaged: told in a line where it matters, and never the end of a crawl."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.damage import DAMAGES
+from support.project import LOOPBACK, Workspace
+from support.site import Site
+
+from ultracrawl.state import SqliteState
+
+PATHS = ["/", "/a", "/b", "/c"]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    site, directory = Site(), tmp_path_factory.mktemp("crawled")
+    site.page("/", title="Home", links=PATHS[1:], text="heron home")
+    for path in PATHS[1:]:
+        site.page(path, title=path[1:], text=f"heron {path} waits")
+    with site.serve() as url:
+        source = {
+            "start_urls": [f"{url}/"],
+            "boundary": LOOPBACK,
+            "politeness": {"delay": 0},
+            "storage": {"keep": True},
+        }
+        Workspace(directory).write({"sources": {"site": source}})
+        Workspace(directory).crawl()
+        yield directory
+
+
+@pytest.fixture
+def project(crawled: Path, tmp_path: Path) -> Workspace:
+    shutil.copytree(crawled, tmp_path / "project")
+    return Workspace(tmp_path / "project")
+
+
+@pytest.mark.xfail(strict=True, reason="a damaged store of documents ends every crawl")
+@pytest.mark.parametrize("damage", [one for one in DAMAGES if one not in ("empty", "delete")])
+def test_damaged_stored_documents_stop_no_crawl(project: Workspace, damage: str) -> None:
+    store = project.directory / "var/documents/site/documents.sqlite"
+    DAMAGES[damage](store)
+    told = project.command("reindex", "site")
+    assert (told.code, told.err.count("\n")) == (1, 1), told.err
+    assert str(store) in told.err
+    run = project.crawl(code=1).run
+    (problem,) = run["problems"]
+    (kept,) = store.parent.glob("documents.sqlite.damaged-*")
+    assert kept.name in problem
+    assert "`ultracrawl crawl site --force`" in problem
+    assert run["outcomes"] == {"NOT_MODIFIED": 4}
+    assert project.crawl("--force").run["problems"] == []
+    assert project.command("reindex", "site").code == 0
+
+
+SMALL = [
+    "cache/site/problem.txt",
+    "cache/site/feeding.json",
+    "cache/site/0000000099.draft",
+    "state/site.sqlite.lock",
+    "state/site.sqlite.crawl",
+    "state/site.sqlite.order",
+    "state/site.sqlite-wal",
+    "state/site.sqlite-shm",
+    "documents/site/documents.sqlite-wal",
+]
+
+
+@pytest.mark.xfail(strict=True, reason="a word of an index that is no text ends every command")
+def test_small_files_with_garbage_in_them_disturb_nobody(project: Workspace) -> None:
+    for name in SMALL:
+        (project.directory / "var" / name).write_bytes(b"\xff\x00garbage\xfe" * 20)
+    for command in ("status", "urls", "feeding status"):
+        ended = project.command(*command.split())
+        assert (ended.code, ended.err) == (0, ""), ended.err
+    assert project.crawl().run["problems"] == []
+    assert sorted(project.search("heron")) == PATHS
+
+
+@pytest.mark.xfail(strict=True, reason="SQLite makes files beside a store that it reads")
+def test_what_only_reads_needs_no_right_to_write(crawled: Path, tmp_path: Path) -> None:
+    """Root may write everywhere, so somebody else reads, in a child."""
+    shutil.copytree(crawled, tmp_path / "project")
+    state = tmp_path / "project/var/state/site.sqlite"
+    nobody = 65534 if os.geteuid() == 0 else os.geteuid()
+    for folder in (state.parent, *state.parent.rglob("*")):
+        os.chown(folder, nobody, -1)
+        folder.chmod(0o555 if folder.is_dir() else 0o444)
+    child = os.fork()
+    if not child:
+        known = 0
+        try:
+            os.chdir(state.parent)  # those above are not for everybody
+            os.seteuid(nobody)
+            opened = SqliteState(Path(state.name), "site", read_only=True)
+            known = opened.counts().known
+            opened.close()
+        finally:
+            os._exit(0 if known == len(PATHS) else 1)
+    _, status = os.waitpid(child, 0)
+    state.parent.chmod(0o755)
+    assert status == 0

@@ -1,0 +1,156 @@
+"""A state file that is damaged or lost: named, set aside, and made anew by a crawl whose index is that of a fresh one."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support.damage import DAMAGES, garbage
+from support.project import LOOPBACK, Ended, Workspace
+from support.site import Site
+
+PATHS = [f"/{number}" for number in range(30)]
+
+
+class Crawled(NamedTuple):
+    """A site, and a project that has crawled it."""
+
+    site: Site
+    url: str
+    directory: Path
+
+
+def fill(site: Site) -> None:
+    site.page("/", title="Start", links=PATHS, text="where everything begins")
+    for path in PATHS:
+        site.page(path, title=path, text=f"heron {path} waits at the water")
+
+
+@pytest.fixture(scope="module", params=["whoosh", "tantivy"])
+def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+    site, directory = Site(), tmp_path_factory.mktemp(request.param)
+    with site.serve() as url:
+        fill(site)
+        source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}}
+        workspace = Workspace(directory)
+        workspace.write({"index": {"engine": request.param}, "sources": {"site": source}})
+        workspace.crawl()
+        yield Crawled(site, url, directory)
+
+
+@pytest.fixture
+def project(crawled: Crawled, tmp_path: Path) -> Workspace:
+    fill(crawled.site)
+    shutil.copytree(crawled.directory, tmp_path / "project")
+    return Workspace(tmp_path / "project")
+
+
+def state_of(project: Workspace) -> Path:
+    return project.directory / "var/state/site.sqlite"
+
+
+def aside(path: Path) -> list[Path]:
+    return sorted(path.parent.glob(f"{path.name}.damaged-*"))
+
+
+def is_one_line(ended: Ended) -> bool:
+    return ended.code == 1 and ended.err.count("\n") == 1
+
+
+def other_schema(path: Path) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE url RENAME COLUMN leaving TO departed")
+    db.close()
+
+
+def bad_value(path: Path) -> None:
+    """Put a text that is no UTF-8, which SQLite's own check does not see, into every record."""
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE url SET reason=CAST(x'ff' AS TEXT)")
+    db.close()
+
+
+STATE = {**DAMAGES, "other schema": other_schema}
+HARMLESS = ("empty", "delete")
+"""What is left is as if nothing had been crawled."""
+
+
+@pytest.mark.xfail(strict=True, reason="a damaged state file ends every crawl")
+@pytest.mark.parametrize("damage", [one for one in STATE if one not in HARMLESS])
+def test_a_damaged_state_is_named_set_aside_and_made_anew(project: Workspace, damage: str) -> None:
+    STATE[damage](state_of(project))
+    for command in ("urls", "status"):
+        ended = project.command(command)
+        assert is_one_line(ended), ended
+        assert str(state_of(project)) in ended.err
+        assert "the next crawl" in ended.err
+    (problem,) = project.crawl(code=1).run["problems"]
+    assert str(state_of(project)) in problem
+    (kept,) = aside(state_of(project))
+    assert kept.name in problem
+    assert project.indexed() == sorted(["/", *PATHS])
+    assert project.crawl().run["outcomes"] == {"NOT_MODIFIED": 31}
+
+
+@pytest.mark.xfail(strict=True, reason="a damaged state file ends every crawl")
+def test_what_only_reading_finds_ends_that_crawl_and_the_next_one_begins_anew(project: Workspace) -> None:
+    bad_value(state_of(project))
+    (problem,) = project.crawl(code=None).json["runs"][0]["problems"]
+    assert str(state_of(project)) in problem
+    project.crawl()
+    assert project.crawl().run["outcomes"] == {"NOT_MODIFIED": 31}
+
+
+@pytest.mark.xfail(strict=True, reason="a damaged state file ends every crawl")
+def test_few_damaged_files_are_kept(project: Workspace) -> None:
+    for number in range(5):
+        garbage(state_of(project))
+        state_of(project).with_name(f"site.sqlite.damaged-2020010{number}T000000").write_bytes(b"")
+    project.crawl(code=1)
+    assert len(aside(state_of(project))) == 3
+
+
+@pytest.mark.xfail(strict=True, reason="what went while the state was lost stays in the index for ever")
+@pytest.mark.parametrize("damage", HARMLESS)
+def test_documents_without_a_record_leave_with_the_next_complete_crawl(
+    crawled: Crawled, project: Workspace, damage: str
+) -> None:
+    STATE[damage](state_of(project))
+    crawled.site.remove("/3")
+    crawled.site.redirect("/4", "/5")
+    crawled.site.page("/", title="Start", links=[one for one in PATHS if one != "/3"], text="fewer")
+    assert project.crawl().run["problems"] == []
+    assert project.indexed() == sorted({"/", *PATHS} - {"/3", "/4"})
+    assert "/3" not in project.urls(), "nothing knows it any more"
+    assert project.crawl().run["deleted"] == 0
+
+
+@pytest.mark.xfail(strict=True, reason="what went while the state was lost stays in the index for ever")
+def test_many_documents_without_a_record_wait_for_a_word(crawled: Crawled, project: Workspace) -> None:
+    state_of(project).unlink()
+    crawled.site.page("/", title="Start", links=PATHS[:10], text="few")
+    (problem,) = project.crawl(code=1).run["problems"]
+    assert "no document was deleted: 20 of 31 are to leave the index at once (20 UNKNOWN)" in problem
+    assert project.indexed() == sorted(["/", *PATHS])
+    assert project.command("approve-deletions", "site").code == 0
+    assert project.indexed() == sorted(["/", *PATHS[:10]])
+    assert project.crawl().run["problems"] == []
+    assert project.indexed() == sorted(["/", *PATHS[:10]])
+
+
+@pytest.mark.xfail(strict=True, reason="what went while the state was lost stays in the index for ever")
+def test_documents_behind_a_page_that_cannot_be_read_stay_until_it_can(
+    crawled: Crawled, project: Workspace
+) -> None:
+    state_of(project).unlink()
+    crawled.site.page("/", title="Start", links=["/1", "/list"], text="where everything begins")
+    crawled.site.page("/list", links=PATHS[2:28], status=500)
+    project.crawl(code=None)
+    assert project.indexed() == sorted(["/", *PATHS])
+    crawled.site.page("/list", links=PATHS[2:28], text="the rest of it")
+    project.crawl()
+    assert project.indexed() == sorted(["/", "/list", *PATHS[1:28]])
