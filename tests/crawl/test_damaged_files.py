@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,26 +84,32 @@ def test_small_files_with_garbage_in_them_disturb_nobody(project: Workspace) -> 
     assert sorted(project.search("heron")) == PATHS
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may reach, which those of pytest are not."""
+    folder = Path(tempfile.mkdtemp())
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
 @pytest.mark.xfail(strict=True, reason="SQLite makes files beside a store that it reads")
-def test_what_only_reads_needs_no_right_to_write(crawled: Path, tmp_path: Path) -> None:
+def test_what_only_reads_needs_no_right_to_write(crawled: Path, open_folder: Path) -> None:
     """Root may write everywhere, so somebody else reads, in a child."""
-    shutil.copytree(crawled, tmp_path / "project")
-    state = tmp_path / "project/var/state/site.sqlite"
+    state = Path(shutil.copy(crawled / "var/state/site.sqlite", open_folder))
     nobody = 65534 if os.geteuid() == 0 else os.geteuid()
-    for folder in (state.parent, *state.parent.rglob("*")):
-        os.chown(folder, nobody, -1)
-        folder.chmod(0o555 if folder.is_dir() else 0o444)
+    for path, mode in ((state, 0o444), (open_folder, 0o555)):
+        os.chown(path, nobody, -1)
+        path.chmod(mode)
     child = os.fork()
     if not child:
         known = 0
         try:
-            os.chdir(state.parent)  # those above are not for everybody
             os.seteuid(nobody)
-            opened = SqliteState(Path(state.name), "site", read_only=True)
+            opened = SqliteState(state, "site", read_only=True)
             known = opened.counts().known
             opened.close()
         finally:
             os._exit(0 if known == len(PATHS) else 1)
     _, status = os.waitpid(child, 0)
-    state.parent.chmod(0o755)
     assert status == 0

@@ -1,4 +1,4 @@
-"""A state file that is damaged or lost: named, set aside, and made anew by a crawl whose index is that of a fresh one."""
+"""A state that is damaged or lost: named, set aside, and made anew by a crawl with the index of a fresh one."""
 
 from __future__ import annotations
 
