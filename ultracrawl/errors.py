@@ -30,12 +30,38 @@ class StateError(WorkError):
     """The state store cannot be read or written."""
 
 
+class StateDamagedError(StateError):
+    """The file of a store is not what it should be (`what`); it can be set aside and made anew."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}")
+        self.what = what
+
+
 class IndexStoreError(WorkError):
     """The index cannot be read or written."""
+
+    @property
+    def what(self) -> str:
+        """What happened, without what can be done about it."""
+        return str(self)
 
 
 class IndexDamagedError(IndexStoreError):
     """The files of the index are not what they should be; it can be made anew."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}; the next crawl repairs it, or `ultracrawl index rebuild`")
+        self._what = what
+
+    @property
+    def what(self) -> str:
+        """What is damaged."""
+        return self._what
+
+
+class IndexOutdatedError(IndexStoreError):
+    """The index was made by another version, which cut words in another way."""
 
 
 def is_panic(error: BaseException) -> bool:

@@ -42,7 +42,6 @@ def project(crawled: Path, tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "project")
 
 
-@pytest.mark.xfail(strict=True, reason="a damaged store of documents ends every crawl")
 @pytest.mark.parametrize("damage", [one for one in DAMAGES if one not in ("empty", "delete")])
 def test_damaged_stored_documents_stop_no_crawl(project: Workspace, damage: str) -> None:
     store = project.directory / "var/documents/site/documents.sqlite"
@@ -73,7 +72,6 @@ SMALL = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="a word of an index that is no text ends every command")
 def test_small_files_with_garbage_in_them_disturb_nobody(project: Workspace) -> None:
     for name in SMALL:
         (project.directory / "var" / name).write_bytes(b"\xff\x00garbage\xfe" * 20)
@@ -93,7 +91,6 @@ def open_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.xfail(strict=True, reason="SQLite makes files beside a store that it reads")
 def test_what_only_reads_needs_no_right_to_write(crawled: Path, open_folder: Path) -> None:
     """Root may write everywhere, so somebody else reads, in a child."""
     state = Path(shutil.copy(crawled / "var/state/site.sqlite", open_folder))

@@ -49,7 +49,6 @@ DAMAGE: dict[str, list[tuple[str, Callable[[Path], None]]]] = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="an index that no change comes to is never opened")
 @pytest.mark.parametrize("number", range(4))
 def test_a_damaged_index_is_made_sound_by_crawls_that_find_nothing_new(
     crawled: Crawled, project: Workspace, number: int
@@ -66,7 +65,6 @@ def test_a_damaged_index_is_made_sound_by_crawls_that_find_nothing_new(
     assert project.crawl("site").run["outcomes"] == {"NOT_MODIFIED": 4}
 
 
-@pytest.mark.xfail(strict=True, reason="an index that no change comes to is never opened")
 def test_an_index_that_is_gone_is_filled_again(project: Workspace) -> None:
     shutil.rmtree(project.directory / "index")
     run = project.crawl("site").run
@@ -74,7 +72,6 @@ def test_an_index_that_is_gone_is_filled_again(project: Workspace) -> None:
     assert sorted(project.search("heron")) == PATHS
 
 
-@pytest.mark.xfail(strict=True, reason="nobody tells the crawl what a search has found")
 def test_damage_that_only_a_search_finds_is_mended_by_the_next_crawl(
     crawled: Crawled, project: Workspace
 ) -> None:

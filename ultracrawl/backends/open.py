@@ -44,10 +44,13 @@ def state_exists(project: Project, source: str) -> bool:
     return _state_path(project, source).exists()
 
 
-def open_state(project: Project, source: str, *, read_only: bool = False) -> SqliteState:
-    """Open the document table and queue of one source. Raises `UserError`, `StateError`."""
+def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> SqliteState:
+    """Open the document table and queue of one source. Raises `UserError`, `StateError`.
+
+    With `renew`, a damaged file is set aside and a new one begun.
+    """
     path = ":memory:" if project.state.engine == "memory" else _state_path(project, source)
-    return SqliteState(path, source, read_only=read_only)
+    return SqliteState(path, source, read_only=read_only, renew=renew)
 
 
 def cache_folder(project: Project, source: str) -> Path:
@@ -84,12 +87,16 @@ def _documents_path(project: Project, source: DataSource) -> Path:
     return project.documents.path / source.name
 
 
-def open_documents(project: Project, source: DataSource) -> DocumentStore:
-    """Open the stored answers of one source. Raises `StateError`."""
+def open_documents(project: Project, source: DataSource, *, renew: bool = False) -> DocumentStore:
+    """Open the stored answers of one source; with `renew` what is damaged is set aside. Raises `StateError`."""
     options = source.storage
 
     def open_part(folder: Path) -> DocumentStore:
-        return FileStore(folder) if options.form == "files" else BlockStore(folder, options.compact_below)
+        return (
+            FileStore(folder)
+            if options.form == "files"
+            else BlockStore(folder, options.compact_below, renew=renew)
+        )
 
     return open_clusters(_documents_path(project, source), options.clusters, open_part)
 

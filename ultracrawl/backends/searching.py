@@ -10,11 +10,12 @@ from types import TracebackType
 from ultracrawl.attributes import AttributeType
 from ultracrawl.attributes.fields import OTHER_FIELDS, with_fields
 from ultracrawl.attributes.value_lists import ValueList, value_text
-from ultracrawl.backends.open import open_index, value_lists
+from ultracrawl.backends.open import index_config, open_index, value_lists
 from ultracrawl.dialects import read_definitions
-from ultracrawl.errors import UserError
+from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
+from ultracrawl.index.soundness import suspect
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
@@ -31,7 +32,8 @@ class Searcher:
 
     def __init__(self, project: Project, index: str = "") -> None:
         self._project = project
-        self._index = open_index(project, index or searched_index(project))
+        name = index or searched_index(project)
+        self._index, self._path = open_index(project, name), index_config(project, name).path
         self._lists: Mapping[str, ValueList] | None = None
 
     @classmethod
@@ -65,7 +67,11 @@ class Searcher:
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
             boosts=tuple(self._project.index.boosts.items()),
         )  # fmt: skip
-        result = self._index.search(query)
+        try:
+            result = self._index.search(query)
+        except IndexDamagedError as error:
+            suspect(self._path, error.what)
+            raise
         hits = tuple(
             replace(hit, attributes=with_fields(hit.attributes))
             if OTHER_FIELDS.name in hit.attributes

@@ -43,7 +43,11 @@ class Keeper:
     def open(self) -> None:
         """Open the store of a source that keeps documents."""
         if self._options.keep:
-            self.store = open_documents(self._session.project, self._session.source)
+            session = self._session
+            self.store = open_documents(session.project, session.source, renew=not session.replay)
+            if self.store.renewed:
+                again = f"`ultracrawl crawl {session.source.name} --force` stores every page again"
+                self._tell(f"{self.store.renewed}; {again}")
             self._session.recorder.on_finish.append(self.ended)
             if self._options.remove_sent:
                 self._session.feed.on_sent = self._sent
@@ -101,6 +105,9 @@ class Keeper:
 
     def _give_up(self, problem: str) -> None:
         self._usable = False
+        self._tell(problem)
+
+    def _tell(self, problem: str) -> None:
         self._session.problems.append(problem)
         logger.error("%s", problem)
 

@@ -23,6 +23,7 @@ from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
 from ultracrawl.extensions.failing import FailureDesk
 from ultracrawl.extensions.failures import failure_of
+from ultracrawl.extensions.feeding.agreement import Agreement
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.feeding.filling import Filling
 from ultracrawl.extensions.feeding.opening import open_feed
@@ -98,6 +99,7 @@ class CrawlSession:
     """Has documents tell of other URLs."""
     link_lists: LinkLists | None = None
     """Takes all links of pages, if they are to be listed."""
+    agreement: Agreement
     filling: Filling
     """Looks after indexes that are new to the source."""
     anchors: AnchorDesk | None = None
@@ -175,14 +177,16 @@ class CrawlSession:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         write_for_owner()
         now = self.clock()
-        self.state = open_state(self.project, self.source.name)
+        self.state = open_state(self.project, self.source.name, renew=not self.replay)
         file = state_file(self.project, self.source.name)
         self.control.open(CrawlPost(file) if file else None)
+        self.agreement = Agreement(self)
         self.filling = Filling(self)
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), as_text(self.run.started), resumed=resumed
         )
+        self.agreement.tell()
         self._open_feed()
         self._open_documents()
         lost = self.state.lost(self.feed.recover())
@@ -293,6 +297,8 @@ class CrawlSession:
 
     def _tick(self) -> None:
         self._ticks += 1
+        if self.state.damage:
+            self.fail(self.state.damage)
         try:
             if self._ticks % FLUSH_EVERY == 0:
                 self.flush()

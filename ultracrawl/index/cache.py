@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.errors import IndexDamagedError, IndexStoreError
+from ultracrawl.aside import KEPT
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
 
@@ -159,7 +160,7 @@ class DocumentCache:
 
 
 def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
-    """Yield the changes of a cache segment with their keys; raises `IndexDamagedError` if it is damaged."""
+    """Yield the changes of a cache segment with their keys; raises `IndexStoreError` if it is damaged."""
     number = 0
     try:
         with path.open("rb") as file:
@@ -168,7 +169,7 @@ def read_segment(path: Path) -> Iterator[tuple[int, Change]]:
     except OSError as error:
         raise IndexStoreError(f"cache segment {path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise IndexDamagedError(f"cache segment {path}:{number} is damaged: {error}") from error
+        raise IndexStoreError(f"cache segment {path}:{number} is damaged: {error}") from error
 
 
 def salvage(path: Path) -> str:
@@ -194,6 +195,8 @@ def salvage(path: Path) -> str:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    for earlier in sorted(path.parent.glob("*.damaged"))[:-KEPT]:
+        earlier.unlink()
     return wrong
 
 

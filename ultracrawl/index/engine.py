@@ -176,7 +176,10 @@ class IndexEngine(Protocol):
         """
 
     def clear(self) -> None:
-        """Put an empty index in the place of whatever is there, be it readable or not."""
+        """Put an empty index in the place of whatever is there, be it readable or not.
+
+        On disk that is set aside, in a folder `damaged-DATE` of the index; only the latest is kept.
+        """
 
     def close(self) -> None:
         """Release files; the engine is not used afterwards."""

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
 
+LOCK = "write.lock"
+"""The file in the folder of an index that is locked while somebody writes."""
+
 
 @contextmanager
 def write_lock(path: Path, seconds: float) -> Iterator[None]:
@@ -19,7 +22,7 @@ def write_lock(path: Path, seconds: float) -> Iterator[None]:
     """
     path.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + seconds
-    with (path / "write.lock").open("ab") as file:
+    with (path / LOCK).open("ab") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -64,7 +64,7 @@ class Outlet:
         self._line = deque(sorted(self.folder.glob("*.sealed")))
         self._size = sum(path.stat().st_size for path in self._line)
         with suppress(OSError):
-            self.problem = (self.folder / PROBLEM_FILE).read_text(encoding="utf-8").strip()
+            self.problem = (self.folder / PROBLEM_FILE).read_text(encoding="utf-8", errors="replace").strip()
         self._advance()
 
     def add(self, path: Path) -> None:

@@ -27,6 +27,11 @@ def queue_folders(cache: Path) -> dict[str, Path]:
     return {path.name.removeprefix(SHARED): path for path in found if path.is_dir()}
 
 
+def leave_unfilled(cache: Path, index: str) -> None:
+    """Have a later run fill one of several indexes anew."""
+    queue_folder(cache, index).joinpath(_FILLED).unlink(missing_ok=True)
+
+
 class Outlets:
     """The outlets of a source, the primary one first: that one says when a document counts as indexed.
 
@@ -145,7 +150,7 @@ class Outlets:
     def give_up(self, outlet: Outlet) -> None:
         """Throw away what waits for an index, which is to be filled anew by a later run."""
         with cache_errors(self._cache):
-            queue_folder(self._cache, outlet.index).joinpath(_FILLED).unlink(missing_ok=True)
+            leave_unfilled(self._cache, outlet.index)
         outlet.discard()
 
     def leave_former(self) -> None:

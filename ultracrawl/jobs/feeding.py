@@ -75,7 +75,7 @@ def _status(
 ) -> DestinationStatus:
     waiting = [path.stat().st_size for path in folder.glob("*.sealed")]
     problem = folder / PROBLEM_FILE
-    text = problem.read_text(encoding="utf-8").strip() if problem.exists() else ""
+    text = problem.read_text(encoding="utf-8", errors="replace").strip() if problem.exists() else ""
     return DestinationStatus(source, label, index, primary, paused, len(waiting), sum(waiting), text, fed)
 
 

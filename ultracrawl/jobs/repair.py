@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass
 
-from ultracrawl.backends import open_index, open_state, state_exists, stored_documents_exist
-from ultracrawl.errors import IndexDamagedError
+from ultracrawl.backends import index_config, open_index, open_state, state_exists, stored_documents_exist
+from ultracrawl.extensions.feeding.agreement import forget_documents, indexes_of, lost_records
+from ultracrawl.index.soundness import make_sound
 from ultracrawl.jobs.reindex import reindex_sources
 from ultracrawl.model import UrlRecord
 from ultracrawl.sources import Project
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.state import SqliteState
-from ultracrawl.urls import url_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,7 @@ def rebuild(project: Project, name: str) -> Repair:
     """
     index = open_index(project, name)
     try:
-        try:
-            index.rebuild()
-        except IndexDamagedError:
-            index.clear()
+        make_sound(index, index_config(project, name).path)
     finally:
         index.close()
     missing = _missing(project, name)
@@ -62,25 +58,20 @@ def _missing(project: Project, name: str) -> dict[str, int]:
     """Return how many documents of each source that feeds the index are missing there; no source without any."""
     numbers = {}
     for source, definition in project.sources.items():
-        fed = {place.index for place in definition.feeding.in_order} or {PROJECT_INDEX}
-        if name in fed and state_exists(project, source):
+        if name in indexes_of(definition) and state_exists(project, source):
             state = open_state(project, source, read_only=True)
-            numbers[source] = sum(1 for _ in _lost(project, name, state))
+            numbers[source] = len(_lost(project, name, state))
             state.close()
     return {source: number for source, number in numbers.items() if number}
 
 
-def _lost(project: Project, name: str, state: SqliteState) -> Iterator[UrlRecord]:
-    index = open_index(project, name)
-    held = {url for _, url in index.urls(state.source)}
-    index.close()
-    return (record for record in state.records() if record.indexed and record.shown_url not in held)
+def _lost(project: Project, name: str, state: SqliteState) -> list[UrlRecord]:
+    with closing(open_index(project, name)) as index:
+        return lost_records(state, index, state.source)
 
 
 def _forget(project: Project, name: str, source: str) -> None:
     """Have the table of a source know that documents are not in the index, so that they are fetched in full."""
     state = open_state(project, source)
-    for record in list(_lost(project, name, state)):
-        unread = replace(record, indexed=False, etag="", last_modified="", checksum=b"")
-        state.amend(url_key(record.url), unread)
+    forget_documents(state, _lost(project, name, state))
     state.close()

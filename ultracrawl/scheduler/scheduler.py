@@ -15,6 +15,7 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from ultracrawl.errors import WorkError
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.link_exchange import take_links
 from ultracrawl.extensions.run.refusal import begin
@@ -161,13 +162,17 @@ class UltracrawlScheduler(BaseScheduler):
             self._alarm.set(CONGESTION_WAIT)
             return None
         now = time.monotonic()
-        entry = self._pop(now)
-        if entry is None:
-            at = self._frontier.next_at()
-            if at is not None:
-                self._alarm.set(min(max(at - now, 0.001), LONGEST_SLEEP))
+        try:
+            entry = self._pop(now)
+            if entry is not None:
+                return self._request(entry)
+        except WorkError as error:  # Scrapy would only log it, and ask for ever
+            self._session.fail(str(error))
             return None
-        return self._request(entry)
+        at = self._frontier.next_at()
+        if at is not None:
+            self._alarm.set(min(max(at - now, 0.001), LONGEST_SLEEP))
+        return None
 
     def _may_fetch(self) -> int:
         """Return how many answers this run may still get (`limits.pages`), none after a limit of the run."""

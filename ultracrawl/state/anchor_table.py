@@ -98,7 +98,7 @@ class AnchorTable:
             return
         self._verified = max(number for number, _ in rows)
         doubted = set().union(*(_numbers(marks) for _, marks in rows))
-        with translated():  # row by row: they may be many
+        with translated(self._db):  # row by row: they may be many
             for (marks,) in self._db.execute("SELECT marks FROM anchor_page"):
                 doubted.difference_update(_numbers(marks))
                 if not doubted:

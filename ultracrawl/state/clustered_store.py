@@ -34,6 +34,11 @@ class ClusteredStore:
         self._parts = tuple(parts)
 
     @property
+    def renewed(self) -> str:
+        """What became of parts that were damaged."""
+        return "; ".join(filter(None, (part.renewed for part in self._parts)))
+
+    @property
     def size(self) -> int:
         """Bytes of all parts."""
         return sum(part.size for part in self._parts)

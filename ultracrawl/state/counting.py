@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ultracrawl.model import UrlOutcome
+from ultracrawl.state.record_row import outcome_of
 from ultracrawl.state.store import StateCounts
 
 _DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0) FROM url"
@@ -18,5 +18,5 @@ def count_all(read: Callable[..., list[tuple[Any, ...]]]) -> StateCounts:
     ((queued,),) = read("SELECT count(*) FROM queue")
     ((pending,),) = read("SELECT count(*) FROM pending")
     ((leaving,),) = read("SELECT count(*) FROM url WHERE leaving<>''")
-    outcomes = {UrlOutcome(outcome): number for outcome, number in read(_OUTCOMES)}
+    outcomes = {outcome_of(outcome): number for outcome, number in read(_OUTCOMES)}
     return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)

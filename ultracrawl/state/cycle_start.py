@@ -40,7 +40,7 @@ _ALL_KNOWN = """
 _CHOSEN = """
     INSERT INTO queue (site, level, rank, depth, seq, id)
     SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=? AND id NOT IN (SELECT id FROM queue)"""
-RECHECKED = ("GONE", "REJECTED", "ROBOTS", "NOT_INDEXED", "REDIRECTED", "DUPLICATE")
+RECHECKED = ("GONE", "REJECTED", "ROBOTS", "NOT_INDEXED", "REDIRECTED", "DUPLICATE", "UNKNOWN")
 """How the causes begin for which documents leave by the word of a server, which may say something else by now."""
 _HELD_BACK = f"""
     INSERT INTO queue (site, level, depth, seq, id)

@@ -1,4 +1,4 @@
-"""A SQLite file as the state of a source: its lock, its settings, its schema."""
+"""A SQLite file as the state of a source: its lock, its settings, its schema, whether it is damaged."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO
 
-from ultracrawl.errors import StateError, UserError
+from ultracrawl.aside import set_aside
+from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
 
 MEMORY = ":memory:"
@@ -19,6 +21,17 @@ MEMORY = ":memory:"
 
 CHECKPOINT_PAGES = 8000
 """Pages of 4 KB in the write-ahead log (32 MB) from which on they are copied to their places, each once."""
+
+COMPANIONS = ("-wal", "-shm")
+"""How the names of the files go on that SQLite keeps beside a store."""
+
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_REMEDY = "the next crawl makes it anew, and asks for every page again"
+
+
+class ImpossibleValueError(sqlite3.DatabaseError):
+    """A store holds what cannot be, where SQLite itself sees nothing wrong."""
 
 
 def lock_file(path: Path, source: str) -> IO[str]:
@@ -45,18 +58,110 @@ def connect(path: str, read_only: bool) -> sqlite3.Connection:
         raise UserError(
             f"nothing was crawled yet: there is no state file {path}; run `ultracrawl crawl` first"
         )
-    with translated(), contextlib.ExitStack() as on_error:
+    try:
+        return _opened(path, read_only)
+    except StateError as error:
+        if not (read_only and code_of(error.__cause__) in _NOT_WRITABLE):
+            raise
+    return _opened_as_it_is(path)
+
+
+def connect_sound(path: str) -> tuple[sqlite3.Connection, str]:
+    """Open a store for writing after a look at all its pages, a second for a million URLs; the lock is held.
+
+    One that is damaged is set aside, and a new one begun; then the text says so. Raises `StateError`.
+    """
+    try:
+        db = _opened(path, read_only=False)
+        try:
+            with translated(db):
+                ((said,),) = db.execute("PRAGMA quick_check(1)").fetchall()
+                if said != "ok" or _lacks_columns(db):
+                    raise ImpossibleValueError(
+                        said.splitlines()[-1] if said != "ok" else "a table lacks a column"
+                    )
+        except BaseException:
+            db.close()
+            raise
+    except StateDamagedError as error:
+        aside = put_aside(Path(path))
+        told = f"{error.what}; it is set aside as {aside.name}, and every page is asked for again"
+        return _opened(path, read_only=False), told
+    return db, ""
+
+
+def put_aside(path: Path) -> Path:
+    """Set a SQLite file aside that nobody has open; returns its new name. Raises `StateError`."""
+    try:
+        return set_aside(path, COMPANIONS)
+    except OSError as error:
+        raise StateError(f"{path} is damaged, and cannot be set aside: {error.strerror}") from error
+
+
+def _opened(path: str, read_only: bool) -> sqlite3.Connection:
+    with contextlib.ExitStack() as on_error:
         db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
         on_error.callback(db.close)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.execute("PRAGMA cache_size=-16384")
-        db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
-        _migrate(db)
-        if read_only:
-            db.execute("PRAGMA query_only=1")
+        with translated(db):
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            db.execute("PRAGMA cache_size=-16384")
+            db.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
+            _migrate(db)
+            if read_only:
+                db.execute("PRAGMA query_only=1")
         on_error.pop_all()
         return db
+
+
+def _opened_as_it_is(path: str) -> sqlite3.Connection:
+    """Open a store where nothing can be written, not even the files that SQLite has beside it."""
+    with contextlib.ExitStack() as on_error:
+        db = connect_where_nothing_can_be_written(Path(path))
+        on_error.callback(db.close)
+        with translated(db):
+            if db.execute("PRAGMA user_version").fetchone() != (SCHEMA_VERSION,):
+                raise StateError(
+                    f"the state file {path} is of another version, and cannot be brought up to date: "
+                    "its folder cannot be written"
+                )
+        on_error.pop_all()
+        return db
+
+
+def connect_where_nothing_can_be_written(path: Path) -> sqlite3.Connection:
+    """Open a SQLite file for reading alone. Raises `StateError`."""
+    uri = path.absolute().as_uri()
+    log = path.with_name(path.name + COMPANIONS[0])
+    whole = not (log.exists() and log.stat().st_size)
+    for mode in ("mode=ro", "mode=ro&immutable=1")[: 1 + whole]:
+        try:
+            db = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None, timeout=30.0)
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            return db
+        except sqlite3.Error as error:
+            reason = str(error)
+    raise StateError(f"{path} cannot be read without writing beside it: {reason}")
+
+
+def _lacks_columns(db: sqlite3.Connection) -> bool:
+    """Return whether a table lacks something, as one that was not made by these migrations."""
+    return not _expected_columns() <= _columns(db)
+
+
+@cache
+def _expected_columns() -> frozenset[tuple[str, str]]:
+    db = sqlite3.connect(MEMORY, isolation_level=None)
+    try:
+        _migrate(db)
+        return _columns(db)
+    finally:
+        db.close()
+
+
+def _columns(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
+    query = "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type='table'"
+    return frozenset(db.execute(query).fetchall())
 
 
 def _migrate(db: sqlite3.Connection) -> None:
@@ -92,22 +197,56 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def code_of(error: BaseException | None) -> int:
+    """Return the primary error code of SQLite, 0 if it has none."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+
+
+def is_damage(error: BaseException) -> bool:
+    """Return whether what reading a store raised says that its file is damaged, and not that the disk is full."""
+    if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", None) is None:
+        return True  # Python's own word for a text that is no UTF-8
+    return isinstance(error, ImpossibleValueError) or code_of(error) in _DAMAGE
+
+
 class _Translation:
     """Makes `StateError` of what SQLite raises in a block; no generator, because it stands around every query."""
 
-    __slots__ = ()
+    __slots__ = ("_db", "damage")
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.damage = ""
+        """What was found that cannot be."""
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, sqlite3.Error):
-            raise StateError(f"the state store failed: {error}") from error
+        if not isinstance(error, sqlite3.Error):
+            return
+        place = f"the state file {_file_of(self._db)}"
+        if is_damage(error) or self._is_strange(error):
+            damaged = StateDamagedError(f"{place} is damaged ({error})", _REMEDY)
+            self.damage = str(damaged)
+            raise damaged from error
+        raise StateError(f"{place} cannot be used: {error}") from error
+
+    def _is_strange(self, error: sqlite3.Error) -> bool:
+        """Whether a query was not understood because the tables are not ours."""
+        try:
+            return code_of(error) == sqlite3.SQLITE_ERROR and _lacks_columns(self._db)
+        except sqlite3.Error:
+            return False
 
 
-_TRANSLATION = _Translation()
+def _file_of(db: sqlite3.Connection) -> str:
+    try:
+        return str(db.execute("PRAGMA database_list").fetchone()[2]) or MEMORY
+    except sqlite3.Error:
+        return "(closed)"
 
 
-def translated() -> _Translation:
+def translated(db: sqlite3.Connection) -> _Translation:
     """Let errors of SQLite be `StateError`s."""
-    return _TRANSLATION
+    return _Translation(db)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from ultracrawl.errors import StateError
+from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.state.database import is_damage, put_aside
 
 _LEVEL = 3
 _SCHEMA = """
@@ -22,6 +23,10 @@ CREATE TABLE IF NOT EXISTS document (
 
 class DocumentStore(Protocol):
     """Answers by the key of their URL. A write is whole or not at all, also after a kill. Raises `StateError`."""
+
+    @property
+    def renewed(self) -> str:
+        """What became of a damaged store in whose place this one was begun; empty without."""
 
     @property
     def size(self) -> int:
@@ -53,17 +58,33 @@ class BlockStore:
     system; 0 never does that. What is free is used for new answers first.
     """
 
-    def __init__(self, folder: Path, compact_below: int = 85) -> None:
+    def __init__(self, folder: Path, compact_below: int = 85, *, renew: bool = False) -> None:
+        """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
         self._compact_below = compact_below
         self._path = folder / "documents.sqlite"
-        with _errors(self._path):
-            folder.mkdir(parents=True, exist_ok=True)
+        self._renew = renew
+        self._damaged = False
+        self.renewed = ""
+        try:
+            self._open()
+        except StateDamagedError as error:
+            if not renew:
+                raise
+            self.renewed = f"{error.what}; they are set aside as {put_aside(self._path).name}"
+            self._damaged = False
+            self._open()
+
+    def _open(self) -> None:
+        with self._errors(), contextlib.ExitStack() as on_error:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self._path, isolation_level=None, timeout=30.0)
+            on_error.callback(self._db.close)
             self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_SCHEMA)
             (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
+            on_error.pop_all()
 
     @property
     def size(self) -> int:
@@ -73,7 +94,7 @@ class BlockStore:
     def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
         """Keep an answer in place of an earlier one."""
         head, body = _packed(answer, compress)
-        with _errors(self._path):
+        with self._errors():
             before = self._db.execute("SELECT size FROM document WHERE key=?", (key,)).fetchone()
             self._db.execute(
                 "INSERT OR REPLACE INTO document (key, size, head, body) VALUES (?,?,?,?)",
@@ -83,18 +104,18 @@ class BlockStore:
 
     def get(self, key: int) -> StoredAnswer | None:
         """Return the answer of a key."""
-        with _errors(self._path):
+        with self._errors():
             row = self._db.execute("SELECT head, body FROM document WHERE key=?", (key,)).fetchone()
             return _unpacked(row[0], row[1]) if row else None
 
     def stored_keys(self) -> list[int]:
         """Return the keys of all answers."""
-        with _errors(self._path):
+        with self._errors():
             return [key for (key,) in self._db.execute("SELECT key FROM document ORDER BY key")]
 
     def discard(self, keys: Iterable[int]) -> None:
         """Remove answers."""
-        with _errors(self._path):
+        with self._errors():
             self._db.executemany("DELETE FROM document WHERE key=?", [(key,) for key in keys])
             (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
 
@@ -103,7 +124,7 @@ class BlockStore:
         gone = [key for key in self.stored_keys() if key not in keys]
         if gone:
             self.discard(gone)
-        with _errors(self._path):
+        with self._errors():
             if self._used < self._compact_below:
                 # `execute` would take one step of it, which is one page.
                 self._db.executescript("PRAGMA incremental_vacuum")
@@ -118,12 +139,25 @@ class BlockStore:
         return 100.0 * (1 - free / pages) if pages else 100.0
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file; one that was found to be damaged is set aside with `renew`."""
         self._db.close()
+        if self._damaged and self._renew:
+            put_aside(self._path)
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            with _errors(self._path):
+                yield
+        except StateDamagedError:
+            self._damaged = True
+            raise
 
 
 class FileStore:
     """Each answer in a file of its own: one line of JSON, then the body. 256 folders."""
+
+    renewed = ""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "files"
@@ -221,5 +255,11 @@ def _errors(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StateError(f"the stored documents in {place}: {error.strerror}") from error
-    except (sqlite3.Error, zlib.error, ValueError, KeyError) as error:
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise StateDamagedError(
+                f"the stored documents in {place} are damaged ({error})", "the next crawl begins a new store"
+            ) from error
+        raise StateError(f"the stored documents in {place} cannot be used: {error}") from error
+    except (zlib.error, ValueError, KeyError) as error:
         raise StateError(f"the stored documents in {place} cannot be used: {error}") from error

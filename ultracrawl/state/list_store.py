@@ -30,7 +30,10 @@ class ListStore:
                 for name, values in stored.items()
             }
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise StateError(f"the loaded lists in {self._path} cannot be read: {error}") from error
+            raise StateError(
+                f"the loaded lists in {self._path} cannot be read ({error}); remove the file, and load them again "
+                "with `ultracrawl load-metadata`"
+            ) from error
 
     def replace(self, lists: Iterable[ValueList]) -> None:
         """Store lists durably; those of other attributes stay. Raises `StateError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.state.database import ImpossibleValueError
 
 _COLUMNS = (
     "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
@@ -30,12 +31,20 @@ def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+def outcome_of(text: str) -> UrlOutcome:
+    """Return the outcome that a row names. Raises `ImpossibleValueError`."""
+    try:
+        return UrlOutcome(text)
+    except ValueError as error:
+        raise ImpossibleValueError(str(error)) from None
+
+
 def record_of(row: tuple[object, ...], source: str) -> UrlRecord:
     """Return the record of a row that was read by `READ`."""
     url, depth, display, status, outcome, reason, etag, modified, checksum, indexed, handed, *rest = row
     first_seen, last_fetched, failures, links, leaving, fingerprint, preference, pending = rest
     return UrlRecord(  # the columns are typed by the schema
-        url, source, depth, display, status, UrlOutcome(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
+        url, source, depth, display, status, outcome_of(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
         bool(indexed), bool(handed), first_seen, last_fetched, failures, links,  # type: ignore[arg-type]
         pending=bool(pending), leaving=leaving, fingerprint=fingerprint, preference=preference,  # type: ignore[arg-type]
     )  # fmt: skip

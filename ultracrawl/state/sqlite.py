@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,7 +11,15 @@ from typing import IO, Any
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.state.counting import count_all
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
-from ultracrawl.state.database import MEMORY, connect, lock_file, transaction, translated
+from ultracrawl.state.database import (
+    MEMORY,
+    connect,
+    connect_sound,
+    lock_file,
+    put_aside,
+    transaction,
+    translated,
+)
 from ultracrawl.state.queue_table import QueueTable
 from ultracrawl.state.record_row import READ, REPLACE, UPSERT, record_of, row_of
 from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
@@ -33,18 +42,25 @@ class SqliteState(StateTables):
     the file is no store of ours or the disk is full.
     """
 
-    def __init__(self, path: Path | str, source: str, *, read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path | str, source: str, *, read_only: bool = False, renew: bool = False
+    ) -> None:
+        """With `renew`, a store that is damaged is set aside, and a new one begun (`renewed` says so)."""
         self.source = source
         self._lock: IO[str] | None = None
         self._path = str(path)
         if self._path != MEMORY and not read_only:
             self._lock = lock_file(Path(path), source)
         try:
-            self._db = connect(self._path, read_only)
+            sound = renew and self._lock is not None
+            self._db, self.renewed = (
+                connect_sound(self._path) if sound else (connect(self._path, read_only), "")
+            )
         except BaseException:
             if self._lock:
                 self._lock.close()
             raise
+        self._translated = translated(self._db)
         self._found: dict[int, tuple[QueueEntry, float]] = {}
         self._put_off: set[int] = set()
         """Keys among those found that do not enter the queue."""
@@ -82,7 +98,7 @@ class SqliteState(StateTables):
         nothing = not self._one("SELECT EXISTS (SELECT 1 FROM url WHERE last_fetched>0)")[0]
         place = rule.following(latest.place if latest else None, started, nothing_stored=nothing)
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._db.execute(
                 ADD_RUN,
                 (run.number, started, scope, run.cycle, run.minor, run.due, run.mode),
@@ -105,13 +121,13 @@ class SqliteState(StateTables):
 
     def orphans(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
-        with translated():
+        with self._translated:
             return forgettable(self._db)
 
     def end_run(self, run: RunMark) -> None:
         """Store how a run stands, or its end, durably."""
         self.flush()
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
@@ -142,7 +158,8 @@ class SqliteState(StateTables):
             shown = entry.display_url
             return UrlRecord(entry.url, self.source, depth=entry.depth, display_url=shown, first_seen=now)
         rows = self._all(f"SELECT {READ} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
-        return record_of(rows[0], self.source) if rows else None
+        with self._translated:
+            return record_of(rows[0], self.source) if rows else None
 
     def discover(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add a URL that is not known yet to table and queue, or to the table alone."""
@@ -212,7 +229,7 @@ class SqliteState(StateTables):
         """Forget URLs: they leave table and queue."""
         self.flush()
         dropped = list(keys)
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._queue.remove_keys(dropped)
             self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in dropped])
             self._forget_dropped()
@@ -220,13 +237,13 @@ class SqliteState(StateTables):
     def dequeue_removed(self) -> None:
         """Take the URLs that somebody removed out of the queue."""
         self.flush()
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._queue.remove_status(StatusCode.BLACKLISTED.value)
 
     def dequeue(self, keys: Iterable[int]) -> None:
         """Take URLs out of the queue."""
         self.flush()
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._queue.remove_keys(list(keys))
 
     def kept_keys(self, *, duplicates: bool = False) -> frozenset[int]:
@@ -240,7 +257,7 @@ class SqliteState(StateTables):
     def remake_documents(self) -> None:
         """Forget by what documents in the index are known again."""
         self.flush()
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._db.execute(
                 "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR handed=1"
             )
@@ -252,7 +269,7 @@ class SqliteState(StateTables):
     def lost(self, waiting: frozenset[int]) -> int:
         """Make documents that were handed over but got lost be fetched anew."""
         lost = [(key,) for (key,) in self._all("SELECT key FROM url WHERE handed=1") if key not in waiting]
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             self._db.executemany(
                 "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?",
                 lost,
@@ -289,7 +306,7 @@ class SqliteState(StateTables):
         """Make everything said so far durable, in one transaction."""
         if not self.unflushed:
             return
-        with translated(), transaction(self._db):
+        with self._translated, transaction(self._db):
             run = self._db.executemany
             self._write_found()
             self._queue.add(self._again)
@@ -302,15 +319,11 @@ class SqliteState(StateTables):
         for part in self._parts:
             part.written()
         self._queue.written()
-        self._found.clear()
-        self._put_off.clear()
         self._again.clear()
-        self._done.clear()
         self._left.clear()
-        self._amended.clear()
-        self._names.clear()
-        self._prints.clear()
-        self._marks.clear()
+        self._put_off.clear()
+        for kept in (self._found, self._done, self._amended, self._names, self._prints, self._marks):
+            kept.clear()
 
     def _write_found(self) -> None:
         """Give new URLs a row and a place in the queue; the places of rows go on behind the last one."""
@@ -334,6 +347,11 @@ class SqliteState(StateTables):
         )
         self._db.executemany(UPSERT, [row for row, place in zip(rows, places, strict=True) if not place])
 
+    @property
+    def damage(self) -> str:
+        """What was found in it that cannot be."""
+        return self._translated.damage
+
     # ---- reading
 
     def records(self, outcome: UrlOutcome | None = None) -> Iterator[UrlRecord]:
@@ -352,25 +370,29 @@ class SqliteState(StateTables):
 
     def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
         query = f"SELECT {READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
-        with translated():
+        with self._translated:
             for row in self._db.execute(query, values):
                 yield record_of(row, self.source)
 
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        return count_all(self._all)
+        with self._translated:
+            return count_all(self._all)
 
     def close(self) -> None:
-        """Flush and release."""
-        try:
-            self.flush()
-        finally:
-            self._db.close()
+        """Flush and release; what was being written and found to be damaged is set aside."""
+        damaged = self.damage
+        with contextlib.ExitStack() as releasing:
             if self._lock:
-                self._lock.close()
+                releasing.callback(self._lock.close)
+            if self._lock and damaged:
+                releasing.callback(put_aside, Path(self._path))
+            releasing.callback(self._db.close)
+            if not damaged:
+                self.flush()
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with translated():
+        with self._translated:
             return self._db.execute(query, values).fetchall()
 
     def _one(self, query: str) -> tuple[Any, ...]:

@@ -86,6 +86,13 @@ class StateStore(Protocol):
     `flush()`, never between two. What was written is read back at once, flushed or not.
     """
 
+    renewed: str
+    """What became of a damaged store in whose place this one was begun; empty without."""
+
+    @property
+    def damage(self) -> str:
+        """What was found in it that cannot be; empty for a sound store. It is set aside when it is closed."""
+
     @property
     def sitemaps(self) -> SitemapStore:
         """Which URLs are sitemaps, and what they say."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.leaving.pending import approved, unpacked, without_document
 from ultracrawl.extensions.leaving.scope import is_outside
+from ultracrawl.extensions.leaving.strangers import is_unknown
 from ultracrawl.extensions.recorder import FILTERED
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.recrawl.deletion import DeletionGuard
@@ -65,7 +66,7 @@ class Deletions:
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
-        indexed = self._state.counts().indexed + before
+        indexed = self._state.counts().documents + before
         if not counted or guard.allows(len(counted) + before, indexed):
             self.counted = len(counted)
             self.carry_out(leaving)
@@ -89,7 +90,7 @@ class Deletions:
                 number += 1
             self._state.amend(key, without_document(record))
             self._let_succeed(record)
-            if is_outside(record):
+            if is_outside(record) or is_unknown(record):
                 outside.append(key)
         if outside:
             self._feed.sync()

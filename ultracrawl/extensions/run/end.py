@@ -33,6 +33,7 @@ async def finish_indexing(session: CrawlSession) -> None:
     if not session.replay:
         if not session.report.interrupted and not _unfinished(session):
             session.expiry.sweep()
+            session.agreement.settle()
         session.feeds.expire()
     _delete(session)
     if not session.report.interrupted:

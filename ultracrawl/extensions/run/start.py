@@ -23,7 +23,7 @@ def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
     chooser = AdaptiveChooser(session.state, session.source, session.clock)
     chooser.log = session.logs.events.scores
     rule = session.source.refresh.rule
-    rule = rule.for_everything if session.force else rule
+    rule = rule.for_everything if session.force or session.agreement.lost else rule
     levels = session.rules.levels
     start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
     latest = next(iter(session.state.runs(1)), None)

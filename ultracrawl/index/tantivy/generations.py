@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
+from ultracrawl.aside import set_aside
 from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.analysis import ANALYSIS_VERSION
@@ -27,6 +28,7 @@ T = TypeVar("T")
 _ATTEMPTS = 20
 _FACTS = "ultracrawl.json"
 _META = "meta.json"
+_MANAGED = ".managed.json"
 _CURRENT = "current"
 
 
@@ -116,8 +118,12 @@ class Generations:
     def _attempt(self, folder: Path) -> Generation | None:
         if not folder.name.isdigit():
             return None
-        with suppress(IndexDamagedError), self.errors("read"):
-            return _opened(folder)
+        managed = folder / _MANAGED
+        for _ in range(2):
+            with suppress(IndexDamagedError), self.errors("read"):
+                return _opened(folder)
+            if managed.exists():  # it says only what may be removed, and may be missing
+                set_aside(managed)
         return None
 
     def begin(self, attributes: Mapping[str, SearchAttribute]) -> Generation:

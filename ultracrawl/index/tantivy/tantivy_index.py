@@ -10,8 +10,9 @@ from pathlib import Path
 
 from tantivy import IndexWriter, Query
 
+from ultracrawl.aside import set_contents_aside
 from ultracrawl.attributes.schema import SearchAttribute
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexOutdatedError, IndexStoreError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
@@ -23,7 +24,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
-from ultracrawl.index.locking import write_lock
+from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_document
@@ -81,7 +82,7 @@ class TantivyIndex:
         if generation is None:
             return MemoryIndex(self._attributes).search(query)
         if generation.analysis != ANALYSIS_VERSION:
-            raise IndexStoreError(
+            raise IndexOutdatedError(
                 f"index {self._path} was made by another version of ultracrawl, which cut words in "
                 "another way; `ultracrawl index rebuild` brings it up to date, without any request"
             )
@@ -143,7 +144,7 @@ class TantivyIndex:
             try:
                 wrong = self._generations.read(wrong_in, [])
             except IndexStoreError as error:
-                wrong = [str(error)]
+                wrong = [error.what]
             if not wrong or self._generations.state() == before:
                 break
         return wrong
@@ -157,7 +158,10 @@ class TantivyIndex:
     def clear(self) -> None:
         """See `IndexEngine.clear`."""
         with write_lock(self._path, self._lock_seconds):
-            self._generations.adopt(self._generations.begin(self._attributes))
+            fresh = self._generations.begin(self._attributes)
+            with self._generations.errors("written"):
+                set_contents_aside(self._path, but=(fresh.path.name, LOCK))
+            self._generations.adopt(fresh)
 
     def close(self) -> None:
         """See `IndexEngine.close`."""

@@ -15,6 +15,7 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
 from whoosh.util.filelock import FileLock
 
+from ultracrawl.aside import set_contents_aside
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.fields import made_here
@@ -22,6 +23,7 @@ from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 LOCK_SECONDS = 60.0
 _NAME = "MAIN"
+_LOCK = f"{_NAME}_WRITELOCK"
 _OPEN_ATTEMPTS = 20
 
 
@@ -56,7 +58,7 @@ class IndexDirectory:
         """Hold the write lock that all processes share, or raise `IndexStoreError` after the time allowed."""
         with self.errors("written"):
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(str(self.path / f"{_NAME}_WRITELOCK"))
+            lock = FileLock(str(self.path / _LOCK))
             deadline = time.monotonic() + self._lock_seconds
             while not lock.acquire():
                 if time.monotonic() > deadline:
@@ -80,11 +82,11 @@ class IndexDirectory:
             return StoredIndex(self._storage, indexname=_NAME)
 
     def clear(self, schema: Schema) -> None:
-        """Put an index without segments in the place of this one; the lock is held."""
+        """Put an index without segments in the place of this one, which is set aside; the lock is held."""
         with self.errors("written"):
             generation = TOC._latest_generation(self._storage, _NAME) + 1
+            set_contents_aside(self.path, but=(_LOCK,))
             TOC(schema, [], generation).write(self._storage, _NAME)
-            clean_files(self._storage, _NAME, generation, [])
 
     def _refuse_lost(self) -> None:
         """Raise `IndexDamagedError` if there are segments without a table of contents, which is written before them."""

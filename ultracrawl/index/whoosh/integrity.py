@@ -42,7 +42,7 @@ def wrong_in(directory: IndexDirectory) -> list[str]:
     try:
         segments, lost = directory.segments()
     except IndexStoreError as error:
-        return [str(error)]
+        return [error.what]
     wrong: list[str] = []
     keys: Counter[str] = Counter()
     for segment in segments:

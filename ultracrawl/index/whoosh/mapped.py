@@ -5,6 +5,7 @@ A reader then costs next to nothing, and the pages that it touches belong to the
 
 from __future__ import annotations
 
+import errno
 import os
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -33,9 +34,11 @@ class MappedReader(SegmentReader):  # type: ignore[misc]  # Whoosh has no types
             self._storage = OverlayStorage(_MappedStorage(file), storage)
             self._terms = self._codec.terms_reader(self._storage, segment)
             self._perdoc = self._codec.per_document_reader(self._storage, segment)
-        except BaseException:
+        except BaseException as error:
             if not file.is_closed:
                 file.close()
+            if isinstance(error, OSError) and error.errno == errno.EINVAL:
+                raise EOFError("it names a place outside of the file") from error
             raise
 
 

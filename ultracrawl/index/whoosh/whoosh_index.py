@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from whoosh.codec.whoosh3 import W3Segment
 
 from ultracrawl.attributes.schema import SearchAttribute
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexOutdatedError, IndexStoreError
 from ultracrawl.index.batches import batches
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
@@ -153,7 +153,7 @@ class WhooshIndex:
                     writer.add_document(**field_values(document, self._attributes))
                     writer.commit()
         except IndexStoreError as error:
-            return [str(error)]
+            return [error.what]
         return []
 
     def _rebuild(self) -> int:
@@ -175,7 +175,7 @@ class WhooshIndex:
     def _current(self) -> Snapshot:
         """Return what can be searched; raises `IndexStoreError` for an index of another analysis."""
         if self._outdated():
-            raise IndexStoreError(
+            raise IndexOutdatedError(
                 f"index {self._directory.path} was made by another version of ultracrawl, which cut words in "
                 "another way; `ultracrawl index rebuild` brings it up to date, without any request"
             )

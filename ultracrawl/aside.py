@@ -1,0 +1,58 @@
+"""What is damaged is set aside: it gets another name beside its place, and is kept for who wants to look at it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+KEPT = 3
+"""Damaged versions of a file that are kept."""
+
+_NAME = re.compile(r".*\.damaged-(\d{8}T\d{6})")
+
+
+def set_aside(path: Path, companions: Iterable[str] = (), *, kept: int = KEPT) -> Path:
+    """Rename a file or folder to `NAME.damaged-DATE`, and with it those whose names go on so; returns the new path.
+
+    Of earlier ones the newest stay, `kept` with this one. Raises `OSError`.
+    """
+    aside = path.with_name(f"{path.name}.damaged-{_stamp()}")
+    path.replace(aside)
+    for end in companions:
+        companion = path.with_name(path.name + end)
+        if companion.exists():
+            companion.replace(aside.with_name(aside.name + end))
+    _forget_old(path, kept)
+    return aside
+
+
+def set_contents_aside(folder: Path, but: Collection[str]) -> None:
+    """Move what is in a folder, some names apart, into the folder `damaged-DATE` in it; only the latest is kept.
+
+    The folder itself stays: it may be a mount point, and locks lie in it. Raises `OSError`.
+    """
+    for earlier in folder.glob("damaged-*"):
+        shutil.rmtree(earlier)
+    aside = folder / f"damaged-{_stamp()}"
+    found = [one for one in folder.iterdir() if one.name not in but]
+    aside.mkdir()
+    for one in found:
+        one.replace(aside / one.name)
+
+
+def _stamp() -> str:
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+
+
+def _forget_old(path: Path, kept: int) -> None:
+    versions: dict[str, list[Path]] = {}
+    for one in path.parent.iterdir():
+        found = _NAME.match(one.name) if one.name.startswith(f"{path.name}.damaged-") else None
+        if found:
+            versions.setdefault(found.group(1), []).append(one)
+    for stamp in sorted(versions)[:-kept]:
+        for one in versions[stamp]:
+            shutil.rmtree(one) if one.is_dir() else one.unlink()

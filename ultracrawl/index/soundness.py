@@ -1,0 +1,44 @@
+"""Whether an index answers, and what makes it sound again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from ultracrawl.errors import IndexDamagedError
+from ultracrawl.index.engine import IndexEngine, SearchQuery
+
+_SUSPICION = "suspect.txt"
+"""The file of an index in which a search found damage; the next crawl reads the whole index."""
+
+
+def suspect(path: Path, what: str) -> None:
+    """Leave word for the next crawl that an index is damaged; who may not write there has told its user at least."""
+    with suppress(OSError):
+        (path / _SUSPICION).write_text(what + "\n", encoding="utf-8")
+
+
+def probe(index: IndexEngine, path: Path, source: str) -> int:
+    """Return how many documents of a source an index has, after a question that every part of it has to answer.
+
+    The whole index is read only where a search has found damage. Raises `IndexDamagedError`, `IndexStoreError`.
+    """
+    count = index.count(source)
+    index.search(SearchQuery("", source=source, limit=1))
+    if (path / _SUSPICION).exists():
+        wrong = index.check()
+        if wrong:
+            raise IndexDamagedError(f"index {path} is damaged: {wrong[0]}")
+        with suppress(OSError):
+            (path / _SUSPICION).unlink()
+    return count
+
+
+def make_sound(index: IndexEngine, path: Path) -> None:
+    """Index every document anew that can be read; where none can, an empty index takes the place of this one."""
+    try:
+        index.rebuild()
+    except IndexDamagedError:
+        index.clear()
+    with suppress(OSError):
+        (path / _SUSPICION).unlink(missing_ok=True)
