@@ -1,0 +1,109 @@
+"""Servers that never answer do not hold up those that do, in one source and with the defaults."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from support.project import Workspace, kill_group
+from support.site import Site
+from support.until import until
+
+HOSTS = 100
+PAGES = 100
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100000\r\n\r\n"
+MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+class Silent:
+    """Listeners on addresses of their own; counts the connections that the other side closed."""
+
+    def __init__(self, answer: Callable[[socket.socket, bytes], bool]) -> None:
+        self._answer = answer
+        self._lock = threading.Lock()
+        self.given_up = 0
+        """Requests without an answer that were given up."""
+        self.met = 0
+        """Requests that get none."""
+        self.urls: list[str] = []
+        self._listeners: list[socket.socket] = []
+        for number in range(HOSTS):
+            listener = socket.create_server((f"127.0.1.{number + 1}", 0))
+            self._listeners.append(listener)
+            self.urls.append(f"http://127.0.1.{number + 1}:{listener.getsockname()[1]}/")
+            threading.Thread(target=self._serve, args=(listener,), daemon=True).start()
+
+    def _serve(self, listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+
+    def _talk(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            request = connection.recv(65536)
+            if not request or self._answer(connection, request):
+                return
+            with self._lock:
+                self.met += 1
+            with contextlib.suppress(OSError):
+                while connection.recv(65536):
+                    pass
+            with self._lock:
+                self.given_up += 1
+
+    def close(self) -> None:
+        for listener in self._listeners:
+            listener.close()
+
+
+def says_nothing(_connection: socket.socket, _request: bytes) -> bool:
+    return False
+
+
+def has_robots_only(connection: socket.socket, request: bytes) -> bool:
+    if b"/robots.txt" in request:
+        connection.sendall(MISSING)
+        return True
+    return False
+
+
+def trickles(connection: socket.socket, request: bytes) -> bool:
+    if has_robots_only(connection, request):
+        return True
+    connection.sendall(HEAD + b"<title>")
+    return False
+
+
+@pytest.fixture(params=[says_nothing, has_robots_only, trickles], ids=lambda answer: answer.__name__)
+def silent(request: pytest.FixtureRequest) -> Iterator[Silent]:
+    servers = Silent(request.param)
+    yield servers
+    servers.close()
+
+
+@pytest.mark.xfail(strict=True, reason="32 requests in flight in all, which silent servers take")
+def test_silent_servers_do_not_hold_up_the_others(
+    site: Site, url: str, workspace: Workspace, silent: Silent
+) -> None:
+    for number in range(PAGES):
+        site.page(f"/{number}", title=str(number), text=f"needle {number}", links=[f"/{number + 1}"])
+    starts = [f"{one}{page}" for one in silent.urls for page in "ab"] + [f"{url}/0"]
+    source = {
+        "start_urls": starts,
+        "politeness": {"delay": 0},
+        "boundary": {"networks": ["127.0.0.0/8"]},
+        "limits": {"timeout": 300},
+        "sites": {"max_sites": HOSTS + 1},
+    }
+    workspace.write({"sources": {"site": source}})
+    crawl = workspace.start("crawl", "--json")
+    try:
+        until(lambda: site.count(f"/{PAGES - 1}"), crawl)
+        assert silent.met >= 40, "they were asked too"
+        assert silent.given_up == 0, "no time-out had to end for that"
+    finally:
+        kill_group(crawl)
