@@ -5,10 +5,19 @@ The line is `ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}`.
 
 from __future__ import annotations
 
+import resource
 from typing import TYPE_CHECKING
 
 from ultracrawl.handlers import FTP_HANDLER, best_handler
-from ultracrawl.settings.presets import closed_schemes, components, hardened, replaced, tuned
+from ultracrawl.settings.presets import (
+    MOST_REQUESTS,
+    closed_schemes,
+    components,
+    hardened,
+    replaced,
+    requests_at_once,
+    tuned,
+)
 from ultracrawl.sources import DataSource
 
 if TYPE_CHECKING:
@@ -52,6 +61,9 @@ class UltracrawlAddon:
             return
         for name, value in {**hardened, **tuned}.items():
             settings.set(name, value, priority="addon")
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        at_once = MOST_REQUESTS if files == resource.RLIM_INFINITY else requests_at_once(files)
+        settings.set("CONCURRENT_REQUESTS", at_once, priority="addon")
         settings.set("SCHEDULER", "ultracrawl.scheduler.UltracrawlScheduler", priority="addon")
         settings.set("ITEM_PROCESSOR", "ultracrawl.pipelines.processor.DocumentPipelines", priority="addon")
         if "ftp" in self._source.boundary.schemes:

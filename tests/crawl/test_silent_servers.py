@@ -85,7 +85,6 @@ def silent(request: pytest.FixtureRequest) -> Iterator[Silent]:
     servers.close()
 
 
-@pytest.mark.xfail(strict=True, reason="32 requests in flight in all, which silent servers take")
 def test_silent_servers_do_not_hold_up_the_others(
     site: Site, url: str, workspace: Workspace, silent: Silent
 ) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from scrapy_ways.runs import DUMP, Desk
 
+from ultracrawl.settings.presets import requests_at_once
+
 ADDON = 'ADDONS = {"ultracrawl.addon.UltracrawlAddon": 500}\n'
 EXTENSION = {"dump.SettingsDump": 1}
 
@@ -135,3 +137,8 @@ def test_limits_of_the_definition_are_applied(desk: Desk, url: str) -> None:
     settings = effective(desk)
     assert settings["USER_AGENT"] == "tester/1"
     assert settings["DOWNLOAD_MAXSIZE"] in {2_000_000, 2 << 20}
+
+
+@pytest.mark.parametrize(("files", "at_once"), [(1 << 20, 256), (1024, 256), (512, 192), (256, 64), (64, 16)])
+def test_requests_at_once_keep_to_the_files_that_may_be_open(files: int, at_once: int) -> None:
+    assert requests_at_once(files) == at_once

@@ -8,6 +8,7 @@ from typing import Generic
 from ultracrawl.frontier.levels import Rota, nearest
 from ultracrawl.frontier.order import NO_WAIT, Order
 from ultracrawl.frontier.pace import Pace
+from ultracrawl.frontier.reserve import Reserve
 from ultracrawl.frontier.roster import Roster, Watch
 from ultracrawl.frontier.site import E, Site
 
@@ -22,6 +23,8 @@ class Frontier(Generic[E]):
     Sites take turns: the one that has waited longest is next. Choosing costs O(log sites), whatever the
     number of URLs. At most `capacity` entries are kept in memory; a site whose entries do not fit is told so
     by `add`, and is named in `hungry` when it has room again. Times are seconds of one monotonic clock.
+
+    Sites that do not answer take at most `slow` places together (`Reserve`; None: any number).
 
     At most `max_sites` sites have a place (None: all); one gives its place back when its queue is empty, when it
     is withdrawn or given up, and after `max_inter_docs` entries if others wait. Of the entries that may go out now,
@@ -38,6 +41,7 @@ class Frontier(Generic[E]):
         delay: float = 0.0,
         concurrency: int = 2,
         capacity: int = 50_000,
+        slow: int | None = None,
         max_sites: int | None = None,
         max_inter_docs: int | None = None,
         rota: Rota | None = None,
@@ -54,6 +58,7 @@ class Frontier(Generic[E]):
         self._in_a_row = max_inter_docs
         self._order: Order[E] = Order(self.pace, rota)
         self._roster: Roster[E] = Roster(self.pace, self._order, max_sites, self._every)
+        self._reserve: Reserve[E] = Reserve(slow, self._order.relist)
         self._sites = self._roster.sites
         self._places = self._roster.places
         self.hungry = self._roster.hungry
@@ -184,8 +189,12 @@ class Frontier(Generic[E]):
             self._closed_until = self.pace.opens(now)
             if self._closed_until > now:
                 return None
-        chosen = self._order.choose(now)
-        return None if chosen is None else self._hand_out(*chosen, now)
+        self._reserve.look(now)
+        while (chosen := self._order.choose(now)) is not None:
+            if self._reserve.admits(chosen[0]):
+                return self._hand_out(*chosen, now)
+            self._order.relist(chosen[0])
+        return None
 
     def next_at(self) -> float | None:
         """Return the time at which `pop` may have an entry again, None if only another call can change that."""
@@ -197,6 +206,7 @@ class Frontier(Generic[E]):
         self._size -= 1
         self._out += 1
         site.in_flight += 1
+        self._reserve.take(site, now)
         site.in_a_row += 1
         site.ready = False
         self._begin(site, now)
@@ -223,6 +233,7 @@ class Frontier(Generic[E]):
         """Free the place of an entry that was handed out."""
         site = self._roster.site(name)
         self._come_back(site)
+        self._reserve.give_back(site)
         self._order.list(site)
         self._roster.settle(site)
 
@@ -230,7 +241,7 @@ class Frontier(Generic[E]):
         """Take back an entry: its turn is spent on something else, and the site is suspended until `resume`."""
         site = self._roster.placed(entry.site)
         self._come_back(site)
-        site.suspended = True
+        site.suspended = site.asking = True
         self._put_back(site, entry, self._bit(entry))
 
     def _come_back(self, site: Site[E]) -> None:
@@ -244,6 +255,7 @@ class Frontier(Generic[E]):
         """Let entries of a suspended site out again, each when its time has come."""
         site = self._roster.site(name)
         site.suspended = False
+        self._reserve.stop_asking(site)
         self._order.list(site)
         self._roster.settle(site)
 
@@ -280,6 +292,7 @@ class Frontier(Generic[E]):
     def failed(self, name: str) -> bool:
         """Note that the latest request to a site failed on the network; True if it is to be given up for that."""
         site = self._roster.site(name)
+        self._reserve.failed(site)
         hopeless = self.pace.backoff.fail(site.clock, self.pace.base(site.clock, self._now))
         self._recount(site)
         return hopeless
@@ -287,7 +300,10 @@ class Frontier(Generic[E]):
     def answered(self, name: str, latency: float = 0.0, *, well: bool = True) -> None:
         """Note that a site answered, after `latency` seconds; `well` is False for error answers."""
         site = self._sites.get(name)
-        if site is None or not (site.clock.errors or site.clock.slowed or self.pace.throttle):
+        if site is None:
+            return
+        self._reserve.answered(site)
+        if not (site.clock.errors or site.clock.slowed or self.pace.throttle):
             return
         if well:
             self.pace.backoff.recover(site.clock, self.pace.base(site.clock, self._now))
@@ -352,6 +368,7 @@ class Frontier(Generic[E]):
         """Let nothing of this site out before a time (`Retry-After`, a further attempt)."""
         site = self._roster.site(name)
         site.clock.held = max(site.clock.held, until)
+        self._reserve.stop_asking(site)  # who waits until then has no connection
         self._order.relist(site)
         self._roster.settle(site)
 

@@ -35,6 +35,14 @@ class Site(Generic[E]):
     stored: int = 0
     """Levels whose further entries wait in the store only."""
     in_flight: int = 0
+    asking: bool = False
+    """A place is taken for a request beside those for entries (robots.txt)."""
+    quick: bool = False
+    """It answers, and none of its requests waits for long."""
+    answers: int = 0
+    """Answers since it is remembered."""
+    parked: bool = False
+    """It is slow, and slow sites have taken all the places that they may."""
     active: bool = False
     """It has a place."""
     in_a_row: int = 0
@@ -61,7 +69,13 @@ class Site(Generic[E]):
             and self.in_flight < self.places
             and self.located
             and not self.suspended
+            and not self.parked
         )
+
+    @property
+    def held(self) -> int:
+        """The places that its requests hold."""
+        return self.in_flight + self.asking
 
     @property
     def next_at(self) -> float:

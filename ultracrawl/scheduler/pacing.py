@@ -29,9 +29,11 @@ HELD_BACK = "held back"
 def make_frontier(session: CrawlSession) -> Frontier[QueueEntry]:
     """Return the frontier of a source, as its definition says."""
     source = session.source
+    at_once = session.crawler.settings.getint("CONCURRENT_REQUESTS")
     pace = replace(session.rules.pace, wall=lambda at: at - time.monotonic() + session.clock())
     return Frontier(
         pace,
+        slow=max(at_once // 2, 1) if at_once else None,
         max_sites=source.sites.max_sites,
         max_inter_docs=source.sites.max_inter_docs,
         rota=compile_rota(source),

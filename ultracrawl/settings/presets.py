@@ -21,7 +21,6 @@ closed_schemes: tuple[str, ...] = ("data", "file", "ftp", "s3")
 tuned: dict[str, Any] = {
     # Every response would otherwise create 100 asyncio tasks (about 1 ms of CPU).
     "CONCURRENT_ITEMS": 1,
-    "CONCURRENT_REQUESTS": 32,
     # Politeness is the frontier's; the downloader's slots only pass requests on.
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
     "DOWNLOAD_DELAY": 0,
@@ -34,6 +33,19 @@ tuned: dict[str, Any] = {
     "STATS_DUMP": False,
     "WARN_ON_GENERATOR_RETURN_VALUE": False,
 }
+
+MOST_REQUESTS = 256
+"""Requests of one crawl that may run at once, whatever their sites; half of them to sites that do not answer."""
+_OTHER_FILES = 128
+
+
+def requests_at_once(files: int) -> int:
+    """Return how many requests may run at once in a process that may have so many files open.
+
+    As many connections again are kept for the next requests.
+    """
+    return min(MOST_REQUESTS, max((files - _OTHER_FILES) // 2, 16))
+
 
 components: dict[str, dict[str, int]] = {
     "DOWNLOADER_MIDDLEWARES": {

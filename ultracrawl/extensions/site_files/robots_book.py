@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.extensions.session import CrawlSession
 
-AT_ONCE = 64
-"""Requests for robots.txt that may run at once, whatever their sites."""
-
 _FORM = UrlPolicy()
 
 
@@ -56,7 +53,6 @@ class RobotsBook:
         self._session = session
         self._copies: dict[str, _Copy] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
-        self._places = asyncio.Semaphore(AT_ONCE)
         self.asked_at: Callable[[str], str] = lambda url: url
         """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
         self.claim: Callable[[str, float], float] = lambda _, now: now
@@ -148,12 +144,10 @@ class RobotsBook:
     async def _ask(self, url: str, *, has_turn: bool) -> StoredRobots:
         """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
         for left in reversed(range(self._session.source.limits.retries + 1)):
-            at_once = has_turn and not self._places.locked()
-            async with self._places:
-                answer, wish = await self._fetch(url, has_turn=at_once)
+            answer, wish = await self._fetch(url, has_turn=has_turn)
             if not (left and wish):
                 break
-            await self._turn(url)  # outside: whoever waits for long holds up no other site
+            await self._turn(url)
             has_turn = True
         return answer
 
