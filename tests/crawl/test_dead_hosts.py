@@ -19,12 +19,12 @@ def crawl_dead(workspace: Workspace, site: Site, options: dict[str, Any], runs: 
     site.page("/", title="Home", text="needle", links=["/a"])
     site.page("/a", title="A", text="needle a")
     with site.serve() as url:
-        workspace.define(f"{url}/", **options)
+        workspace.define(f"{url}/", robots={"obey": False}, sitemaps={"use": False}, **options)
         assert workspace.crawl().run["outcomes"] == {"NEW": 2}
+    workspace.define(f"{url}/", **options)
     return [workspace.crawl("--force", code=None).run for _ in range(runs)]
 
 
-@pytest.mark.xfail(strict=True, reason="what robots.txt met is no error of the page")
 def test_a_host_that_is_gone_is_cleaned_up(site: Site, workspace: Workspace) -> None:
     first, second = crawl_dead(workspace, site, AFTER_TWO, 2)
     assert (first["outcomes"], first["deleted"]) == ({"NETWORK_ERROR": 2}, 0)
@@ -50,7 +50,6 @@ def test_further_attempts_of_a_rule_are_not_made_where_nothing_was_asked(
     assert (run["outcomes"], run["deleted"]) == ({"NETWORK_ERROR": 2}, 0), "one error a run"
 
 
-@pytest.mark.xfail(strict=True, reason="what robots.txt met is no error of the page")
 def test_an_ftp_server_that_is_gone_is_cleaned_up(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "served").mkdir()
     ftp = FtpSite(tmp_path / "served")
@@ -60,8 +59,9 @@ def test_an_ftp_server_that_is_gone_is_cleaned_up(tmp_path: Path, workspace: Wor
         "errors": {"ftp": {"net": "DELETE:2"}, "http": {"net": "KEEP"}},
     }
     with ftp.serve() as address:
-        workspace.define(f"{address}/notes.txt", **options)
+        workspace.define(f"{address}/notes.txt", robots={"obey": False}, sitemaps={"use": False}, **options)
         assert workspace.crawl().run["outcomes"] == {"NEW": 1}
+    workspace.define(f"{address}/notes.txt", **options)
     assert workspace.crawl("--force", code=None).run["deleted"] == 0
     assert workspace.crawl("--force", code=None).run["deleted"] == 1
 

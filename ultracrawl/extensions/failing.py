@@ -46,6 +46,11 @@ class FailureDesk:
         else:
             self._session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
 
+    def unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
+        """Act on a URL that was not asked for, because its server met the request before it with a network error."""
+        failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, reason)
+        self._act(visit, error_of(silence), failure)
+
     def _act(self, visit: Visit, error: str, failure: Failure) -> None:
         session = self._session
         limits = session.source.limits
@@ -58,7 +63,7 @@ class FailureDesk:
         if verdict.delete:
             reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
             session.recorder.finish(visit, UrlOutcome.GONE, failure.status, reason)
-        elif verdict.again and not session.failed and not visit.tentative:
+        elif verdict.again and visit.asked and not session.failed and not visit.tentative:
             if session.logs.events.fetch is not None:
                 session.logs.events.fetch.again(visit, error)
             session.links.retry(visit, limits.retry_delay * 2**visit.attempts)

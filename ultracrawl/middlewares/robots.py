@@ -47,18 +47,24 @@ class RobotsMiddleware:
         if rules is None:
             rules = await asyncio.shield(book.fetch(request.url))
         if rules.blocks(request.url):
-            self._refuse(visit, rules)
+            self._refuse(visit, rules, request.url)
 
-    def _refuse(self, visit: Visit, rules: RobotsRules) -> None:
+    def _refuse(self, visit: Visit, rules: RobotsRules, url: str) -> None:
         decision = rules.allowed(visit.url)
         reason = decision.reason
         visit.asked = False
-        if rules.unavailable:
-            outcome = UrlOutcome.NETWORK_ERROR
+        silence = self._session.robots.silence(url)
+        if rules.unavailable and silence is not None:
+            # The page would have met the same error: what the definition says of such errors holds for it.
+            self._session.failing.unasked(visit, silence, reason)
+        elif rules.unavailable:
+            self._finish(visit, UrlOutcome.NETWORK_ERROR, reason)
         else:
-            outcome = UrlOutcome.ROBOTS
             reason = f"30031 excluded by robots.txt: {decision.rule} ({decision.reason})"
             self._session.report.turn_away(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
-        self._session.recorder.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)
+            self._finish(visit, UrlOutcome.ROBOTS, reason)
         raise IgnoreRequest(reason)
+
+    def _finish(self, visit: Visit, outcome: UrlOutcome, reason: str) -> None:
+        self._session.recorder.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)

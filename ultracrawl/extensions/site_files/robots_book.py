@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
-from ultracrawl.extensions.failures import failure_of
+from ultracrawl.extensions.failures import Failure, failure_of
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.robots import RobotsRules, origin_of
 from ultracrawl.robots.lines import PARSED_BYTES
@@ -53,6 +54,7 @@ class RobotsBook:
         self._session = session
         self._copies: dict[str, _Copy] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._silent: dict[str, Failure] = {}
         self.asked_at: Callable[[str], str] = lambda url: url
         """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
         self.claim: Callable[[str, float], float] = lambda _, now: now
@@ -117,6 +119,10 @@ class RobotsBook:
             answer.status or None, answer.body, error=answer.error, timed_out=answer.timed_out
         )
 
+    def silence(self, url: str) -> Failure | None:
+        """Return the network error with which the server of a URL met the latest request for its rules, if it did."""
+        return self._silent.get(origin_of(self.asked_at(url)))
+
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
         origin = origin_of(self.asked_at(url))
@@ -153,6 +159,8 @@ class RobotsBook:
 
     async def _fetch(self, url: str, *, has_turn: bool) -> tuple[StoredRobots, float]:
         """Return the answer after redirects, and for how many seconds the server wants to be left alone."""
+        origin = origin_of(url)
+        self._silent.pop(origin, None)
         for _ in range(MAX_REDIRECTS + 1):
             if not has_turn:
                 await self._turn(url)
@@ -160,8 +168,10 @@ class RobotsBook:
             try:
                 response = await self._download(url)
             except Exception as failure:  # whatever the download handler raises, the origin is judged by it
-                timed_out = isinstance(failure, DownloadTimeoutError)
-                return StoredRobots(url, error=failure_of(failure).reason, timed_out=timed_out), 0.0
+                timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
+                if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
+                    self._silent[origin] = known
+                return StoredRobots(url, error=known.reason, timed_out=timed_out), 0.0
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or not location:
                 answer = StoredRobots(url, status=response.status, body=response.body)
