@@ -445,9 +445,9 @@ def test_unusable_rules_are_refused(rules: BoundaryRules, problem: str) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "position"),
-    [("a(?=b)", 1), (r"(a)\1", 3), ("a[z-a]", 2), ("(a", 0), ("*a", 0), ("\ud800", -1)],
+    [("a[z-a]", 2), ("(a", 0), ("*a", 0), ("\ud800", -1)],
 )
-def test_expressions_outside_re2_are_refused_with_their_position(pattern: str, position: int) -> None:
+def test_expressions_of_no_engine_are_refused_with_their_position(pattern: str, position: int) -> None:
     with pytest.raises(PatternError) as caught:
         Boundary(BoundaryRules(uris=(UriRule(Kind.REGEXP, pattern),)))
     assert caught.value.pattern == pattern

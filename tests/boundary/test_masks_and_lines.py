@@ -128,7 +128,7 @@ def test_ultra_search_64_plain_lines_are_suffixes_or_with_a_star_prefixes() -> N
 
 
 @pytest.mark.parametrize(
-    "rule", [DomainRule(Kind.SUFFIX, ""), UriRule(Kind.REGEXP, "(?!a)"), UriRule(Kind.IPMASK, "x")]
+    "rule", [DomainRule(Kind.SUFFIX, ""), UriRule(Kind.REGEXP, "(?!a"), UriRule(Kind.IPMASK, "x")]
 )
 def test_single_rules_are_checked(rule: DomainRule | UriRule) -> None:
     with pytest.raises(RuleError):

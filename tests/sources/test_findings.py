@@ -109,12 +109,12 @@ CASES = {
         "`www(\\d+.example` cannot be used: missing )",
         "RE2",
     ),
-    "look-around": (
-        'boundary: {uris: {exclude: [{regexp: "(?!x).*"}]}}',
+    "expression of no engine": (
+        'boundary: {uris: {exclude: [{regexp: "(?!x.*"}]}}',
         4,
         "boundary.uris.exclude",
-        "at `(?!`",
-        "no look-around",
+        "`(?!x.*` cannot be used",
+        "RE2",
     ),
     "kind of rule": (
         "boundary: {domains: {include: [{sufix: a.example}]}}",

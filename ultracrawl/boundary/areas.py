@@ -27,7 +27,10 @@ class Area:
     def __init__(self, rules: AreaRules, policy: UrlPolicy) -> None:
         self.rule = f"belongs to {rules.owner}"
         """What is said of a URL inside."""
-        self._hosts, self._uris = DomainTable(rules.hosts), UriTable(rules.uris, policy)
+        self._hosts, self._uris = (
+            DomainTable(rules.hosts, excludes=True),
+            UriTable(rules.uris, policy, excludes=True),
+        )
         self._not_hosts = DomainTable(rules.except_hosts)
         self._not_uris = UriTable(rules.except_uris, policy)
         self._whole = self._hosts.empty and self._uris.empty

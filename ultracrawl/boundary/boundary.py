@@ -61,9 +61,11 @@ class Boundary:
         self._extensions = ExtensionTable(rules.exclude_extensions)
         self._recursion = rules.max_uri_recursion
         self._max_depth = sys.maxsize if rules.mode.depth is None else rules.mode.depth
-        self._excluded_uri = UriTable(by_action(rules.uris, Action.EXCLUDE), policy)
+        self._excluded_uri = UriTable(by_action(rules.uris, Action.EXCLUDE), policy, excludes=True)
         self._included_uri = UriTable(by_action(rules.uris, Action.INCLUDE), policy)
-        self._followed_uri = UriTable(by_action(rules.uris, Action.FOLLOW_ONLY), policy)
+        followed = by_action(rules.uris, Action.FOLLOW_ONLY)
+        self._followed_uri = UriTable(followed, policy)
+        self._unindexed_uri = UriTable(followed, policy, excludes=True)
         self._any = rules.combine is Combine.ANY
         self._uris_closed = not self._included_uri.empty
         self._closed_domains = self._judge.closed and not self._any
@@ -135,7 +137,7 @@ class Boundary:
     def follow_only(self, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
         site = self._site_of(url)
-        rule = site.follow_only or self._followed_uri.find(url)
+        rule = site.follow_only or self._unindexed_uri.find(url)
         if rule is None and site.paths is not None:
             rule = site.paths.follow_only(path_of(url))
         if rule is None and not self.rules.index_dynamic and "?" in url:

@@ -18,16 +18,16 @@ Rule = TypeVar("Rule", DomainRule, UriRule)
 
 
 class DomainTable:
-    """The domain rules of one action: finds the rule that matches a host."""
+    """The domain rules of one action: finds the rule that matches a host; if it `excludes`, it fails closed."""
 
     __slots__ = ("_masks", "_names", "asks_addresses", "empty")
 
-    def __init__(self, rules: Iterable[DomainRule]) -> None:
+    def __init__(self, rules: Iterable[DomainRule], *, excludes: bool = False) -> None:
         texts: Texts = {kind: {} for kind in Kind}
         for rule in rules:
             check_rule(rule)
             _add_host(texts, rule)
-        self._names = _text_table(texts, ignore_case=True)
+        self._names = _text_table(texts, ignore_case=True, excludes=excludes)
         masks = {text: rule for kind in MASK_KINDS for text, rule in texts[kind].items()}
         self._masks = MaskTable(masks) if masks else None
         self.asks_addresses = bool(masks)
@@ -42,17 +42,17 @@ class DomainTable:
 
 
 class UriTable:
-    """The URI rules of one action: finds the rule that matches a canonical URL."""
+    """The URI rules of one action: finds the rule that matches a canonical URL; if it `excludes`, it fails closed."""
 
     __slots__ = ("empty", "find")
 
-    def __init__(self, rules: Iterable[UriRule], policy: UrlPolicy) -> None:
+    def __init__(self, rules: Iterable[UriRule], policy: UrlPolicy, *, excludes: bool = False) -> None:
         texts: Texts = {kind: {} for kind in Kind}
         policy = replace(policy, schemes=_ALL_SCHEMES)
         for rule in rules:
             check_rule(rule)
             texts[rule.kind].setdefault(uri_text(rule, policy), str(rule))
-        table = _text_table(texts)
+        table = _text_table(texts, excludes=excludes)
         self.find = table.find
         self.empty = table.empty
 
@@ -62,9 +62,14 @@ def by_action(rules: Sequence[Rule], action: Action) -> list[Rule]:
     return [rule for rule in rules if rule.action is action]
 
 
-def _text_table(texts: Texts, ignore_case: bool = False) -> TextTable:
+def _text_table(texts: Texts, ignore_case: bool = False, *, excludes: bool) -> TextTable:
     return TextTable(
-        texts[Kind.EXACT], texts[Kind.PREFIX], texts[Kind.SUFFIX], texts[Kind.REGEXP], ignore_case=ignore_case
+        texts[Kind.EXACT],
+        texts[Kind.PREFIX],
+        texts[Kind.SUFFIX],
+        texts[Kind.REGEXP],
+        ignore_case=ignore_case,
+        excludes=excludes,
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import re2
 
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.boundary.rules import PatternError, RuleError
-from ultracrawl.boundary.tables import compiled
 
 _GROUP = re.compile(r"\\(?:g<(?P<name>\w+)>|(?P<number>\d{1,2})|(?P<other>.)|$)", re.DOTALL)
 

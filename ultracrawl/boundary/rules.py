@@ -15,11 +15,11 @@ class RuleError(UserError):
 
 
 class PatternError(RuleError):
-    """A regular expression that RE2 does not take.
+    """A regular expression that cannot be used.
 
     `pattern` is the whole text, `problem` what RE2 says, `offending` the part it points at and `position`
-    where that part begins (-1 if RE2 points nowhere). Look-around and back-references are not part of RE2:
-    they would let a hostile URL take unbounded time.
+    where that part begins (-1 if RE2 points nowhere). Look-around and back-references are not part of RE2;
+    rules that are asked about URLs and headers run them in another engine, with a limit of time.
     """
 
     def __init__(self, pattern: str, problem: str, offending: str = "") -> None:

@@ -54,7 +54,7 @@ class SiteJudge:
 
     def __init__(self, rules: BoundaryRules, addresses: Addresses) -> None:
         self._schemes = frozenset(scheme.lower() for scheme in rules.schemes)
-        self._exclude = DomainTable(by_action(rules.domains, Action.EXCLUDE))
+        self._exclude = DomainTable(by_action(rules.domains, Action.EXCLUDE), excludes=True)
         self._include = DomainTable(by_action(rules.domains, Action.INCLUDE))
         self._follow_only = DomainTable(by_action(rules.domains, Action.FOLLOW_ONLY))
         self._ports = PortTable(rules.ports)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
 import re2
 
+from ultracrawl.boundary.expressions import LIMIT, SlowExpression, options, slow_expression
 from ultracrawl.boundary.rules import PatternError
+
+logger = logging.getLogger(__name__)
+
+NO_ANSWER = "no answer in time"
+"""Stands behind a rule that excludes a text because its expression could not be finished."""
 
 _SET_MEMORY = 256 << 20
 _PROBE = "\x00probe"
@@ -51,18 +58,30 @@ class SuffixTable:
 
 
 class PatternTable:
-    """Finds the first of many regular expressions that covers a whole text, in one pass over it (RE2)."""
+    """Finds the first of many regular expressions that covers a whole text, in one pass over it (RE2).
 
-    __slots__ = ("_rules", "_set")
+    Expressions that RE2 cannot do are looked at one by one after it, each with a limit of time. One that has no
+    answer by then covers the text in a table that `excludes`, and in no other.
+    """
 
-    def __init__(self, rules: Mapping[str, str], ignore_case: bool = False) -> None:
-        options = _options(ignore_case)
-        options.max_mem = _SET_MEMORY
-        self._set = re2.Set.FullMatchSet(options)
-        self._rules = list(rules.values())
-        for pattern in rules:
-            compiled(pattern)
+    __slots__ = ("_excludes", "_rules", "_set", "_slow")
+
+    def __init__(
+        self, rules: Mapping[str, str], ignore_case: bool = False, *, excludes: bool = False
+    ) -> None:
+        made = options(ignore_case)
+        made.max_mem = _SET_MEMORY
+        self._set = re2.Set.FullMatchSet(made)
+        self._excludes = excludes
+        self._rules: list[str] = []
+        self._slow: list[tuple[SlowExpression, str]] = []
+        for pattern, rule in rules.items():
+            slow = slow_expression(pattern, ignore_case)
+            if slow is not None:
+                self._slow.append((slow, rule))
+                continue
             self._set.Add(pattern)
+            self._rules.append(rule)
         self._set.Add(_PROBE)
         self._set.Compile()
         if not self._set.Match(_PROBE):
@@ -71,32 +90,29 @@ class PatternTable:
             )
 
     def find(self, text: str) -> str | None:
-        """Return the rule whose expression covers the text, or None; of several the first."""
+        """Return the rule whose expression covers the text, or None; of several the first that RE2 can do."""
         found: list[int] | None = self._set.Match(text)
-        return self._rules[min(found)] if found else None
+        if found:
+            return self._rules[min(found)]
+        return self._find_slowly(text) if self._slow else None
 
-
-def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
-    """Compile one expression; `PatternError` says what RE2 does not take."""
-    try:
-        return re2.compile(pattern, _options(ignore_case))
-    except re2.error as error:
-        detail = error.args[0].decode("utf-8", "replace") if error.args else ""
-        problem, _, offending = detail.partition(": ")
-        raise PatternError(pattern, problem, offending) from None
-    except UnicodeEncodeError:
-        raise PatternError(pattern, "holds half a character (a lone surrogate)") from None
-
-
-def _options(ignore_case: bool) -> re2.Options:
-    options = re2.Options()
-    options.log_errors = False
-    options.case_sensitive = not ignore_case
-    return options
+    def _find_slowly(self, text: str) -> str | None:
+        for expression, rule in self._slow:
+            covers = expression.fullmatch(text)
+            if covers is None:
+                logger.warning("%s has no answer after %g s for %.500s", rule, LIMIT, text)
+                if self._excludes:
+                    return f"{rule} ({NO_ANSWER})"
+            elif covers:
+                return rule
+        return None
 
 
 class TextTable:
-    """Exact texts, prefixes, suffixes and expressions in one table, looked at in that order."""
+    """Exact texts, prefixes, suffixes and expressions in one table, looked at in that order.
+
+    `excludes`: what cannot be told in time counts as found.
+    """
 
     __slots__ = ("_exact", "_finders", "empty")
 
@@ -107,12 +123,14 @@ class TextTable:
         suffixes: Mapping[str, str],
         patterns: Mapping[str, str],
         ignore_case: bool = False,
+        *,
+        excludes: bool = False,
     ) -> None:
         self._exact = dict(exact)
         finders: Iterable[PrefixTable | SuffixTable | PatternTable | None] = (
             PrefixTable(prefixes) if prefixes else None,
             SuffixTable(suffixes) if suffixes else None,
-            PatternTable(patterns, ignore_case) if patterns else None,
+            PatternTable(patterns, ignore_case, excludes=excludes) if patterns else None,
         )
         self._finders = tuple(finder.find for finder in finders if finder)
         self.empty = not (exact or self._finders)

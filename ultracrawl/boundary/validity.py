@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ultracrawl.boundary.expressions import check_expression
 from ultracrawl.boundary.masks import parse_mask
 from ultracrawl.boundary.rules import DomainRule, Kind, RuleError, UriRule
-from ultracrawl.boundary.tables import compiled
 from ultracrawl.urls import host_of
 
 MASK_KINDS = frozenset({Kind.IPMASK, Kind.IP6MASK})
@@ -16,7 +16,7 @@ def check_rule(rule: DomainRule | UriRule) -> None:
     if not rule.text.strip():
         raise RuleError(f"{rule}: the rule has no text")
     if rule.kind is Kind.REGEXP:
-        compiled(rule.text.strip())
+        check_expression(rule.text.strip())
     elif isinstance(rule, UriRule):
         _check_uri(rule)
     elif rule.kind in MASK_KINDS:

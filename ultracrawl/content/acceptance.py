@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ultracrawl.boundary.tables import compiled
+from ultracrawl.boundary.expressions import covering
 from ultracrawl.content.mime import declared_type, effective_type, is_certain, type_matches
 from ultracrawl.model import StatusCode
 
@@ -39,7 +39,7 @@ class Acceptance:
 
     `types` and `follow_only` are media types with wildcards. With `detect` the type that the bytes show wins over
     the declared one. Bodies longer than `cut_off` bytes (None: any length) are cut with `truncate`, else refused.
-    `exclude_headers` has expressions (RE2) for each header; one that covers a whole value refuses the answer.
+    `exclude_headers` has expressions for each header; one that covers a whole value refuses the answer.
     `unreadable` says why documents of some types cannot be read, although they are wanted. Raises `PatternError`.
     """
 
@@ -61,7 +61,7 @@ class Acceptance:
         self.truncate = truncate
         self._unreadable = unreadable or {}
         self._excluded = [
-            (name, [(text, compiled(text)) for text in texts])
+            (name, [(text, covering(text)) for text in texts])
             for name, texts in (exclude_headers or {}).items()
         ]
 
@@ -86,8 +86,8 @@ class Acceptance:
         """Judge by `exclude_headers` alone."""
         for name, patterns in self._excluded:
             for value in header(name):
-                for text, pattern in patterns:
-                    if pattern.fullmatch(value.strip()):
+                for text, covers in patterns:
+                    if covers(value.strip()) is not False:  # one without an answer in time refuses, too
                         rule = f"exclude_headers {name}"
                         return Refusal(StatusCode.OK, rule, f"{rule}: {text} covers {value[:200]!r}")
         return None

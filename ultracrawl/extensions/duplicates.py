@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary.tables import compiled
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.duplicates import Rank, preference, rank, rank_of
 from ultracrawl.extensions.leaving.pending import packed
 from ultracrawl.extensions.recorder import HANDED

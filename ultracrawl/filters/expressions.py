@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ultracrawl.boundary import PatternError
-from ultracrawl.boundary.tables import compiled
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.filters.function import FilterError
 
 _ANYTHING = re.compile(r"\\{2,}\*")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracrawl.backends import open_state
-from ultracrawl.boundary.tables import compiled
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions import IndexFeed
 from ultracrawl.extensions.feeding.opening import open_feed

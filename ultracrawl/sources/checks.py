@@ -8,12 +8,15 @@ from urllib.parse import urlsplit
 from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.attributes.making import template_names
 from ultracrawl.attributes.mapping import DEFAULT_MAPPING
+from ultracrawl.boundary.expressions import slow_expression
+from ultracrawl.boundary.rules import Kind
 from ultracrawl.errors import UserError
 from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.sources.tree import Data, Path
 from ultracrawl.urls.payloads import Payloads
@@ -32,6 +35,7 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from check_access(source)
     yield from check_feed_urls(source)
     yield from check_payloads(source)
+    yield from check_expressions(source)
     if not doubts:
         yield from _check_boundary(source)
 
@@ -204,6 +208,26 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
         return f"the start URL {shown(url)} is longer than `url_length` allows", "raise `limits.url_length`"
     guess = "https://" + url.lstrip("/") if "." in url and "://" not in url else "https://www.example.com/"
     return f"the start URL {shown(url)} is not an absolute URL", f"write for example `{guess}`"
+
+
+def check_expressions(source: DataSource) -> Iterator[Doubt]:
+    """Tell of expressions that only the slower engine can do."""
+    boundary = source.boundary
+    patterns: dict[Path, tuple[Pattern, ...]] = {
+        ("boundary", "domains", "include"): boundary.domains.include,
+        ("boundary", "domains", "exclude"): boundary.domains.exclude,
+        ("boundary", "uris", "include"): boundary.uris.include,
+        ("boundary", "uris", "exclude"): boundary.uris.exclude,
+    }
+    texts: list[tuple[Path, str]] = [
+        (place, one.text) for place, found in patterns.items() for one in found if one.kind is Kind.REGEXP
+    ]
+    headers = source.exclude_headers
+    texts += [(("exclude_headers", name), text) for name in headers for text in headers[name]]
+    for place, text in texts:
+        if slow_expression(text) is not None:
+            problem = f"the expression {shown(text)} runs on the slower engine, 0.1 s a text at most"
+            yield Doubt(place, problem, "write it without look-around and back-references (RE2)", fatal=False)
 
 
 def _check_boundary(source: DataSource) -> Iterator[Doubt]:

@@ -16,9 +16,9 @@ from ultracrawl.attributes.making import (
     Template,
     template_names,
 )
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.boundary.matcher import UriTable
 from ultracrawl.boundary.rules import Action, UriRule
-from ultracrawl.boundary.tables import compiled
 from ultracrawl.content.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.sources.sections.extract import ExtractRule
 from ultracrawl.urls import UrlPolicy

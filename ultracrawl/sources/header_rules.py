@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
+from ultracrawl.boundary.expressions import check_expression, compiled
 from ultracrawl.boundary.rules import PatternError
-from ultracrawl.boundary.tables import compiled
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.values import as_list
 
@@ -23,21 +23,32 @@ def _check_name(value: str) -> str:
 
 
 def _check_expression(value: str) -> str:
+    return _checked(value, compiled, "write an RE2 expression; it has no look-around and no back-references")
+
+
+def _check_excluding(value: str) -> str:
+    return _checked(
+        value, check_expression, "write an RE2 expression, or one that Python's `regex` module takes"
+    )
+
+
+def _checked(value: str, check: Callable[[str], object], instead: str) -> str:
     try:
-        compiled(value)
+        check(value)
     except PatternError as error:
         part = f" at `{error.offending}`" if error.offending else ""
-        raise mistake(
-            f"the expression {shown(value)} cannot be used: {error.problem}{part}",
-            "write an RE2 expression; it has no look-around and no back-references",
-        ) from None
+        problem = f"the expression {shown(value)} cannot be used: {error.problem}{part}"
+        raise mistake(problem, instead) from None
     return value
 
 
 HeaderName = Annotated[str, AfterValidator(_check_name)]
 Expression = Annotated[str, AfterValidator(_check_expression)]
+ExcludingExpression = Annotated[str, AfterValidator(_check_excluding)]
 HeaderExpressions = Mapping[
     HeaderName,
-    Annotated[tuple[Expression, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])],
+    Annotated[
+        tuple[ExcludingExpression, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
+    ],
 ]
-"""For each header, in any case, the expressions (RE2) of which one has to cover a whole value."""
+"""For each header, in any case, the expressions of which one has to cover a whole value."""

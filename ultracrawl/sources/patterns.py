@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
+from ultracrawl.boundary.expressions import check_expression
 from ultracrawl.boundary.masks import parse_mask
 from ultracrawl.boundary.rules import Kind, PatternError, RuleError
-from ultracrawl.boundary.tables import compiled
 from ultracrawl.boundary.validity import MASK_KINDS
 from ultracrawl.sources.mistakes import closest, listed, mistake, shown
 
@@ -110,14 +110,14 @@ def _checked(pattern: Pattern) -> Pattern:
         raise mistake("the rule has no text", "write the text to compare with")
     try:
         if pattern.kind is Kind.REGEXP:
-            compiled(pattern.text)
+            check_expression(pattern.text)
         elif pattern.kind is Kind.IPMASK:
             parse_mask(pattern.text)
     except PatternError as error:
         part = f" at `{error.offending}`" if error.offending else ""
         raise mistake(
             f"the expression {shown(pattern.text)} cannot be used: {error.problem}{part}",
-            "write an RE2 expression; it has no look-around and no back-references",
+            "write an RE2 expression, or one that Python's `regex` module takes",
         ) from None
     except RuleError as error:
         raise mistake(str(error), "write an address, a range or a network, as `192.0.2.0/24`") from None

@@ -203,6 +203,8 @@ class _CollectionTree:
         """Drop the members of lists that are at fault, the last ones first; return whether there were some."""
         dropped = False
         for fault in sorted(faults, key=_numbers, reverse=True):
+            if _EXCLUDING & set(fault.path):
+                continue  # without it something would be crawled that is to stay out
             place = self.place(fault.path)
             draft = self._drafts.get(str(fault.path[1])) if len(fault.path) > 1 else None
             if draft is not None and draft.drop(fault.path[2:]):
@@ -222,6 +224,9 @@ class _CollectionTree:
             place = self._drafts.pop(name).place(("start_urls",))
             notices.tell(Code.NO_START, place.line, place.key, _IDLE, _START_INSTEAD, file=place.file)
         return bool(idle)
+
+
+_EXCLUDING = frozenset({"exclude", "exclude_headers"})
 
 
 def _numbers(fault: Fault) -> tuple[str, tuple[int, ...]]:

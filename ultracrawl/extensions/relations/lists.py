@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary.tables import compiled
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES
 from ultracrawl.urls import host_of, on_site, site_of, url_key

@@ -1,0 +1,82 @@
+"""Expressions of rules: RE2 for whatever it can do, for the rest another engine with a limit of time for each text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import re2
+
+from ultracrawl.boundary.rules import PatternError
+
+if TYPE_CHECKING:
+    import regex
+
+LIMIT = 0.1
+"""Seconds of processor time after which an expression has no answer for a text."""
+
+
+class SlowExpression:
+    """An expression that goes back and forth in a text; a text that somebody else wrote may take it any time."""
+
+    __slots__ = ("_compiled", "pattern")
+
+    def __init__(self, pattern: str, compiled: regex.Pattern[str]) -> None:
+        self.pattern = pattern
+        self._compiled = compiled
+
+    def fullmatch(self, text: str) -> bool | None:
+        """Return whether the expression covers a whole text; None if that did not come out in time."""
+        try:
+            return self._compiled.fullmatch(text, timeout=LIMIT) is not None
+        except TimeoutError:
+            return None
+
+
+def options(ignore_case: bool) -> re2.Options:
+    """Return how RE2 reads expressions."""
+    found = re2.Options()
+    found.log_errors = False
+    found.case_sensitive = not ignore_case
+    return found
+
+
+def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
+    """Compile one expression; `PatternError` says what RE2 does not take."""
+    try:
+        return re2.compile(pattern, options(ignore_case))
+    except re2.error as error:
+        detail = error.args[0].decode("utf-8", "replace") if error.args else ""
+        problem, _, offending = detail.partition(": ")
+        raise PatternError(pattern, problem, offending) from None
+    except UnicodeEncodeError:
+        raise PatternError(pattern, "holds half a character (a lone surrogate)") from None
+
+
+def covering(pattern: str) -> Callable[[str], bool | None]:
+    """Return what tells whether an expression covers a whole text; None: no answer in time. Raises `PatternError`."""
+    slow = slow_expression(pattern)
+    if slow is not None:
+        return slow.fullmatch
+    fullmatch = compiled(pattern).fullmatch
+    return lambda text: fullmatch(text) is not None
+
+
+def check_expression(pattern: str, ignore_case: bool = False) -> None:
+    """Raise `PatternError` for an expression that neither engine takes."""
+    slow_expression(pattern, ignore_case)
+
+
+def slow_expression(pattern: str, ignore_case: bool = False) -> SlowExpression | None:
+    """Return an expression that RE2 does not take in another engine, None if RE2 takes it. Raises `PatternError`."""
+    try:
+        compiled(pattern, ignore_case)
+    except PatternError as refused:
+        import regex  # noqa: PLC0415 - few definitions need it
+
+        try:
+            pattern.encode()
+            return SlowExpression(pattern, regex.compile(pattern, regex.IGNORECASE if ignore_case else 0))
+        except (regex.error, ValueError, OverflowError, RecursionError):
+            raise refused from None
+    return None
