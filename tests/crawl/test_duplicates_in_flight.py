@@ -47,7 +47,6 @@ def crawl(site: Site, url: str, workspace: Workspace, *, best_first: bool, fails
     workspace.crawl()
 
 
-@pytest.mark.xfail(strict=True, reason="links are followed before it is known which copy is the duplicate")
 @pytest.mark.parametrize("best_first", [True, False])
 def test_links_of_the_copy_that_is_the_duplicate_are_not_followed(
     site: Site, url: str, workspace: Workspace, best_first: bool
@@ -59,13 +58,7 @@ def test_links_of_the_copy_that_is_the_duplicate_are_not_followed(
     assert workspace.search("shallow") == ["/heron"]
 
 
-@pytest.mark.parametrize(
-    "best_first",
-    [
-        True,
-        pytest.param(False, marks=pytest.mark.xfail(strict=True, reason="it is followed although it failed")),
-    ],
-)
+@pytest.mark.parametrize("best_first", [True, False])
 def test_the_worse_copy_is_indexed_if_the_better_one_fails(
     site: Site, url: str, workspace: Workspace, best_first: bool
 ) -> None:

@@ -43,8 +43,8 @@ class Duplicates:
         always = self._options.always_listed
         self._always_listed = compiled(always) if always else None
         self._since = session.clock()
-        self._open: dict[int, bytes] = {}
-        """Fingerprints of visits that are to be indexed and have not ended, by key."""
+        self._open: dict[int, tuple[bytes, Visit]] = {}
+        """Visits that are to be indexed and have not ended, with their fingerprints, by key."""
         self._number_open: Counter[bytes] = Counter()
         self._contested: set[bytes] = set()
         """Fingerprints of which more than one visit was open, or another document is in the index."""
@@ -99,7 +99,7 @@ class Duplicates:
 
     def _enter(self, visit: Visit, *, contested: bool) -> None:
         self._leave(visit)
-        self._open[visit.entry.key] = visit.fingerprint
+        self._open[visit.entry.key] = visit.fingerprint, visit
         self._number_open[visit.fingerprint] += 1
         if contested or self._number_open[visit.fingerprint] > 1:
             self._contested.add(visit.fingerprint)
@@ -108,7 +108,18 @@ class Duplicates:
         """Return the same as `find`, for a page that was on its way while others of its content were, too."""
         if visit.fingerprint not in self._contested:
             return None
-        return self._preferred(visit, self._others(visit))
+        return self._preferred(visit, self._others(visit)) or self._rival(visit)
+
+    def _rival(self, visit: Visit) -> UrlRecord | None:
+        """Return the best page of the same content that is on its way as well, if it comes before a new one.
+
+        Should it not get there, the other is fetched once more and takes its place.
+        """
+        if visit.record.held or visit.record.searchable:
+            return None
+        same = (one for print_, one in self._open.values() if print_ == visit.fingerprint)
+        best = min(same, key=self._rank, default=visit)
+        return None if best is visit else best.record
 
     def _preferred(self, visit: Visit, others: list[UrlRecord]) -> UrlRecord | None:
         """Return the document among others that keeps its place before that of a visit, or None."""
@@ -257,31 +268,41 @@ class Duplicates:
 
     def ended(self, visit: Visit) -> None:
         """Take note of a visit's end: if nobody is left in the index for its former content, somebody is fetched."""
-        self._leave(visit)
+        contested = self._leave(visit)
         before = visit.record
-        if not before.fingerprint or visit.outcome is None or self._prints is None:
+        if visit.outcome is None or self._prints is None:
             return
-        now = self._session.state.get(visit.entry.key)
-        same = now is not None and now.fingerprint == before.fingerprint
-        if now is not None and same and (now.held or now.outcome is UrlOutcome.DUPLICATE):
+        if contested and contested != before.fingerprint and not self._keeps(visit, contested):
+            self._elect(replace(before, fingerprint=contested))
+        if not before.fingerprint or self._keeps(visit, before.fingerprint):
             return
         if not visit.outcome.transient:
             self._forget(visit.entry.key)
         self._elect(before)
+
+    def _keeps(self, visit: Visit, fingerprint: bytes) -> bool:
+        """Return whether a visit that ended stands for a content, or is known as a copy of it."""
+        now = self._session.state.get(visit.entry.key)
+        if now is None or now.fingerprint != fingerprint:
+            return False
+        return self._has_place(now) or now.outcome is UrlOutcome.DUPLICATE
 
     def left(self, record: UrlRecord) -> None:
         """Take note of a document that is to leave without a visit: an orphan."""
         if record.fingerprint and self._prints is not None:
             self._elect(record)
 
-    def _leave(self, visit: Visit) -> None:
-        fingerprint = self._open.pop(visit.entry.key, None)
-        if fingerprint is None:
-            return
+    def _leave(self, visit: Visit) -> bytes:
+        """Take note that a visit is on its way no more; returns its fingerprint if others had it, too."""
+        fingerprint, _ = self._open.pop(visit.entry.key, (b"", visit))
+        if not fingerprint:
+            return b""
+        contested = fingerprint if fingerprint in self._contested else b""
         self._number_open[fingerprint] -= 1
         if not self._number_open[fingerprint]:
             del self._number_open[fingerprint]
             self._contested.discard(fingerprint)
+        return contested
 
     def _elect(self, left: UrlRecord) -> None:
         """Have the best of the remembered duplicates fetched, unless one is in the index or on its way."""

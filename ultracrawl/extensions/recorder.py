@@ -52,6 +52,9 @@ class Recorder:
         """End a visit; a visit that already ended is left as it is."""
         if visit.done:
             return
+        follow, visit.follow = visit.follow, None
+        if follow is not None and outcome is not UrlOutcome.DUPLICATE:
+            follow()
         visit.done = True
         if visit.tentative:
             self._tell(visit)

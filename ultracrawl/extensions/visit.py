@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, cast
@@ -86,6 +86,8 @@ class Visit:
     """It takes the place of a description that has expired, also where it says the same."""
     released: bool = False
     """The place that it held at its site was given back: the answer is here, and what follows asks nothing of it."""
+    follow: Callable[[], None] | None = None
+    """Follows its links, once it has turned out that it is no duplicate."""
     links: bytes = b""
     anchor_links: Sequence[Link] = ()
     """The links that it has, as written, with what they are called; none where nobody wants to know."""

@@ -335,7 +335,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._session.watch.retried(visit)
         visit.attempts += 1
         visit.status = visit.size = 0
-        visit.error = ""
+        visit.error, visit.follow = "", None
         entry = visit.entry
         self._session.visits.pop(entry.key, None)
         self._retries[entry.key] = visit

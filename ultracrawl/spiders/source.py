@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from itemadapter import ItemAdapter
@@ -250,7 +250,11 @@ class SourceSpider(Spider):
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         twin = None if reason else session.duplicates.find(visit, page, response.body)
         if self._follows(visit, page, twin):
-            self._follow(visit, response, page)
+            follow = partial(self._follow, visit, list(self.links(response, page)), response, page)
+            if reason or self.source.duplicates.follow_links:
+                follow()
+            else:
+                visit.follow = follow
         if twin is not None:
             session.duplicates.refuse(visit, twin)
             return
@@ -265,8 +269,8 @@ class SourceSpider(Spider):
             return
         self._not_indexed(visit, StatusCode.OK, "the spider made no document of it")
 
-    def _follow(self, visit: Visit, response: Response, page: Page) -> None:
-        links, base = list(self.links(response, page)), page.base or response.url
+    def _follow(self, visit: Visit, links: list[str], response: Response, page: Page) -> None:
+        base = page.base or response.url
         self._hand_over(links, base)
         if self.session.anchors is not None:
             visit.anchor_links = page.links
