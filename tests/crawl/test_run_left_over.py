@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
 from support.project import Workspace
 from support.site import Site
 
@@ -28,7 +27,6 @@ def lose(workspace: Workspace, url: str) -> None:
     state.close()
 
 
-@pytest.mark.xfail(strict=True, reason="it is resumed, and asks for that URL alone")
 def test_a_url_that_was_lost_holds_up_no_refresh(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=["/a", "/b"], text="words")
     site.page("/a", title="A", text="heron")

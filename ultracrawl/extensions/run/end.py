@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LEFT = "left"
+"""The key of a stored report that says whether the run goes on; reports of versions that lost URLs have none."""
 INDEX_TIMEOUT = 3600.0
 """Seconds that the index process may take for what waits at the end."""
 LEAST_INDEX_TIMEOUT = 60.0
@@ -79,7 +81,7 @@ def end_run(session: CrawlSession, started: float) -> None:
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
     finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
-    session.run = replace(run, finished=finished, report=json.dumps(report.as_json()))
+    session.run = replace(run, finished=finished, report=json.dumps({**report.as_json(), LEFT: not finished}))
     session.state.end_run(session.run)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.leaving.scope import change_since, drop_outside, mark_of_next
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser, is_adaptive
+from ultracrawl.extensions.run.end import LEFT
 from ultracrawl.extensions.run.limits import keeps_new_out
 from ultracrawl.state import QueueStart, RunMark
 
@@ -27,6 +30,8 @@ def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
     levels = session.rules.levels
     start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
     latest = next(iter(session.state.runs(1)), None)
+    if latest is not None and _lost_some(latest):
+        session.state.end_run(replace(latest, finished=now))
     closed = keeps_new_out(session.source.limits, session.state, session.project.state.path)
     mark = mark_of_next(latest, session.rules, closed=closed)
     run, resumed = session.state.begin_run(now, mark, start)
@@ -35,6 +40,17 @@ def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
         if resumed:
             chooser.resume()
     return run, resumed
+
+
+def _lost_some(run: RunMark) -> bool:
+    """Return whether a run of an earlier version ended by itself, and left URLs queued whose visits never ended.
+
+    Resumed, it would ask for those alone; the next run asks for everything, and for them as well.
+    """
+    if run.finished or not run.report:
+        return False
+    report = json.loads(run.report)
+    return LEFT not in report and not (report["interrupted"] or report["ended_by"] or report["given_up"])
 
 
 def follow_definition(session: CrawlSession) -> None:
