@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.faults import FAULTS, Fault
+from support.faults import DOWNLOADER, FAULTS, Fault
 from support.project import Workspace
 from support.site import Site
 
@@ -51,3 +51,14 @@ def test_a_fault_costs_one_visit(site: Site, url: str, workspace: Workspace, fau
     ):  # what a pipeline drops it drops for good
         assert workspace.search("needle") == ["/hit"]
     assert workspace.search("bittern") == ["/5"]
+
+
+def test_a_robots_txt_that_never_comes_back_ends_the_run(site: Site, url: str, workspace: Workspace) -> None:
+    three_pages(site)
+    fault = Fault(DOWNLOADER, "HoldsRobots")
+    fault.install(workspace.directory)
+    workspace.define(
+        f"{url}/", limits={"timeout": 0.2, "retries": 0}, robots={"timeout": 0.2}, **fault.options()
+    )
+    run = workspace.crawl(code=1).run
+    assert run["outcomes"] == {"NETWORK_ERROR": 1}

@@ -71,6 +71,12 @@ class HangsBeforeDownload:
             await never()
 
 
+class HoldsRobots:
+    async def process_request(self, request):
+        if request.url.endswith("/robots.txt"):
+            await never()
+
+
 class StubbornBeforeDownload:
     async def process_request(self, request):
         if is_hit(request.url):

@@ -211,6 +211,11 @@ class UltracrawlScheduler(BaseScheduler):
         """Let a site go on by the rules that came, and at the pace that they ask for."""
         if self._alarm.closed or task.cancelled():
             return
+        if error := task.exception():
+            self._session.fail(
+                f"robots.txt of {entry.site} cannot be judged: {type(error).__name__}: {error}"
+            )
+            return
         self._pacing.robots_known(entry.site, task.result())
         self._frontier.resume(entry.site)
         self._alarm.set(0.0)

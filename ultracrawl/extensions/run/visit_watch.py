@@ -138,6 +138,8 @@ class VisitWatch:
     def _ended(self, visit: Visit) -> None:
         self._out.discard(visit)
         self.fail(visit, "nothing works on it any more")
+        if visit.done and self._session.visits.get(visit.entry.key) is visit:
+            self._session.fail(f"the end of {visit.url} was noted in part only, because something raised")
 
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)

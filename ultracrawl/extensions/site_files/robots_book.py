@@ -13,6 +13,7 @@ from scrapy.exceptions import DownloadTimeoutError
 
 from ultracrawl.extensions.failures import Failure, failure_of
 from ultracrawl.extensions.headers import header_of
+from ultracrawl.extensions.run.visit_watch import PATIENCE
 from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
@@ -204,7 +205,10 @@ class RobotsBook:
         session = self._session
         meta = {"download_slot": "robots.txt", "download_timeout": session.rules.robots.timeout}
         request = Request(url, headers=dict(session.rules.headers), dont_filter=True, meta=meta)
-        return await session.crawler.engine.download_async(request)
+        async with asyncio.timeout(
+            PATIENCE * session.rules.robots.timeout
+        ):  # code of others may hold it for ever
+            return await session.crawler.engine.download_async(request)
 
 
 def _site(url: str) -> str:
