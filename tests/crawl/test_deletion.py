@@ -36,6 +36,33 @@ def test_some_pages_that_are_gone_leave_the_index(pages: Site, workspace: Worksp
     assert len(workspace.indexed()) == 21
 
 
+@pytest.mark.xfail(strict=True, reason="documents that were modified in the run are not counted")
+def test_documents_that_were_modified_meanwhile_are_documents(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    """The guard measures what is gone by all that was there before the run."""
+    remove(pages, 10)
+    for name in NAMES[10:]:
+        pages.page(name, title=name, text=f"changed {name}")
+    workspace.define(f"{url}/", deletion={"percent": 50, "always": 0})
+    run = workspace.crawl().run
+    assert (run["outcomes"]["MODIFIED"], run["deleted"], run["problems"]) == (20, 10, [])
+
+
+def test_documents_that_are_new_in_the_run_are_not_counted(
+    pages: Site, url: str, workspace: Workspace
+) -> None:
+    remove(pages, 17)
+    new = [f"/new{number}" for number in range(40)]
+    pages.page("/", title="Home", text="needle", links=[*NAMES, *new])
+    for name in new:
+        pages.page(name, title=name, text=f"new {name}")
+    workspace.define(f"{url}/", deletion={"percent": 50, "always": 0})
+    run = workspace.crawl(code=1).run
+    assert (run["outcomes"]["NEW"], run["deleted"]) == (40, 0)
+    assert "17 of 31 are to leave" in run["problems"][0]
+
+
 def test_many_at_once_are_held_back_until_they_are_approved(pages: Site, workspace: Workspace) -> None:
     remove(pages, 20)
     run = workspace.crawl(code=1).run

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 
+import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -55,4 +56,17 @@ def test_two_interrupts_stop_at_once(site: Site, url: str, workspace: Workspace)
         kill_group(process)
     answer.set()
     workspace.crawl()
+    assert len(workspace.search("words")) == 61
+
+
+@pytest.mark.xfail(strict=True, reason="SIGHUP ends a crawl without a report")
+def test_the_end_of_its_terminal_ends_a_crawl_as_a_request_to_stop_does(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    process = slow_crawl(site, url, workspace)
+    os.killpg(process.pid, signal.SIGHUP)
+    out, err = process.communicate(timeout=40)
+    assert (process.returncode, "Traceback" in err) == (1, False), err
+    assert "still waiting; the next run goes on with them" in out
+    assert workspace.crawl().run["resumed"] is True
     assert len(workspace.search("words")) == 61
