@@ -25,8 +25,9 @@ class Web:
         seen = []
 
         async def answer(request: Request) -> Response:
-            seen.append((request.headers.get("Cookie") or b"").decode())
-            return Response(request.url, headers={"Set-Cookie": list(cookies)} if cookies else {})
+            seen.append((request.headers.get("Cookie") or b"").decode("latin-1"))
+            lines = [cookie.encode("latin-1") for cookie in cookies]
+            return Response(request.url, headers={"Set-Cookie": lines} if lines else {})
 
         asyncio.run(self.jars.fetch(Request(url), answer))
         return seen[0]
@@ -69,6 +70,29 @@ class Web:
             "http://a.example/", "a=1; Path=/s", "http://a.example/start", False, id="path-whole-steps"
         ),
         pytest.param("http://a.example/s/p", "a=1", "http://a.example/other", False, id="default-path"),
+        pytest.param("http://a.example/", "a=1; Secure", "https://a.example/", False, id="secure-by-http"),
+        pytest.param("https://a.example/", "__Secure-a=1", "https://a.example/", False, id="not-secure"),
+        pytest.param(
+            "https://a.example/", "__secure-a=1; Secure", "https://a.example/", True, id="is-secure"
+        ),
+        pytest.param("https://a.example/", "__Host-a=1; Path=/", "https://a.example/", False, id="not-host"),
+        pytest.param(
+            "http://a.example/", "__Host-a=1; Path=/; Secure", "https://a.example/", False, id="host-by-http"
+        ),
+        pytest.param(
+            "https://a.example/", "__Host-a=1; Path=/s; Secure", "https://a.example/s", False, id="host-path"
+        ),
+        pytest.param(
+            "https://a.example/",
+            "__Host-a=1; Path=/; Secure; Domain=a.example",
+            "https://a.example/",
+            False,
+            id="host-with-domain",
+        ),
+        pytest.param(
+            "https://a.example/", "__Host-a=1; Path=/; Secure", "https://a.example/", True, id="is-host"
+        ),
+        pytest.param("http://a.example/", "a=gr\xfc\xdf", "http://a.example/", True, id="bytes-as-they-came"),
         pytest.param("http://a.example/", "a=1; Max-Age=0", "http://a.example/", False, id="deleted"),
         pytest.param("http://a.example/", "a=1; HttpOnly", "http://a.example/", True, id="http-only"),
         pytest.param("http://localhost/", "a=1", "http://localhost/", True, id="no-dot"),

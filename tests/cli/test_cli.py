@@ -203,14 +203,15 @@ def test_a_url_needs_no_file_and_the_other_verbs_know_it(site: Site, url: str, w
     site.page("/a", title="A", text="needle")
     ended = workspace.crawl("--url", f"{url}/", "--delay", "0")
     assert ended.run["outcomes"] == {"NEW": 2}
-    assert ended.run["source"] == "127.0.0.1"
+    name = "http-127.0.0.1-" + url.rpartition(":")[2]
+    assert ended.run["source"] == name
     assert sorted(workspace.search("needle")) == ["/", "/a"]
     assert workspace.command("status").code == 0
     assert (workspace.directory / "var" / "index").is_dir()
     assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
     assert list(workspace.directory.glob("var/log/*.log"))
     assert not (workspace.directory / "var" / "var").exists()
-    assert workspace.crawl("127.0.0.1", "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
+    assert workspace.crawl(name, "--delay", "0").run["outcomes"] == {"NOT_MODIFIED": 2}
 
 
 def test_two_sources_share_the_index_and_keep_their_own_state(

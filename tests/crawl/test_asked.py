@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from support.project import Workspace
-from support.site import Site
+from support.project import LOOPBACK, Workspace
+from support.site import Reply, Site
 
 NOWHERE = "http://127.0.0.1:1/"
 
@@ -26,7 +26,6 @@ def problems(ended: Any) -> list[str]:
     return [line for run in ended.json["runs"] for line in run["problems"]]
 
 
-@pytest.mark.xfail(strict=True, reason="exit codes do not tell what became of what was asked for")
 @pytest.mark.parametrize("status", [301, 302])
 def test_the_host_that_a_url_of_the_command_line_redirects_to_is_crawled(
     site: Site, url: str, workspace: Workspace, elsewhere: tuple[Site, str], status: int
@@ -39,7 +38,26 @@ def test_the_host_that_a_url_of_the_command_line_redirects_to_is_crawled(
     assert workspace.command("search", "egret", "--json").json["total"] == 1
 
 
-@pytest.mark.xfail(strict=True, reason="exit codes do not tell what became of what was asked for")
+def test_only_the_start_url_takes_its_hosts_along(
+    site: Site, url: str, workspace: Workspace, elsewhere: tuple[Site, str]
+) -> None:
+    site.page("/", title="Home", links=["/b"])
+    site.redirect("/b", f"{elsewhere[1]}/")
+    ended = workspace.crawl("--url", f"{url}/", "--delay", "0")
+    assert ended.run["outcomes"] == {"NEW": 1, "REJECTED": 1}
+
+
+def test_the_guard_of_addresses_holds_for_it(site: Site, url: str, workspace: Workspace) -> None:
+    other = Site()
+    other.page("/", title="Private", text="secret")
+    with other.serve("127.0.0.2") as private:
+        site.redirect("/", f"{private}/")
+        ended = workspace.command("crawl", "--url", f"{url}/", "--delay", "0", "--json")
+    assert ended.code == 1
+    assert other.paths() == []
+    assert private in problems(ended)[0]
+
+
 def test_a_start_url_of_a_definition_that_leaves_names_the_line_to_add(
     site: Site, url: str, workspace: Workspace, elsewhere: tuple[Site, str]
 ) -> None:
@@ -55,7 +73,6 @@ def test_a_start_url_of_a_definition_that_leaves_names_the_line_to_add(
     assert workspace.crawl().run["outcomes"] == {"REDIRECTED": 1, "NEW": 2}
 
 
-@pytest.mark.xfail(strict=True, reason="exit codes do not tell what became of what was asked for")
 def test_what_was_asked_for_decides(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="heron")
     assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["outcomes"] == {"NEW": 1}
@@ -64,7 +81,6 @@ def test_what_was_asked_for_decides(site: Site, url: str, workspace: Workspace) 
     assert [NOWHERE in line for line in problems(failed)] == [True]
 
 
-@pytest.mark.xfail(strict=True, reason="exit codes do not tell what became of what was asked for")
 def test_other_ports_are_other_sources(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="heron")
     port = url.rpartition(":")[2]
@@ -74,7 +90,15 @@ def test_other_ports_are_other_sources(site: Site, url: str, workspace: Workspac
     assert site.count("/") == 1
 
 
-@pytest.mark.xfail(strict=True, reason="exit codes do not tell what became of what was asked for")
+def test_a_source_that_had_another_name_keeps_it(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="heron")
+    (workspace.directory / "var").mkdir()
+    (workspace.directory / "var" / "adhoc.yaml").write_text(
+        f"{{index: index, state: state, cache: cache, sources: {{127.0.0.1: {{start_urls: [{url}/]}}}}}}"
+    )
+    assert workspace.crawl("--url", f"{url}/", "--delay", "0").run["source"] == "127.0.0.1"
+
+
 @pytest.mark.parametrize("status", [401, 403, 404, 500])
 def test_a_crawl_that_read_nothing_failed(site: Site, url: str, workspace: Workspace, status: int) -> None:
     site.respond("/", status=status)
@@ -83,6 +107,24 @@ def test_a_crawl_that_read_nothing_failed(site: Site, url: str, workspace: Works
     assert ended.code == 1
     assert len(problems(ended)) == 1
     assert f"{url}/: " in problems(ended)[0]
+
+
+def test_what_robots_forbid_was_not_crawled(site: Site, url: str, workspace: Workspace) -> None:
+    site.robots("User-agent: *\nDisallow: /\n")
+    site.page("/", title="Home")
+    workspace.define(f"{url}/")
+    assert workspace.crawl(code=1).run["outcomes"] == {"ROBOTS": 1}
+
+
+def test_a_later_run_that_takes_out_what_is_gone_did_its_work(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home")
+    workspace.define(f"{url}/")
+    workspace.crawl()
+    site.gone("/")
+    ended = workspace.crawl()
+    assert (ended.run["outcomes"], ended.run["deleted"]) == ({"GONE": 1}, 1)
 
 
 OWN = """
@@ -99,7 +141,6 @@ class StartFails(SourceSpider):
 """
 
 
-@pytest.mark.xfail(strict=True, reason="exit codes do not tell what became of what was asked for")
 @pytest.mark.parametrize(
     ("name", "told"),
     [("Fails", "own.Fails failed on every page"), ("StartFails", "no list of URLs")],
@@ -116,3 +157,27 @@ def test_a_class_that_fails_is_told_in_a_line(
     assert "Traceback" not in ended.err
     assert [told in line for line in ended.err.splitlines() if "Problem" in line] == [True]
     assert "Traceback" in workspace.command("crawl", "-v", PYTHONPATH=str(workspace.directory)).err
+
+
+def test_a_page_that_is_excluded_is_no_failure(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", robots="noindex")
+    workspace.define(f"{url}/")
+    assert workspace.crawl().run["outcomes"] == {"NOT_INDEXED": 1}
+
+
+def test_part_of_a_site_that_fails_is_no_failure_of_the_crawl(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    site.page("/", title="Home", links=["/a"])
+    site.dynamic("/a", lambda request: Reply(500, b""))
+    workspace.define(f"{url}/")
+    assert workspace.crawl().run["outcomes"] == {"NEW": 1, "HTTP_ERROR": 1}
+
+
+def test_the_boundary_of_a_definition_stays_as_it_is(
+    site: Site, url: str, workspace: Workspace, elsewhere: tuple[Site, str]
+) -> None:
+    site.page("/", title="Home", links=["/b"])
+    site.redirect("/b", f"{elsewhere[1]}/", status=302)
+    workspace.define(f"{url}/", boundary={**LOOPBACK})
+    assert workspace.crawl().run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}

@@ -36,7 +36,6 @@ def test_some_pages_that_are_gone_leave_the_index(pages: Site, workspace: Worksp
     assert len(workspace.indexed()) == 21
 
 
-@pytest.mark.xfail(strict=True, reason="documents that were modified in the run are not counted")
 def test_documents_that_were_modified_meanwhile_are_documents(
     pages: Site, url: str, workspace: Workspace
 ) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 
-import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
@@ -59,7 +58,6 @@ def test_two_interrupts_stop_at_once(site: Site, url: str, workspace: Workspace)
     assert len(workspace.search("words")) == 61
 
 
-@pytest.mark.xfail(strict=True, reason="SIGHUP ends a crawl without a report")
 def test_the_end_of_its_terminal_ends_a_crawl_as_a_request_to_stop_does(
     site: Site, url: str, workspace: Workspace
 ) -> None:

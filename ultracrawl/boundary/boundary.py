@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from ultracrawl.boundary.areas import Area, AreaRules
 from ultracrawl.boundary.matcher import UriTable, by_action
 from ultracrawl.boundary.paths import ExtensionTable
-from ultracrawl.boundary.rules import Action, BoundaryRules, Combine
+from ultracrawl.boundary.rules import Action, BoundaryRules, Combine, DomainRule, Kind
 from ultracrawl.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge, no_addresses
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.urls import DEFAULT_POLICY, UrlPolicy, host_of, path_of, repeats
@@ -73,6 +74,12 @@ class Boundary:
             not self._excluded_uri.empty or self._uris_closed or (self._any and self._judge.closed)
         )
         self._looks_at_links = not (rules.mode.fwdlinks and rules.mode.fwdredirects)
+
+    def admit(self, host: str) -> None:
+        """Let a host in, as if a domain rule included it; what excludes it still does."""
+        self.rules = replace(self.rules, domains=(*self.rules.domains, DomainRule(Kind.EXACT, host)))
+        self._judge = SiteJudge(self.rules, self._addresses)
+        self._sites.clear()
 
     def rejects(
         self, url: str, depth: int = 0, *, kind: LinkKind = LinkKind.A, parent: str = "", seed: bool = False

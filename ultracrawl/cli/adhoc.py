@@ -9,6 +9,7 @@ import yaml
 
 from ultracrawl.errors import WorkError
 from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
+from ultracrawl.urls import site_of
 
 FILE = Path("var", "adhoc.yaml")
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}
@@ -27,16 +28,22 @@ def remember(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
     made = next(iter(adhoc(urls, base).sources.values()))
     known = remembered(base)
     sources = {name: list(source.start_urls) for name, source in known.sources.items()} if known else {}
-    sources[made.name] = list(dict.fromkeys([*sources.get(made.name, ()), *made.start_urls]))
+    sites = set(map(site_of, made.start_urls))
+    same = (name for name, starts in sources.items() if set(map(site_of, starts)) == sites)
+    name = made.name if made.name in sources else next(same, made.name)  # one that had another name before
+    sources[name] = list(dict.fromkeys([*sources.get(name, ()), *made.start_urls]))
     _write(base / FILE, sources)
     project = remembered(base)
     assert project is not None
-    return project, project.sources[made.name]
+    return project, project.sources[name]
 
 
 def _write(path: Path, sources: dict[str, list[str]]) -> None:
     definition: dict[str, Any] = dict(FOLDERS)
-    definition["sources"] = {name: {"start_urls": urls} for name, urls in sources.items()}
+    boundary = {"start_redirects": True}
+    definition["sources"] = {
+        name: {"start_urls": urls, "boundary": boundary} for name, urls in sources.items()
+    }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(

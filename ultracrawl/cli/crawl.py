@@ -75,7 +75,9 @@ def command(
         return
     with ProgressLine(enabled=not verbose) as progress:
         reports = [
-            *run_sources(project, chosen, force=force, settings=settings, watcher=progress.update),
+            *run_sources(
+                project, chosen, force=force, settings=settings, watcher=progress.update, asked=urls
+            ),
             *refused,
         ]
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import importlib
 import os
 import sys
@@ -96,8 +97,26 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Run the command line of this process, and end it."""
+    closed = _open_streams()
     collect_seldom()
+    if closed:
+        _leave(
+            _told("ultracrawl: standard output is closed; redirect it, to /dev/null if nobody reads it", 1)
+        )
     _leave(_run())
+
+
+def _open_streams() -> bool:
+    """Open what of the three standard streams is closed; return whether output is, so that no file takes its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+    closed = sys.stdout is None
+    nowhere = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process
+    sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    return closed
 
 
 def _leave(code: int) -> NoReturn:
@@ -136,6 +155,8 @@ def _run() -> int:
         return 1
     except OSError as error:
         # Most of all: the output is redirected to a disk that is full, or somebody has removed the folder we are in.
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            return _told(f"ultracrawl: {error.strerror}; allow more of them (ulimit -n)", 1)
         nameless = "the working directory" if isinstance(error, FileNotFoundError) else "the output"
         place = error.filename or nameless
         return _told(f"ultracrawl: {place}: {error.strerror or error}", 1)
@@ -151,5 +172,6 @@ def _invoke() -> int:
 
 
 def _told(line: str, code: int) -> int:
-    click.echo(line, err=True)
+    with suppress(OSError):  # a terminal that is gone
+        click.echo(line, err=True)
     return code

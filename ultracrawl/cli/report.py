@@ -56,8 +56,6 @@ def print_report(report: RunReport) -> None:
         tell(f"  Note: {remark}")
     for problem in report.problems:
         tell(f"  Problem: {problem}", err=True)
-    if report.reached_nothing:
-        click.echo("  Problem: no page could be fetched; look at `ultracrawl urls` for the reasons", err=True)
 
 
 def print_remade(report: RunReport) -> None:

@@ -40,6 +40,9 @@ class RedirectFollower:
             hops=visit.entry.hops,
             depth=visit.depth,
         )
+        chain = self._session.chain if visit.url in self._session.chain else None
+        if chain is not None and target:
+            chain.leads_to(target)
         answer = rules.redirects.decide(redirect, rules.boundary)
         if answer.code == 200:
             return False
@@ -58,6 +61,8 @@ class RedirectFollower:
         rule = answer.decision.rule
         if redirect.target and self._session.outbox is not None:
             self._session.outbox.send([redirect.target], visit.url)
+        elif redirect.target and answer.message and visit.url in self._session.chain:
+            self._session.chain.left(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
         self._session.report.turn_away(rule)

@@ -18,6 +18,7 @@ from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
 from ultracrawl.extensions.anchors import AnchorDesk
+from ultracrawl.extensions.asked import StartChain
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.display_urls import DisplayUrls
 from ultracrawl.extensions.duplicates import Duplicates
@@ -135,7 +136,7 @@ class CrawlSession:
         self.duplicates = Duplicates(self)
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
-        self.redirects = RedirectFollower(self)
+        self.chain, self.redirects = StartChain(self), RedirectFollower(self)
         self.failing = FailureDesk(self)
         self.logs = CrawlLogs(self)
         self.access = AccessDesk(self)
@@ -182,6 +183,7 @@ class CrawlSession:
         self.control.open(CrawlPost(file) if file else None)
         self.agreement = Agreement(self)
         self.filling = Filling(self)
+        self.chain.open()
         self.run, resumed = begin_run(self, now)
         self.report = RunReport(
             self.source.name, str(self.run.number), as_text(self.run.started), resumed=resumed

@@ -34,6 +34,7 @@ def main(config: str) -> None:
     # A Ctrl-C goes to the whole terminal group: the crawler decides when indexing ends, by closing our input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     remarks = _Remarks()
     logging.getLogger("ultracrawl").addHandler(remarks)
     engine = open_index(IndexConfig.from_json(config))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.crawler import Crawler
 
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.errors import StateError, UserError
@@ -16,7 +16,8 @@ from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, Watcher, scrapy_settings
+from ultracrawl.jobs.process import crawler_process
+from ultracrawl.jobs.run import WATCH_EVERY, Watcher
 from ultracrawl.model import RunReport
 from ultracrawl.recrawl import CyclePlace
 from ultracrawl.sources import DataSource, Project
@@ -88,7 +89,7 @@ class _Continuous:
         self._sources = {source.name: source for source in sources}
         self._told = told
         self._watcher = watcher
-        self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
+        self._process = crawler_process(force, settings)
         self._restarts: Counter[str] = Counter()
         """How often in a row functions of the filters of a source began its cycle anew."""
         self._due = {source.name: first_due(project, source, time.time()) for source in sources}

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.crawler import Crawler
 
 from ultracrawl.backends import robot_file
 from ultracrawl.errors import UserError
@@ -17,7 +17,8 @@ from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign
 from ultracrawl.jobs.life import live
-from ultracrawl.jobs.run import WATCH_EVERY, scrapy_settings
+from ultracrawl.jobs.process import crawler_process
+from ultracrawl.jobs.run import WATCH_EVERY
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -62,7 +63,7 @@ class Robot:
         self._post = post
         self._told = told
         self._say: Say = robot_voice(project, source)
-        self._process = AsyncCrawlerProcess(scrapy_settings(False, settings))
+        self._process = crawler_process(False, settings)
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
         self._filtering = Filtering(source.filters, time.time, source.conversion.timeout)

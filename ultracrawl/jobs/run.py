@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
-from scrapy.settings import Settings
-from scrapy.utils.project import get_project_settings
+from scrapy.crawler import Crawler
 
 from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.run.refusal import WATCHED
 from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import complete
+from ultracrawl.jobs.process import crawler_process
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -32,25 +30,33 @@ def run_sources(
     force: bool = False,
     settings: dict[str, Any] | None = None,
     watcher: Watcher | None = None,
+    asked: tuple[str, ...] = (),
 ) -> list[RunReport]:
     """Crawl the sources in their order and return a report of each that had its turn.
 
     SIGINT once ends the crawl after the requests in flight, with the state resumable; twice ends it at once. A crawl
     that is stopped from another process ends like the first, and the next source has its turn.
     Of several sources, one that cannot begin (a secret that cannot be read, a state that is in use) has a report
-    that says why, and the others are crawled. A single one raises its `WorkError` or `UserError`. Can be called once in
-    a process, because Twisted's reactor cannot be started again.
+    that says why, and the others are crawled. A single one raises its `WorkError` or `UserError`.
+    Each of the `asked` URLs that cannot be read is a problem of its run. Can be called once in a process, because
+    Twisted's reactor cannot be started again.
     """
-    return _Runner(project, force, settings or {}, watcher).run(list(sources))
+    return _Runner(project, force, settings or {}, watcher, asked).run(list(sources))
 
 
 class _Runner:
     def __init__(
-        self, project: Project, force: bool, settings: dict[str, Any], watcher: Watcher | None
+        self,
+        project: Project,
+        force: bool,
+        settings: dict[str, Any],
+        watcher: Watcher | None,
+        asked: tuple[str, ...],
     ) -> None:
         self._project = project
+        self._asked = asked
         self._watcher = watcher
-        self._process = AsyncCrawlerProcess(scrapy_settings(force, settings))
+        self._process = crawler_process(force, settings)
         self._waiting: list[DataSource] = []
         self._restarts: Counter[str] = Counter()
         """How often in a row functions of the filters of a source began its cycle anew."""
@@ -87,7 +93,7 @@ class _Runner:
 
     def _begin(self, source: DataSource) -> None:
         spider = spider_class(self._project, source)
-        spider.restarts = self._restarts[source.name]
+        spider.restarts, spider.asked = self._restarts[source.name], self._asked
         crawler = self._process.create_crawler(spider)
         task = self._process.crawl(crawler)
         watch = asyncio.get_event_loop().create_task(self._watch(crawler))
@@ -133,16 +139,3 @@ class _Runner:
             session = crawler.get_extension(CrawlSession) if crawler.crawling else None
             if session is not None and session.opened:
                 self._watcher(session)
-
-
-def scrapy_settings(force: bool, overrides: dict[str, Any]) -> Settings:
-    """Return the Scrapy settings of a process that crawls sources; `overrides` yield to those of a definition."""
-    settings = get_project_settings()
-    settings.setmodule("ultracrawl.settings", priority="default")
-    # A Scrapy project around us may have add-ons of its own, or none.
-    settings["ADDONS"].setdefault("ultracrawl.addon.UltracrawlAddon", 500)
-    settings.set("ULTRACRAWL_FORCE", force, priority="cmdline")
-    settings.set(WATCHED, True, priority="cmdline")
-    # The definition's own `settings` win over these.
-    settings.setdict({"LOG_LEVEL": "WARNING", **overrides}, priority="project")
-    return settings

@@ -9,6 +9,9 @@ from ultracrawl.model.moment import iso
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode, status_text
 
+_TO = "to "
+"""How the reason of a redirect begins; its target follows."""
+
 
 @dataclass(frozen=True, slots=True)
 class UrlRecord:
@@ -52,6 +55,12 @@ class UrlRecord:
     def shown_url(self) -> str:
         """The display URL, or the access URL where none was set."""
         return self.display_url or self.url
+
+    @property
+    def redirects_to(self) -> str:
+        """The URL that it led to at its latest visit, empty if it led to none."""
+        led = self.outcome is UrlOutcome.REDIRECTED and self.reason.startswith(_TO)
+        return self.reason.removeprefix(_TO) if led else ""
 
     @property
     def removed(self) -> bool:

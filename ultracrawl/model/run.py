@@ -10,6 +10,19 @@ from ultracrawl.model.finding import DefinitionError
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.statistics import CrawlStatistics
 
+_NOTHING_READ = frozenset(
+    {
+        UrlOutcome.REDIRECTED,
+        UrlOutcome.GONE,
+        UrlOutcome.ROBOTS,
+        UrlOutcome.REJECTED,
+        UrlOutcome.HTTP_ERROR,
+        UrlOutcome.NETWORK_ERROR,
+        UrlOutcome.FAILED,
+    }
+)
+"""Outcomes of URLs of which nothing was read."""
+
 
 @dataclass(slots=True)
 class RunReport:
@@ -78,8 +91,8 @@ class RunReport:
 
     @property
     def reached_nothing(self) -> bool:
-        """Whether URLs were tried and not a single answer came back."""
-        return bool(self.outcomes) and not self.fetched and set(self.outcomes) <= {UrlOutcome.NETWORK_ERROR}
+        """Whether URLs were tried and nothing was read: a document that left is a result, too."""
+        return bool(+self.outcomes) and not self.deleted and set(+self.outcomes) <= _NOTHING_READ
 
     @property
     def failed(self) -> bool:

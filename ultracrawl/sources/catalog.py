@@ -11,7 +11,8 @@ from ultracrawl.model import DefinitionError
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, shown
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
-from ultracrawl.urls import DEFAULT_POLICY, host_of
+from ultracrawl.sources.sections.boundary import BoundarySection
+from ultracrawl.urls import DEFAULT_POLICY, site_of, split
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_NAMED = 20
@@ -88,13 +89,19 @@ def _unknown(name: str, sources: Iterable[str]) -> str:
 def adhoc(urls: Sequence[str], base: Path) -> Project:
     """Return a project with one web source for some URLs, bounded to their hosts; its data go to `base`/var.
 
-    The source is named after the host of the first URL. Raises `UserError` for a text that is no http(s) URL.
+    The source is named after the host of the first URL, with scheme and port where that is not the usual one.
+    Raises `UserError` for a text that is no http(s) URL.
     """
     canonical = [_canonical(url) for url in urls]
     if not canonical:
         raise UserError("no URL is given; give at least one, as https://www.example.com/")
-    name = _UNFIT.sub("-", host_of(canonical[0])).strip("-._") or "adhoc"
-    source = DataSource(name=name[:100], start_urls=tuple(canonical))
+    parts = split(canonical[0])
+    usual = site_of(canonical[0]) == parts.host
+    origin = parts.host if usual else f"{parts.scheme}-{parts.host}-{parts.port}"
+    name = _UNFIT.sub("-", origin).strip("-._") or "adhoc"
+    source = DataSource(
+        name=name[:100], start_urls=tuple(canonical), boundary=BoundarySection(start_redirects=True)
+    )
     return make_project(DefinitionHead(), {source.name: source}, base)
 
 

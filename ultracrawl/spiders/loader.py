@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
+from collections.abc import AsyncIterator, Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from scrapy.spiderloader import SpiderLoader
 
 from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
+from ultracrawl.extensions import CrawlSession
 from ultracrawl.extensions.own_code import load_own
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 
 class SpiderDefinitionError(UserError, UsageError):
@@ -84,9 +89,34 @@ def spider_class(project: Project, source: DataSource) -> type[SourceSpider]:
     """Make the spider class of one source. Raises `UserError` if its `class` cannot be used."""
     base = _class_of(source) if source.spider_class else SourceSpider
     name = f"{base.__name__}_{source.name}"
-    members = {"name": source.name, "source": source, "project": project, "__module__": base.__module__}
+    members: dict[str, object] = {
+        "name": source.name,
+        "source": source,
+        "project": project,
+        "__module__": base.__module__,
+    }
+    if base is not SourceSpider:
+        members["start"] = _told(base, source)
     members["custom_settings"] = {**(base.custom_settings or {}), **source.settings}
     return type(name, (base,), members)
+
+
+def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpider], AsyncIterator[object]]:
+    """Return the `start` of a class of somebody's own; what it raises is a problem of the run."""
+
+    async def start(self: SourceSpider) -> AsyncIterator[object]:
+        try:
+            async for item in base.start(self):
+                yield item
+        except Exception as error:  # the edge to code of subclasses
+            logger.warning("start() of %s failed", source.spider_class, exc_info=error)
+            what = f"{type(error).__name__}: {error}"
+            problem = (
+                f"start() of the class {source.spider_class} failed: {what}; correct it; `-v` shows where"
+            )
+            CrawlSession.of(self.crawler).report.problems.append(problem)
+
+    return start
 
 
 def _class_of(source: DataSource) -> type[SourceSpider]:

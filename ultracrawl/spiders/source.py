@@ -59,6 +59,8 @@ class SourceSpider(Spider):
     """The filters, if the process keeps them for several crawls of the source."""
     restarts: ClassVar[int] = 0
     """How often in a row the cycle began anew before this crawl, because a function of the filters said so."""
+    asked: ClassVar[tuple[str, ...]] = ()
+    """URLs that a command line asks for; each that cannot be read is a problem of the run."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

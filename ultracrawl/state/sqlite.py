@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.state.counting import count_all
+from ultracrawl.state.counting import count_all, documents_before
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import (
     MEMORY,
@@ -378,6 +378,11 @@ class SqliteState(StateTables):
         """Return how many URLs are known, waiting and indexed."""
         with self._translated:
             return count_all(self._all)
+
+    def documents_before(self, started: float) -> int:
+        """Return how many documents there are of those that were there when a run started."""
+        self.flush()
+        return documents_before(self._all, started)
 
     def close(self) -> None:
         """Flush and release; what was being written and found to be damaged is set aside."""

@@ -253,6 +253,9 @@ class StateStore(Protocol):
     def counts(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
 
+    def documents_before(self, started: float) -> int:
+        """Return how many documents there are of those that were there when a run started; what is leaving counts."""
+
     def close(self) -> None:
         """Flush and release."""
 

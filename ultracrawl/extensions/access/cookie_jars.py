@@ -71,7 +71,10 @@ class CookieJars:
 
     def _take(self, jar: CookieJar, request: Request, response: Response, *, ages: bool) -> None:
         host = host_of(request.url)
-        for cookie in self._acceptable(jar.make_cookies(response, request), host):
+        encrypted = request.url.startswith("https:")
+        for cookie in self._acceptable(jar.make_cookies(_with_bytes(response), request), host):
+            if not _keeps_its_promise(cookie, encrypted=encrypted):
+                continue
             if cookie.expires is None and ages:
                 cookie.expires = int(self._clock() + self._session_age)
             if _count(jar, cookie.domain) < MOST:
@@ -88,13 +91,33 @@ class CookieJars:
                 yield cookie
 
 
-def _cookies_for(jar: CookieJar, request: Request) -> str:
+def _with_bytes(response: Response) -> Response:
+    """Return a response whose cookies are read byte by byte, so that each goes back as it came."""
+    lines = response.headers.getlist("Set-Cookie")
+    if all(line.isascii() for line in lines):
+        return response
+    headers = response.headers.copy()
+    headers["Set-Cookie"] = [line.decode("latin-1").encode() for line in lines]
+    return response.replace(headers=headers)
+
+
+def _keeps_its_promise(cookie: Cookie, *, encrypted: bool) -> bool:
+    """Whether a cookie is what its name says (RFC 6265bis 4.1.3), and none that is for https alone came by http."""
+    name = cookie.name.lower()
+    if cookie.secure and not encrypted:
+        return False
+    if name.startswith("__host-"):
+        return cookie.secure and not cookie.domain_specified and cookie.path == "/"
+    return cookie.secure or not name.startswith("__secure-")
+
+
+def _cookies_for(jar: CookieJar, request: Request) -> bytes:
     """Return the Cookie header of a request; empty if it has one already, or none belongs to it."""
     if "Cookie" in request.headers or not jar._cookies:
-        return ""
+        return b""
     copy = request.replace()
     jar.add_cookie_header(copy)
-    return (copy.headers.get("Cookie") or b"").decode("latin-1")
+    return (copy.headers.get("Cookie") or b"").decode().encode("latin-1", "replace")
 
 
 def _count(jar: CookieJar, domain: str) -> int:

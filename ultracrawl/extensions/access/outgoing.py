@@ -32,7 +32,7 @@ def wants_fresh(request: Request) -> bool:
 
 
 async def send_with(
-    request: Request, send: Send, headers: Mapping[str, str], meta: Mapping[str, object] | None = None
+    request: Request, send: Send, headers: Mapping[str, str | bytes], meta: Mapping[str, object] | None = None
 ) -> Response:
     """Send a copy of a request with more headers; secrets in them are not kept with the request itself."""
     copy = request.replace()

@@ -19,9 +19,6 @@ from ultracrawl.urls import url_key
 
 logger = logging.getLogger(__name__)
 
-_TO = "to "
-"""How the reason of a redirect begins; its target follows."""
-
 
 class Deletions:
     """Takes documents out of the index whose records say that they are to leave (`UrlRecord.leaving`).
@@ -49,11 +46,18 @@ class Deletions:
         return list(self._state.leaving_records())
 
     def apply(
-        self, guard: DeletionGuard, *, by_definition: bool = False, complete: bool = True, before: int = 0
+        self,
+        guard: DeletionGuard,
+        *,
+        started: float,
+        by_definition: bool = False,
+        complete: bool = True,
+        before: int = 0,
     ) -> str:
         """Let all go, or none if they are too many; returns what to tell about it, empty if they went.
 
-        `before` documents went in earlier parts of the run, which count as well.
+        They are measured by the documents that were there when the run `started`. `before` documents went in earlier
+        parts of it, which count as well.
         `by_definition`: pages that are not indexed any more are so because the definition changed, and do not
         count for the guard. What the definition excludes always goes; while the run is not `complete`, only if its
         successor is there.
@@ -66,7 +70,7 @@ class Deletions:
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
-        indexed = self._state.counts().documents + before
+        indexed = self._state.documents_before(started) + before
         if not counted or guard.allows(len(counted) + before, indexed):
             self.counted = len(counted)
             self.carry_out(leaving)
@@ -165,9 +169,9 @@ class Deletions:
 
     def _target(self, record: UrlRecord) -> int:
         """Return the key of the document that a page moved to, 0 if there is none."""
-        if record.outcome is not UrlOutcome.REDIRECTED or not record.reason.startswith(_TO):
+        if not record.redirects_to:
             return 0
-        key = url_key(record.reason.removeprefix(_TO))
+        key = url_key(record.redirects_to)
         target = self._state.get(key)
         return key if target is not None and target.held else 0
 

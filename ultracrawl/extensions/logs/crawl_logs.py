@@ -8,6 +8,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.extensions.logs.event_logs import EventLogs
 from ultracrawl.extensions.logs.robot_log import LogLevel, RobotLog, robot_log_path
 from ultracrawl.extensions.logs.run_log import RunLog
+from ultracrawl.extensions.logs.screen import leave_tracebacks_out
 from ultracrawl.extensions.logs.screened import ScreenedLog, screened_path
 from ultracrawl.extensions.logs.timed_log import TimedLog
 
@@ -33,6 +34,7 @@ class CrawlLogs:
 
     def open(self) -> None:
         """Begin the logs; if that cannot be, the crawl goes on and says so."""
+        leave_tracebacks_out(self._session.crawler.settings)
         session = self._session
         kept = session.source.log
         self.events.open()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
+from ultracrawl.extensions.asked import judge
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.extensions.leaving.scope import with_links_left
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
@@ -77,6 +78,8 @@ def end_run(session: CrawlSession, started: float) -> None:
     session.filling.end()
     if session.replay:
         return
+    if not report.interrupted:
+        judge(session)
     run = session.run
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
@@ -93,7 +96,11 @@ def _delete(session: CrawlSession) -> None:
     complete = not session.report.interrupted and not _unfinished(session)
     run = session.run
     problem = deletions.apply(
-        guard, by_definition=session.remade, complete=complete, before=0 if session.replay else run.deleted
+        guard,
+        started=session.clock() if session.replay else run.started,
+        by_definition=session.remade,
+        complete=complete,
+        before=0 if session.replay else run.deleted,
     )
     if deletions.counted and not session.replay:
         session.flush()

@@ -231,6 +231,11 @@ class BoundarySection(Section):
     start_urls_exempt: bool = Field(
         default=True, description="Host rules do not hold for the start URLs themselves.", examples=[False]
     )
+    start_redirects: bool = Field(
+        default=False,
+        description="The host that a start URL redirects to belongs to the source, too.",
+        examples=[True],
+    )
     index_dynamic: bool = Field(
         default=True,
         description="Index pages whose URL has a question mark; if not, their links are followed only.",
