@@ -305,3 +305,14 @@ def test_a_path_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(IndexStoreError, match=r"cannot be written: Not a directory") as caught:
         index.apply([IndexDocument("s", "/b", "t", "text")])
     assert "\n" not in str(caught.value)
+
+
+def test_a_process_that_the_system_does_not_start_is_told_as_what_it_is(
+    config: IndexConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
+    process = IndexProcess(config)
+    path = segment(DocumentCache(tmp_path / "cache"), 0, 1)
+    with pytest.raises(IndexStoreError, match="the index process cannot be started: No such file"):
+        process.submit(path)
+    assert [report.path for report in process.close(timeout=300)] == [path]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +19,9 @@ from ultracrawl.index.soundness import suspect
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+
+MOST_FOLDED = 1000
+"""Hits up to which one URL of several sources is folded to one."""
 
 
 class Searcher:
@@ -58,8 +61,9 @@ class Searcher:
         """Return the documents that match the text and all filters, of these sources and groups only.
 
         Filters are `Filter`s or texts (`Author=Lee`, `Size>=10`, `Price=5..9`, `Author!=Lee`); several equal
-        signs on one attribute mean any of the values. `SearchQuery` says what the other arguments mean. Raises
-        `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
+        signs on one attribute mean any of the values. `SearchQuery` says what the other arguments mean. A URL that
+        several of the sources have is one hit, the best of them.
+        Raises `UserError` for a mistake in the question, `IndexStoreError` if the index cannot be read.
         """
         query = SearchQuery(
             self.expanded(text), sort=sort, limit=limit, offset=offset, facets=tuple(facets), like=like,
@@ -67,8 +71,10 @@ class Searcher:
             sources=self._sources(sources, groups), filters=tuple(_joined(filters)),
             boosts=tuple(self._project.index.boosts.items()),
         )  # fmt: skip
+        alone = len(query.sources or self._project.known_sources) < 2
+        search = self._index.search
         try:
-            result = self._index.search(query)
+            result = search(query) if alone or not query.limit else folded(query, search)
         except IndexDamagedError as error:
             suspect(self._path, error.what)
             raise
@@ -141,6 +147,30 @@ class Searcher:
             _known("data group", group, self._project.groups)
             chosen += self._project.groups[group]
         return tuple(dict.fromkeys(chosen))
+
+
+def folded(query: SearchQuery, search: Callable[[SearchQuery], SearchResult]) -> SearchResult:
+    """Return the answer to a query in which each URL is one hit, its best; `search` answers by document.
+
+    Copies are looked for from the first hit to the last that is shown, and are taken off the total as far as they were
+    found. Beyond `MOST_FOLDED` hits documents are shown as they are.
+    """
+    wanted = query.offset + query.limit
+    if wanted > MOST_FOLDED:
+        return search(query)
+    first = search(replace(query, offset=0, limit=wanted))
+    best = {hit.url: hit for hit in reversed(first.hits)}
+    hits, seen = [hit for hit in first.hits if best[hit.url] is hit], len(first.hits)
+    while len(hits) < wanted and seen < first.total:
+        further = search(replace(query, offset=seen, limit=wanted - len(hits), facets=())).hits
+        if not further:
+            break
+        seen += len(further)
+        for hit in further:
+            if hit.url not in best:
+                best[hit.url] = hit
+                hits.append(hit)
+    return replace(first, total=first.total - (seen - len(hits)), hits=tuple(hits[query.offset :]))
 
 
 def searched_index(project: Project) -> str:

@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.open import IndexConfig
 
@@ -78,7 +79,7 @@ class IndexProcess:
         """
         reports: list[Report] = []
         deadline = time.monotonic() + timeout
-        while self._waiting and time.monotonic() < deadline:
+        while self._waiting and self._worker is not None and time.monotonic() < deadline:
             reports += self.poll()
             if self._waiting:
                 time.sleep(_POLL_SECONDS)
@@ -89,12 +90,16 @@ class IndexProcess:
         return reports
 
     def _start(self) -> None:
-        """Start a worker and give it all that waits."""
+        """Start a worker and give it all that waits. Raises `IndexStoreError` if the system starts none."""
         self._received = b""
         command = [sys.executable, "-m", "ultracrawl.index.worker", self._config.to_json()]
-        self._worker = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0
-        )
+        try:
+            self._worker = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0
+            )
+        except OSError as error:
+            why = error.strerror or error
+            raise IndexStoreError(f"the index process cannot be started: {why}") from error
         assert self._worker.stdout is not None
         os.set_blocking(self._worker.stdout.fileno(), False)
         for path in self._waiting:
@@ -127,8 +132,12 @@ class IndexProcess:
             return []
         if not self._restarted:
             self._restarted = True
-            self._start()
-            return []
+            try:
+                self._start()
+            except IndexStoreError as error:
+                reason = str(error)
+            else:
+                return []
         self._restarted = False
         failed: list[Report] = [Failed(path, reason) for path in self._waiting]
         self._waiting = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ultracrawl.model import UrlOutcome
 from ultracrawl.state.record_row import outcome_of
 from ultracrawl.state.store import StateCounts
 
