@@ -4,30 +4,51 @@ from __future__ import annotations
 
 import random
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from support.project import Workspace, kill_group
+from support.same_index import index_differences
 from support.site import Site
 
 MOST_HITS = 1000
 """What `ultracrawl search` shows at the most."""
 TIMES = ("first_seen", "last_fetched", "depth")
 """What may differ between two crawls of one site: when, and by which route, a URL was found first."""
+BEGINS = 30.0
+"""Seconds that a crawl may take until it asks for something."""
 
 
 def build(site: Site, pages: int) -> None:
-    """Fill a site with a tree of pages that link up, down and across, and a few URLs that end otherwise."""
+    """Fill a site with a tree of pages that link up, down and across, and a few URLs that end otherwise.
+
+    Every link says something of its target: some what all links say, some what few do, some to a page of which more is
+    said than an index takes, and some of a URL that redirects.
+    """
     for number in range(pages):
-        children = [f"/p{child}" for child in range(3 * number + 1, 3 * number + 4) if child < pages]
-        links = [*children, "/p0", f"/p{number * 7 % pages}", "/gone", "/moved", "/private"]
-        site.page(
-            f"/p{number}", title=f"Page {number}", links=links, text=f"unique{number} shared words " * 20
-        )
+        across, body = number * 7 % pages, f"unique{number} shared words " * 20
+        links = {
+            **{f"/p{child}": f"Child {child}" for child in range(3 * number + 1, 3 * number + 4) if child < pages},
+            "/p0": f"Home as {number % 40} say",
+            f"/p{across}": f"Group {across // 5}" if number % 2 else f"Across {across}, by {number % 9}",
+            f"/p{number // 2}": "Next",
+            "/gone": "Gone",
+            "/moved": f"Moved {number % 3}",
+            "/private": "Private",
+        }  # fmt: skip
+        put_page(site, f"/p{number}", links, title=f"Page {number}", text=body)
     site.redirect("/moved", "/p5")
     site.gone("/gone")
     site.robots("User-agent: *\nDisallow: /private\n")
+
+
+def put_page(site: Site, path: str, links: dict[str, str], *, title: str, text: str) -> None:
+    """Put a page whose links have these texts; its own text does not hold them a second time."""
+    said = "".join(f'<a href="{target}">{called}</a>' for target, called in links.items())
+    html = f"<html lang=en><title>{title}</title><body><p>{text}</p><nav role=navigation>{said}</nav>"
+    site.file(path, html.encode(), "text/html; charset=utf-8")
 
 
 @dataclass(slots=True)
@@ -41,18 +62,24 @@ class Shaken:
     differences: list[str] = field(default_factory=list)
 
 
-def shake(site: Site, url: str, directory: Path, *, pages: int, kills: int, seed: int) -> Shaken:
+def shake(
+    site: Site, url: str, directory: Path, *, pages: int, kills: int, seed: int, engine: str = "whoosh"
+) -> Shaken:
     """Crawl once undisturbed and once with `kills` kills of the whole process group, and compare the results."""
     calm, shaken = Workspace(directory / "calm"), Workspace(directory / "shaken")
     for workspace in (calm, shaken):
-        workspace.directory.mkdir()
-        workspace.define(f"{url}/p0", politeness={"delay": 0.004, "concurrency": 4})
+        workspace.directory.mkdir(parents=True)
+        define(workspace, f"{url}/p0", engine, politeness={"delay": 0.004, "concurrency": 4})
     calm.crawl()
     dice, result = random.Random(seed), Shaken()
     while result.kills < kills:
+        before = len(site.requests)
         process = shaken.start("crawl", "--json", *(["--force"] if result.finished % 2 else []))
+        begun = time.monotonic()
+        while len(site.requests) == before and process.poll() is None and time.monotonic() < begun + BEGINS:
+            time.sleep(0.01)
         try:
-            process.wait(timeout=0.3 + dice.random() * 0.9)
+            process.wait(timeout=dice.random() * 0.9)
             process.communicate()
             result.finished += 1
         except subprocess.TimeoutExpired:
@@ -63,6 +90,14 @@ def shake(site: Site, url: str, directory: Path, *, pages: int, kills: int, seed
         result.differences.append(f"the last crawl ended with {final.code}: {final.err} {final.out}")
     result.differences += compare(calm, shaken, pages)
     return result
+
+
+def define(workspace: Workspace, start: str, engine: str, **source: Any) -> None:
+    """Write a definition whose documents go to the index in many small segments."""
+    workspace.define(start, **source)
+    definition = workspace.directory / "ultracrawl.yaml"
+    text = f"index: {{path: index, engine: {engine}}}\ncache: {{size: 20 KB}}\n"
+    definition.write_text(text + definition.read_text())
 
 
 def compare(calm: Workspace, shaken: Workspace, pages: int) -> list[str]:
@@ -80,7 +115,7 @@ def compare(calm: Workspace, shaken: Workspace, pages: int) -> list[str]:
         differences.append(f"{len(documents)} of {pages} pages are in the index")
     if len(shaken.search("shared")) != min(pages, MOST_HITS):
         differences.append("the index does not answer as it should")
-    return differences
+    return differences + index_differences(calm, shaken)
 
 
 def _rows(workspace: Workspace) -> dict[str, dict[str, Any]]:
