@@ -16,7 +16,6 @@ KILLS = 20
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.xfail(strict=True, reason="anchor texts depend on the order in which they were met")
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 def test_killed_again_and_again_the_crawl_ends_like_an_undisturbed_one(
     site: Site, url: str, tmp_path: Path, engine: str

@@ -123,7 +123,6 @@ class Changing:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.xfail(strict=True, reason="anchor texts depend on the order in which they were met")
 @pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_kept_up_over_three_runs_it_is_as_crawled_afresh(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.inline import InlineIndexer
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.outlets import Outlets
-from ultracrawl.model import RunReport
-from ultracrawl.state import SqliteState
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.state import QueueEntry, SqliteState
 
 
 @pytest.mark.parametrize(
@@ -47,5 +48,64 @@ def test_index_every_bounds_how_long_documents_wait(
         if key:
             feed.add(key, IndexDocument("s", f"http://h/{key}", "T", "text"))
     assert indexed == expected
+    feed.close(1.0)
+    state.close()
+
+
+def feed_of(folder: Path, state: SqliteState, index: MemoryIndex) -> IndexFeed:
+    outlets = Outlets.single(folder, InlineIndexer(index))
+    return IndexFeed("s", DocumentCache(folder), outlets, state, RunReport("s", "1", ""), anchors=True)
+
+
+def known(state: SqliteState, *keys: int) -> None:
+    for key in keys:
+        state.discover(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
+    state.flush()
+
+
+def test_documents_get_the_texts_of_links_that_are_known_when_their_segment_is_sealed(tmp_path: Path) -> None:
+    state, index = SqliteState(":memory:", "s"), MemoryIndex({})
+    known(state, 1, 2)
+    feed = feed_of(tmp_path, state, index)
+    feed.add(1, IndexDocument("s", "http://h/1", "T", "text", anchors=("of old",)))
+    feed.add(2, IndexDocument("s", "http://h/2", "T", "text", anchors=("of old",)))
+    mark = state.anchors.meet(1, "said after it was handed over")
+    state.anchors.page(2, array("q", [mark]).tobytes())
+    feed.drain()
+    feed.collect()
+    assert {one.url: one.anchors for one in index.documents()} == {
+        "http://h/1": ("said after it was handed over",),
+        "http://h/2": (),
+    }
+    assert state.anchors.due(None, 10) == [], "nothing is told twice"
+    feed.close(1.0)
+    state.close()
+
+
+def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Path) -> None:
+    state, index = SqliteState(":memory:", "s"), MemoryIndex({})
+    known(state, 1, 2)
+    entry = QueueEntry(1, "http://h/1", "http://h", 0, 1)
+    record = UrlRecord("http://h/1", "s", etag="x", checksum=b"x", outcome=UrlOutcome.NEW, handed=True)
+    killed = feed_of(tmp_path, state, index)
+    killed.add(1, IndexDocument("s", "http://h/1", "recorded", "text"))
+    state.finish(entry, record)
+    killed.sync()
+    state.flush()
+    killed.add(2, IndexDocument("s", "http://h/2", "known", "text"))
+    killed.add(3, IndexDocument("s", "http://h/3", "not even known", "text"))
+    killed.close(1.0)
+    feed = feed_of(tmp_path, state, index)
+    feed.recover()
+    one, two = state.get(1), state.get(2)
+    assert one is not None
+    assert two is not None
+    assert (one.handed, one.checksum) == (True, b"x")
+    assert two.handed, "whatever becomes of its page, the document is known to be there"
+    feed.collect()
+    feed.drain()
+    feed.collect()
+    feed.collect()
+    assert sorted(document.url for document in index.documents()) == ["http://h/1", "http://h/2"]
     feed.close(1.0)
     state.close()

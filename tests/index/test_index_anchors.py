@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +13,12 @@ from whoosh.fields import Schema
 from whoosh.index import create_in, open_dir
 from whoosh.query import Phrase, Term
 
-from ultracrawl.index import Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index import Change, Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index.batches import apply_segment
+from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.open import IndexConfig, open_index
 from ultracrawl.index.tantivy import fields
 from ultracrawl.index.whoosh.fast_writer import FastWriter
@@ -191,3 +194,35 @@ def test_an_index_of_the_version_before_goes_on_working(
     index.optimise()
     assert index.check() == []
     index.close()
+
+
+def test_texts_at_the_end_of_a_segment_become_part_of_documents_of_earlier_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ultracrawl.index.batches.CHANGES_PER_COMMIT", 2)
+    cache = DocumentCache(tmp_path)
+    plain, egret = replace(BIRD, anchors=()), document("/egret", "x", "Egret")
+    changes = [
+        NewAnchors("s", "/text", ("before",)), plain, egret, plain, Deletion("s", "/egret"),
+        NewAnchors("s", "/bird", ("heron",)), NewAnchors("s", "/egret", ("egret",)),
+    ]  # fmt: skip
+    for change in changes:
+        cache.append(1, change)
+    path = cache.seal()
+    assert path is not None
+    batches: list[list[Change]] = []
+
+    class Noting(MemoryIndex):
+        def apply(self, changes: Iterable[Change]) -> int:
+            batches.append(list(changes))
+            return super().apply(batches[-1])
+
+    index = Noting({})
+    apply_segment(index, path)
+    with_texts = replace(plain, anchors=("heron",))
+    assert batches == [
+        [changes[0], with_texts],
+        [replace(egret, anchors=("egret",)), with_texts],
+        [Deletion("s", "/egret")],
+    ]
+    assert [one.anchors for one in index.documents()] == [("heron",)]

@@ -1,4 +1,4 @@
-"""Anchor texts in the state: known once, gone with the last page that has them, told to the index, crash or not."""
+"""Anchor texts in the state: counted by pages and targets, taken back with them, told to the index, crash or not."""
 
 from __future__ import annotations
 
@@ -8,100 +8,162 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content.anchors import LONGEST, SHARED, anchor_mark, anchor_text
+from ultracrawl.content.anchors import LONGEST, MOST_ANCHORS, SHARED, anchor_mark, anchor_text
 from ultracrawl.state import QueueEntry, SqliteState
 
-A, B, HERON, EGRET = 1, 2, 10, 11
+A, B, C, HERON, EGRET, OLD, OLDER = 1, 2, 3, 10, -11, 12, 13
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[SqliteState]:
     opened = SqliteState(tmp_path / "s.sqlite", "s")
-    for key in (A, B, HERON, EGRET):
+    for key in (A, B, C, HERON, EGRET, OLD, OLDER):
         opened.discover(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
     yield opened
     opened.close()
 
 
-def say(state: SqliteState, page: int, links: dict[int, str], *, new: bool = False) -> None:
-    for target, text in links.items():
-        state.anchors.meet(target, text, 1.0)
-    marks = array("I", [anchor_mark(target, text) for target, text in links.items()])
-    state.anchors.page(page, marks.tobytes(), new=new)
+def say(state: SqliteState, page: int, *links: tuple[int, str] | tuple[int, str, str]) -> None:
+    state.anchors.page(page, array("q", [state.anchors.meet(*link) for link in links]).tobytes())
 
 
-def due(state: SqliteState) -> set[int]:
+def texts(state: SqliteState, key: int) -> tuple[str, ...]:
     state.flush()
-    state.anchors.verify()
+    return state.anchors.texts([key]).get(key, ())
+
+
+def handed(state: SqliteState, *keys: int) -> None:
+    """Have documents go to the index with the texts that are known by now."""
     state.flush()
-    return set(state.anchors.due().targets)
-
-
-def told(state: SqliteState, *targets: int) -> None:
-    for target in targets:
-        state.anchors.told(target)
+    for key in keys:
+        state.anchors.told(key, texts(state, key))
     state.flush()
 
 
-@pytest.mark.parametrize("flushed", [False, True], ids=["in memory", "flushed"])
-def test_a_text_is_known_once_in_the_order_of_discovery(state: SqliteState, flushed: bool) -> None:
-    state.anchors.meet(HERON, "heron", 1.0)
-    state.anchors.meet(HERON, "ardea", 2.0)
-    state.anchors.meet(HERON, "heron", 3.0)
-    if flushed:
-        state.flush()
-    assert state.anchors.texts(HERON) == ["heron", "ardea"]
-    assert state.anchors.texts(EGRET) == []
+def news(state: SqliteState) -> dict[int, tuple[str, ...]]:
+    """Return what is new at the end of a run."""
+    state.anchors.sweep()
+    state.flush()
+    found = state.anchors.news(state.anchors.due(None, 100))
+    state.flush()
+    assert state.anchors.due(None, 100) == []
+    return found
+
+
+def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteState) -> None:
+    say(state, A, (HERON, "heron"), (HERON, "ardea"), (EGRET, "egret"))
+    say(state, B, (HERON, "heron"))
+    assert texts(state, HERON) == ("ardea", "heron")
+    assert texts(state, EGRET) == ("egret",)
+    assert texts(state, A) == ()
 
 
 def test_what_the_index_was_told_is_not_due_and_what_comes_after_is(state: SqliteState) -> None:
-    say(state, A, {HERON: "heron"}, new=True)
-    state.anchors.told(HERON)
-    say(state, B, {HERON: "ardea"}, new=True)
-    assert due(state) == {HERON}, "met after it was told, in the same stretch between two flushes"
-    told(state, HERON)
-    assert due(state) == set()
+    say(state, A, (HERON, "heron"))
+    handed(state, HERON, EGRET)
+    say(state, B, (HERON, "heron"), (EGRET, "egret"))
+    assert news(state) == {EGRET: ("egret",)}, "another page saying the same changes nothing"
+    say(state, B, (HERON, "ardea"))
+    assert news(state) == {HERON: ("ardea", "heron"), EGRET: ()}
+    assert news(state) == {}
 
 
 def test_a_text_goes_with_its_last_page(state: SqliteState) -> None:
-    say(state, A, {HERON: "heron", EGRET: "egret"}, new=True)
-    say(state, B, {HERON: "heron"}, new=True)
-    state.flush()
-    told(state, HERON, EGRET)
-    say(state, A, {})
-    assert due(state) == {EGRET}
-    assert (state.anchors.texts(EGRET), state.anchors.texts(HERON)) == ([], ["heron"])
-    told(state, EGRET)
+    say(state, A, (HERON, "heron"), (EGRET, "egret"))
+    say(state, B, (HERON, "heron"))
+    handed(state, HERON, EGRET)
+    say(state, A)
+    assert news(state) == {EGRET: ()}
     state.drop([B])
-    assert due(state) == {HERON}, "the page was forgotten, and its links with it"
-    told(state, HERON)
-    assert due(state) == set()
-    say(state, A, {HERON: "heron"})
-    assert due(state) == {HERON}, "said again"
+    assert news(state) == {HERON: ()}, "the page was forgotten, and its links with it"
+    say(state, A, (HERON, "heron"))
+    assert news(state) == {HERON: ("heron",)}, "said again"
+
+
+def test_a_text_that_went_and_came_in_one_run_is_still_known(state: SqliteState) -> None:
+    say(state, A, (HERON, "heron"))
+    mark = array("q", [anchor_mark(HERON, "heron")]).tobytes()
+    say(state, A)
+    state.flush()
+    state.anchors.page(B, mark)  # by who met the text before
+    assert texts(state, HERON) == ("heron",)
+
+
+def test_of_many_texts_those_that_most_pages_have(state: SqliteState) -> None:
+    said = [(HERON, f"heron {number:02}") for number in range(MOST_ANCHORS + 1)]
+    say(state, A, *said)
+    handed(state, HERON)
+    assert texts(state, HERON) == tuple(text for _, text in said[:-1])
+    say(state, B, said[-1])
+    assert news(state) == {HERON: tuple(text for _, text in (*said[:-2], said[-1]))}, "numbers decide"
+
+
+def test_a_part_of_a_page_is_kept_apart(state: SqliteState) -> None:
+    say(state, A, (HERON, "eggs", "part"), (HERON, "heron"))
+    assert texts(state, HERON) == ("heron",)
+    rows = state._db.execute("SELECT fragment, text, pages FROM anchor ORDER BY text").fetchall()
+    assert rows == [("part", "eggs", 1), ("", "heron", 1)]
+
+
+def test_texts_of_links_to_many_documents_count_for_none_and_again_when_they_are_fewer(
+    state: SqliteState,
+) -> None:
+    few = [(target, "next") for target in range(100, 100 + SHARED)]
+    for target, _ in few:
+        state.discover(QueueEntry(target, f"http://h/{target}", "http://h", 0, target), 1.0)
+    say(state, A, *few, (100, "heron"))
+    handed(state, *(target for target, _ in few))
+    say(state, B, (200, "next"))
+    assert news(state) == {100: ("heron",), **{target: () for target, _ in few[1:]}}
+    say(state, B)
+    assert news(state) == {100: ("heron", "next"), **{target: ("next",) for target, _ in few[1:]}}
+
+
+def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: SqliteState) -> None:
+    handed(state, HERON, EGRET)
+    state.anchors.redirect(OLDER, OLD)
+    state.anchors.redirect(OLD, HERON)
+    say(state, A, (OLDER, "grey heron"), (HERON, "heron"))
+    assert news(state) == {HERON: ("grey heron", "heron")}
+    state.anchors.redirect(OLD, EGRET)
+    assert news(state) == {HERON: ("heron",), EGRET: ("grey heron",)}
+    say(state, B, (OLD, "egret"))
+    assert news(state) == {EGRET: ("egret", "grey heron")}
+    state.drop([OLDER])
+    assert news(state) == {EGRET: ("egret",)}
+    state.anchors.redirect(OLD, OLDER)
+    state.anchors.redirect(OLDER, OLD)
+    assert news(state) == {EGRET: ()}, "a circle ends"
 
 
 def test_what_is_not_yet_told_survives_a_crash(state: SqliteState, tmp_path: Path) -> None:
-    say(state, A, {HERON: "heron"}, new=True)
-    told(state, HERON)
-    say(state, A, {HERON: "ardea"})
+    say(state, A, (HERON, "heron"))
+    handed(state, HERON)
+    state.anchors.handed(EGRET)
+    say(state, A, (HERON, "ardea"))
     state.flush()
-    state.anchors.meet(EGRET, "lost with the page that said it", 1.0)
+    state.anchors.meet(EGRET, "lost with the page that said it")
     copy = tmp_path / "copy.sqlite"
     for suffix in ("", "-wal"):
         copy.with_name(copy.name + suffix).write_bytes((tmp_path / f"s.sqlite{suffix}").read_bytes())
     again = SqliteState(copy, "s")
-    assert due(again) == {HERON}
-    assert (again.anchors.texts(HERON), again.anchors.texts(EGRET)) == (["ardea"], [])
+    assert news(again) == {HERON: ("ardea",), EGRET: ()}
     again.close()
 
 
-def test_texts_of_links_to_many_documents_are_shared_and_make_none_due(state: SqliteState) -> None:
-    for target in range(100, 101 + SHARED):
-        state.anchors.meet(target, "next", 1.0)
-    state.anchors.meet(100, "heron", 1.0)
-    state.flush()
-    found = state.anchors.due()
-    assert (found.targets, found.shared) == ((100,), {"next"})
+def test_documents_that_left_are_not_due(state: SqliteState) -> None:
+    handed(state, HERON, EGRET)
+    say(state, A, (HERON, "heron"), (EGRET, "egret"))
+    state.anchors.left(HERON)
+    state.drop([EGRET])
+    assert news(state) == {}
+
+
+def test_after_damage_all_is_told_again(state: SqliteState) -> None:
+    say(state, A, (HERON, "heron"))
+    handed(state, HERON)
+    state.anchors.doubt()
+    assert news(state) == {HERON: ("heron",)}
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ MOST_HITS = 1000
 """What `ultracrawl search` shows at the most."""
 TIMES = ("first_seen", "last_fetched", "depth")
 """What may differ between two crawls of one site: when, and by which route, a URL was found first."""
+COPIED = 25
+"""One page of so many has a copy under a longer URL."""
 BEGINS = 30.0
 """Seconds that a crawl may take until it asks for something."""
 
@@ -38,6 +40,9 @@ def build(site: Site, pages: int) -> None:
             "/moved": f"Moved {number % 3}",
             "/private": "Private",
         }  # fmt: skip
+        if number % COPIED == 3:
+            links[f"/copy{number}"] = f"Copy of {number}"
+            put_page(site, f"/copy{number}", {}, title=f"Page {number}", text=body)
         put_page(site, f"/p{number}", links, title=f"Page {number}", text=body)
     site.redirect("/moved", "/p5")
     site.gone("/gone")
@@ -129,5 +134,7 @@ def _rows(workspace: Workspace) -> dict[str, dict[str, Any]]:
             row["outcome"] = "NEW"
         if row["status_code"] == 304:
             row["status_code"] = 200
+        if row["status_code"] == 910:  # a duplicate as before
+            row["status_code"] = 909
         del row["status_text"]
     return rows

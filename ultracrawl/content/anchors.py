@@ -6,11 +6,11 @@ import re
 from zlib import crc32
 
 MOST_ANCHORS = 20
-"""Anchor texts of one document that are indexed, those first that were found first."""
+"""Anchor texts of one document that are indexed, those that most pages have."""
 LONGEST = 100
-"""Characters of an anchor text that count."""
+"""Characters of an anchor text, and of the name of a part of a page, that count."""
 SHARED = 5
-"""A text of links to more documents than this (`next`, `read more`) says nothing about any of them."""
+"""A text of links to more URLs than this (`next`, `read more`) says nothing about any of them."""
 
 _SAYS_SOMETHING = re.compile(r"[^\W_]").search
 _ADDRESS = re.compile(r"(?:\w+://|www\.)\S*\Z").match
@@ -24,6 +24,10 @@ def anchor_text(text: str) -> str:
     return folded if _SAYS_SOMETHING(folded) and not _ADDRESS(folded) else ""
 
 
-def anchor_mark(target: int, text: str) -> int:
-    """Return a number of 32 bits, never 0, by which a page remembers that it has such a link to a target."""
-    return crc32(text.encode(errors="replace"), target & 0xFFFFFFFF) or 1
+def anchor_mark(target: int, text: str, fragment: str = "") -> int:
+    """Return a number of 64 bits, never 0, by which a page remembers that it has such a link to a target.
+
+    The marks of one target share their upper half, so that what is said of it lies side by side.
+    """
+    said = f"{fragment}\n{text}" if fragment else text
+    return target >> 32 << 32 | crc32(said.encode(errors="replace"), target & 0xFFFFFFFF) or 1

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ultracrawl.index.cache import read_segment
 from ultracrawl.index.engine import Change, IndexDocument, IndexEngine, NewAnchors
+from ultracrawl.index.values import change_from_line
 
 TEXT_PER_COMMIT = 8_000_000
 """Characters of text in one commit; the postings made of it take about 6 bytes for each."""
 CHANGES_PER_COMMIT = 2_000
 TEXT_OF_A_KEPT_DOCUMENT = 20_000
+_END_OF_ANCHORS = b"]]\n"
+"""How a line with anchor texts ends, and few others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,38 @@ def apply_segment(engine: IndexEngine, path: Path) -> int:
 
     Stopped in the middle, it can be applied again from the start: the same changes give the same index.
     """
-    changes = (change for _, change in read_segment(path))
     added = 0
-    for batch in batches(changes):
+    for batch in batches(_completed(path)):
         added += engine.apply(batch)
         batch.clear()  # so that the next one is not collected while this one is still in memory
     return added
+
+
+def _completed(path: Path) -> Iterator[Change]:
+    """Yield the changes of a segment; documents have the anchor texts that follow them in it, be it in a later commit.
+
+    So nothing is indexed twice because its texts came when the segment was sealed.
+    """
+    follows, given = _last_anchors(path), set[tuple[str, str]]()
+    for number, (_, change) in enumerate(read_segment(path), 1):
+        key = change.source, change.url
+        later, line = follows.get(key, (0, b""))
+        if isinstance(change, IndexDocument) and later > number:
+            _, texts = change_from_line(line)
+            assert isinstance(texts, NewAnchors)
+            given.add(key)
+            yield replace(change, anchors=texts.anchors)
+        elif not (isinstance(change, NewAnchors) and key in given):
+            yield change
+
+
+def _last_anchors(path: Path) -> dict[tuple[str, str], tuple[int, bytes]]:
+    """Return number and line of the last anchor texts of each document of a segment; damage is told by who reads it."""
+    found: dict[tuple[str, str], tuple[int, bytes]] = {}
+    with suppress(OSError, ValueError), path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.endswith(_END_OF_ANCHORS):
+                _, change = change_from_line(line)
+                if isinstance(change, NewAnchors):
+                    found[change.source, change.url] = number, line
+    return found

@@ -33,8 +33,6 @@ class IndexPipeline(DocumentPipeline):
             attributes=self._values(item),
             secret_text=visit.hides_text,
         )
-        if self.session.anchors is not None:
-            document = self.session.anchors.given(visit, document)
         if self.session.relations.on:
             document = self.session.relations.dress(visit, document)
         self._hand_over(visit, document)

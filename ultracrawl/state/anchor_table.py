@@ -2,162 +2,255 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+import json
+from collections.abc import Callable, Collection, Iterator
+from heapq import nsmallest
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ultracrawl.content.anchors import SHARED, anchor_mark
+from xxhash import xxh3_64_intdigest
+
+from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_mark
+from ultracrawl.state.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.state.database import translated
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-class DueAnchors(NamedTuple):
-    """Documents (by key) whose anchor texts in the index are not those of their links, and texts that say nothing."""
-
-    targets: tuple[int, ...]
-    shared: frozenset[str]
-
-
 class AnchorStore(Protocol):
     """The part of a `StateStore` that knows anchor texts. Writes become durable with its `flush`.
 
-    A text is known once for each target, however many pages have it. A page remembers its links by their marks
-    (`content.anchors.anchor_mark`), so that a text goes when the last page that had it has changed or left.
+    Of each text of links to a target (a URL by its key, or a part of it by its fragment) the store knows how many pages
+    have it, and of each text to how many targets it leads. What a document gets depends on these numbers alone. A page
+    remembers its links by their marks, so that what it said is taken back when it changes or leaves.
     """
 
-    def meet(self, target: int, text: str, now: float) -> None:
-        """Take note that a page has a link of this text to a target (a URL by its key)."""
+    def meet(self, target: int, text: str, fragment: str = "") -> int:
+        """Take note of a text of links; returns the mark by which a page says that it has one."""
 
-    def page(self, key: int, marks: bytes, *, new: bool = False) -> None:
-        """Say which links a page has now: their marks, 4 bytes each. With `new` nothing was ever said of it."""
+    def page(self, key: int, marks: bytes) -> None:
+        """Say which links a page has now: their marks, 8 bytes each, each once."""
 
-    def texts(self, target: int) -> list[str]:
-        """Return the texts of links to a target, in the order in which they were found."""
+    def redirect(self, key: int, target: int) -> None:
+        """Say where a URL redirects to, 0 for nowhere: what is said of it is said of its target."""
 
-    def told(self, target: int) -> None:
-        """Say that the index has the texts of a target as they are now, or needs none."""
-
-    def verify(self) -> None:
-        """Find the texts that no page has any more, among those that pages have given up; sees what was flushed."""
-
-    def due(self, also: Collection[int] = ()) -> DueAnchors:
-        """Return the targets with texts that the index was not told, or has and should not, and those named `also`.
+    def texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+        """Return the texts that documents should have, in their order; those without any are left out.
 
         Sees what was flushed.
         """
 
+    def handed(self, key: int) -> None:
+        """Say that a document goes to the index without its texts."""
+
+    def told(self, key: int, texts: tuple[str, ...]) -> None:
+        """Say which texts the index has, or gets, for a document."""
+
+    def left(self, key: int) -> None:
+        """Say that a document leaves the index."""
+
+    def doubt(self) -> None:
+        """Say that the index may have other texts than it was told, durably."""
+
+    def sweep(self) -> None:
+        """Have the next flush take back what dropped pages said, and see to texts that count now, or do not any more.
+
+        Called when all pages have said what they say.
+        """
+
+    def due(self, after: int | None, number: int) -> list[int]:
+        """Return documents whose texts may be others than the index was told, in order of their keys.
+
+        They are those behind the key `after`, `number` at the most. To be asked after `sweep`; sees what was flushed.
+        """
+
+    def news(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+        """Return the texts of those documents whose texts are others than the index was told; sees what was flushed.
+
+        All count as told from then on: the caller hands them over.
+        """
+
+
+_TEXTS = f"""
+    WITH RECURSIVE ask(key, target) AS (
+        SELECT value, value FROM json_each(?)
+        UNION SELECT ask.key, r.key FROM ask CROSS JOIN anchor_redirect r ON r.target=ask.target)
+    SELECT ask.key, a.text, sum(a.pages) FROM ask CROSS JOIN anchor a
+        ON a.mark BETWEEN ask.target & -4294967296 AND ask.target | 4294967295 AND a.target=ask.target
+        CROSS JOIN anchor_text t ON t.text=a.text
+    WHERE a.fragment='' AND a.pages>0 AND t.targets<={SHARED} GROUP BY ask.key, a.text"""  # noqa: S608 - a constant
+_TELL = """
+    INSERT INTO anchor_document (key, told, crowded) VALUES (?,?,?)
+    ON CONFLICT DO UPDATE SET told=excluded.told, crowded=excluded.crowded, due=0"""
+_HAND = """
+    INSERT INTO anchor_document (key, told, due) VALUES (?,NULL,1)
+    ON CONFLICT DO UPDATE SET told=NULL, due=1"""
+
+_WITHOUT, _LEFT = "without", "left"
+"""What is told of a document whose texts are still to come, and of one that has left."""
+_FIRST = -(1 << 63)
+
 
 class AnchorTable:
-    """The tables `anchor`, `anchor_page` and `anchor_left` of a SQLite store; `read` runs a query."""
+    """The tables `anchor...` of a SQLite store; `read` runs a query.
+
+    What pages say is in those of `AnchorCounts`; `anchor_left` has what is to be taken back of pages that were dropped,
+    `anchor_redirect` where URLs redirect to, `anchor_document` what the index was told of documents.
+    """
 
     def __init__(self, db: sqlite3.Connection, read: Callable[..., list[tuple[Any, ...]]]) -> None:
         self._db = db
         self._read = read
-        self._met: dict[int, dict[str, float]] = {}
-        """When texts were found, by target and text; below 0 if the index was told of them since."""
+        self._counts = AnchorCounts(db)
+        self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
-        self._new: set[int] = set()
-        self._told: set[int] = set()
-        self._gone: list[tuple[int, str]] = []
-        self._verified = 0
+        self._redirects: dict[int, int] = {}
+        self._told: dict[int, tuple[str, ...] | str] = {}
+        self._sweep = False
+        self._crowded: set[int] | None = None
+        """Documents of which more may be said than the index takes, so that numbers decide what it gets."""
 
     @property
     def unwritten(self) -> int:
         """The number of writes that wait for the next flush."""
-        return len(self._met) + len(self._pages) + len(self._told) + len(self._gone) + self._verified
+        return len(self._met) + len(self._pages) + len(self._redirects) + len(self._told) + self._sweep
 
-    def meet(self, target: int, text: str, now: float) -> None:
-        """Take note of a link."""
-        self._met.setdefault(target, {}).setdefault(text, now)
+    # ---- what pages say
 
-    def page(self, key: int, marks: bytes, *, new: bool = False) -> None:
+    def meet(self, target: int, text: str, fragment: str = "") -> int:
+        """Take note of a text of links."""
+        mark = anchor_mark(target, text, fragment)
+        self._met[mark] = AnchorLink(target, fragment, text)
+        return mark
+
+    def page(self, key: int, marks: bytes) -> None:
         """Say which links a page has."""
-        if new and key not in self._pages:
-            self._new.add(key)
         self._pages[key] = marks
 
-    def texts(self, target: int) -> list[str]:
-        """Return the texts of links to a target."""
-        query = "SELECT text FROM anchor WHERE target=? AND gone=0 ORDER BY seen, text"
-        known = dict.fromkeys(text for (text,) in self._read(query, target))
-        known.update(dict.fromkeys(self._met.get(target, ())))
-        return list(known)
+    def redirect(self, key: int, target: int) -> None:
+        """Say where a URL redirects to."""
+        self._redirects[key] = target
 
-    def told(self, target: int) -> None:
-        """Say that the index has the texts of a target; those met from now on it has not."""
-        self._told.add(target)
-        if target in self._met:
-            self._met[target] = {text: -abs(now) for text, now in self._met[target].items()}
+    # ---- what documents get
 
-    def verify(self) -> None:
-        """Find the texts that no page has any more."""
-        rows = self._read("SELECT id, marks FROM anchor_left")
-        if not rows:
-            return
-        self._verified = max(number for number, _ in rows)
-        doubted = set().union(*(_numbers(marks) for _, marks in rows))
-        with translated(self._db):  # row by row: they may be many
-            for (marks,) in self._db.execute("SELECT marks FROM anchor_page"):
-                doubted.difference_update(_numbers(marks))
-                if not doubted:
-                    return
-            query = "SELECT target, text FROM anchor WHERE gone=0"
-            self._gone += [row for row in self._db.execute(query) if anchor_mark(*row) in doubted]
+    def texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+        """Return the texts that documents should have."""
+        found: dict[int, tuple[str, ...]] = {}
+        with translated(self._db):  # row by row: of one document they may be many
+            rows: Iterator[tuple[int, str, int]] = self._db.execute(_TEXTS, (json.dumps(list(keys)),))
+            for key, said in groupby(rows, key=lambda row: row[0]):
+                most = nsmallest(MOST_ANCHORS, ((-pages, text) for _, text, pages in said))
+                found[key] = tuple(sorted(text for _, text in most))
+        return found
 
-    def due(self, also: Collection[int] = ()) -> DueAnchors:
-        """Return what the index is to be told."""
-        rows = self._read("SELECT target, text, gone FROM anchor WHERE told=0 OR gone=1")
-        if not rows and not also:
-            return DueAnchors((), frozenset())
-        query = "SELECT text FROM anchor WHERE gone=0 GROUP BY text HAVING count(*)>?"
-        shared = frozenset(text for (text,) in self._read(query, SHARED))
-        targets = dict.fromkeys(target for target, text, gone in rows if gone or text not in shared)
-        targets.update(dict.fromkeys(also))
-        return DueAnchors(tuple(targets), shared)
+    def handed(self, key: int) -> None:
+        """Say that a document goes to the index without its texts."""
+        self._told[key] = _WITHOUT
+
+    def told(self, key: int, texts: tuple[str, ...]) -> None:
+        """Say which texts the index has for a document."""
+        self._told[key] = texts
+
+    def left(self, key: int) -> None:
+        """Say that a document leaves the index."""
+        self._told[key] = _LEFT
+
+    def doubt(self) -> None:
+        """Say that the index may have other texts than it was told."""
+        with translated(self._db):
+            self._db.execute("UPDATE anchor_document SET told=NULL, due=1")
+
+    def sweep(self) -> None:
+        """Have the next flush see to what is seen to once a run."""
+        self._sweep = True
+
+    def due(self, after: int | None, number: int) -> list[int]:
+        """Return documents whose texts may be others than the index was told."""
+        query = "SELECT key FROM anchor_document WHERE due=1 AND key>=? ORDER BY key LIMIT ?"
+        return [key for (key,) in self._read(query, _FIRST if after is None else after + 1, number)]
+
+    def news(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+        """Return the texts of those documents whose texts are others than the index was told."""
+        now = self.texts(keys)
+        query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
+        told = dict(self._read(query, json.dumps(list(keys))))
+        self._told.update((key, now.get(key, ())) for key in keys)
+        return {key: now.get(key, ()) for key in keys if told.get(key) != _print_of(now.get(key, ()))}
+
+    # ---- writing
 
     def write(self) -> None:
         """Write what waits; called inside a transaction of the store."""
-        run = self._db.executemany
-        told = [(target,) for target in self._told]
-        run("DELETE FROM anchor WHERE target=? AND gone=1", told)
-        run("UPDATE anchor SET told=1 WHERE target=? AND told=0", told)
-        met = ((target, text, now) for target, found in self._met.items() for text, now in found.items())
-        run(
-            "INSERT INTO anchor (target, text, seen, told) VALUES (?,?,?,?) "
-            "ON CONFLICT DO UPDATE SET gone=0 WHERE gone=1",
-            [(target, text, abs(now), now < 0) for target, text, now in met],
-        )
-        run("UPDATE anchor SET gone=1 WHERE target=? AND text=?", self._gone)
-        self._write_pages()
-        if self._verified:
-            self._db.execute("DELETE FROM anchor_left WHERE id<=?", (self._verified,))
+        self._write_documents()
+        targets = self._write_redirects()
+        left = self._db.execute("SELECT id, marks, target FROM anchor_left").fetchall() if self._sweep else []
+        moved = self._counts.change(self._met, self._pages, [marks for _, marks, _ in left if marks])
+        targets.update(target for _, _, target in left if target)
+        self._have_looked_at(targets | moved.texts, moved.numbers)
+        if self._sweep:
+            self._db.executemany("DELETE FROM anchor_left WHERE id=?", [(number,) for number, *_ in left])
+            self._counts.sweep()
 
-    def _write_pages(self) -> None:
-        """Replace what pages remember; what they have no longer is looked for on other pages later."""
-        new = [(key, marks) for key, marks in self._pages.items() if key in self._new]
-        self._db.executemany("INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)", new)
-        for key in self._pages.keys() - self._new:
-            marks = self._pages[key]
-            row = self._db.execute("SELECT marks FROM anchor_page WHERE key=?", (key,)).fetchone()
-            before = row[0] if row else b""
-            if before == marks:
+    def _write_documents(self) -> None:
+        run = self._db.executemany
+        run(
+            "DELETE FROM anchor_document WHERE key=?",
+            [(key,) for key, what in self._told.items() if what is _LEFT],
+        )
+        run(_HAND, [(key,) for key, what in self._told.items() if what is _WITHOUT])
+        told = [(key, what) for key, what in self._told.items() if not isinstance(what, str)]
+        run(_TELL, [(key, _print_of(texts), len(texts) == MOST_ANCHORS) for key, texts in told])
+        if self._crowded is None:
+            rows = self._db.execute("SELECT key FROM anchor_document WHERE crowded=1")
+            self._crowded = {key for (key,) in rows}
+        self._crowded.update(key for key, texts in told if len(texts) == MOST_ANCHORS)
+
+    def _write_redirects(self) -> set[int]:
+        """Store where URLs redirect to; returns the targets of which less or more is said by that."""
+        targets = set()
+        for key, target in self._redirects.items():
+            row = self._db.execute("SELECT target FROM anchor_redirect WHERE key=?", (key,)).fetchone()
+            before = row[0] if row else 0
+            if before == target:
                 continue
-            left = _numbers(before) - _numbers(marks)
-            if left:
-                self._db.execute("INSERT INTO anchor_left (marks) VALUES (?)", (array("I", left).tobytes(),))
-            self._db.execute("INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)", (key, marks))
+            targets |= {before, target}
+            self._db.execute("DELETE FROM anchor_redirect WHERE key=?", (key,))
+            if target:
+                self._db.execute("INSERT INTO anchor_redirect (key, target) VALUES (?,?)", (key, target))
+        return targets
+
+    def _have_looked_at(self, targets: set[int], numbers: set[int]) -> None:
+        """Note which documents may be due: those with other texts, and the crowded ones with other numbers."""
+        assert self._crowded is not None
+        keys = self._reached(targets)
+        if self._crowded:
+            keys |= self._reached(numbers) & self._crowded
+        self._db.executemany(
+            "UPDATE anchor_document SET due=1 WHERE key=? AND due=0", [(key,) for key in sorted(keys)]
+        )
+
+    def _reached(self, targets: set[int]) -> set[int]:
+        """Return targets, and what they redirect to."""
+        query = "SELECT target FROM anchor_redirect WHERE key IN (SELECT value FROM json_each(?))"
+        reached, front = set(targets), targets
+        if not self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_redirect)").fetchone()[0]:
+            return reached
+        while front:
+            further = {target for (target,) in self._db.execute(query, (json.dumps(list(front)),))}
+            front = further - reached
+            reached |= front
+        return reached
 
     def written(self) -> None:
         """Take note that the transaction of `write` went well."""
         self._met.clear()
         self._pages.clear()
-        self._new.clear()
+        self._redirects.clear()
         self._told.clear()
-        self._gone.clear()
-        self._verified = 0
+        self._sweep = False
 
 
-def _numbers(marks: bytes) -> set[int]:
-    return set(array("I", marks))
+def _print_of(texts: tuple[str, ...]) -> int:
+    """Return a number by which texts are compared, 0 for none."""
+    return xxh3_64_intdigest("\n".join(texts).encode(errors="replace")) >> 1 if texts else 0

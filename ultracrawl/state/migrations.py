@@ -285,6 +285,47 @@ MIGRATIONS: tuple[str, ...] = (
         guessed REAL NOT NULL
     );
     """,
+    # 21: anchor texts with the number of pages that have them; what was known is taken over by `anchor_former`
+    """
+    DROP TRIGGER url_anchors_gone;
+    DROP TABLE anchor_left;
+    ALTER TABLE anchor RENAME TO former_anchor;
+    ALTER TABLE anchor_page RENAME TO former_anchor_page;
+    CREATE TABLE anchor (
+        mark INTEGER PRIMARY KEY,
+        target INTEGER NOT NULL,
+        fragment TEXT NOT NULL,
+        text TEXT NOT NULL,
+        pages INTEGER NOT NULL
+    );
+    CREATE INDEX anchor_unsaid ON anchor (mark) WHERE pages=0;
+    CREATE TABLE anchor_text (
+        text TEXT PRIMARY KEY,
+        targets INTEGER NOT NULL,
+        turned INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE INDEX anchor_text_turned ON anchor_text (text) WHERE turned;
+    CREATE TABLE anchor_page (key INTEGER PRIMARY KEY, marks BLOB NOT NULL);
+    CREATE TABLE anchor_redirect (key INTEGER PRIMARY KEY, target INTEGER NOT NULL);
+    CREATE INDEX anchor_redirected ON anchor_redirect (target);
+    CREATE TABLE anchor_document (
+        key INTEGER PRIMARY KEY,
+        told INTEGER,
+        crowded INTEGER NOT NULL DEFAULT 0,
+        due INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX anchor_due ON anchor_document (key) WHERE due=1;
+    CREATE INDEX anchor_crowded ON anchor_document (key) WHERE crowded=1;
+    INSERT INTO anchor_document (key, due) SELECT key, 1 FROM url WHERE indexed=1 OR handed=1;
+    CREATE TABLE anchor_left (id INTEGER PRIMARY KEY, marks BLOB, target INTEGER);
+    CREATE TRIGGER url_anchors_gone AFTER DELETE ON url BEGIN
+        INSERT INTO anchor_left (marks) SELECT marks FROM anchor_page WHERE key=old.key;
+        INSERT INTO anchor_left (target) SELECT target FROM anchor_redirect WHERE key=old.key;
+        DELETE FROM anchor_page WHERE key=old.key;
+        DELETE FROM anchor_redirect WHERE key=old.key;
+        DELETE FROM anchor_document WHERE key=old.key;
+    END;
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.state.adoption import adopt
+from ultracrawl.state.anchor_former import take_over_anchors
 from ultracrawl.state.counting import count_all, documents_before
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
 from ultracrawl.state.database import (
@@ -23,7 +25,7 @@ from ultracrawl.state.database import (
 from ultracrawl.state.queue_table import QueueTable
 from ultracrawl.state.record_row import READ, REPLACE, UPSERT, record_of, row_of
 from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
-from ultracrawl.state.store import QueueEntry, RunMark, StateCounts
+from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, Unrecorded
 from ultracrawl.state.tables import StateTables
 from ultracrawl.urls import site_of
 
@@ -56,6 +58,8 @@ class SqliteState(StateTables):
             self._db, self.renewed = (
                 connect_sound(self._path) if sound else (connect(self._path, read_only), "")
             )
+            if not read_only:
+                take_over_anchors(self._db)
         except BaseException:
             if self._lock:
                 self._lock.close()
@@ -275,6 +279,11 @@ class SqliteState(StateTables):
                 lost,
             )
         return len(lost)
+
+    def adopt(self, waiting: Collection[int]) -> Unrecorded:
+        """Take note of documents on their way to the index that the store was not told of."""
+        with self._translated, transaction(self._db):
+            return adopt(self._db, waiting)
 
     # ---- the queue
 

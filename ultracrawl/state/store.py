@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -222,6 +222,12 @@ class StateStore(Protocol):
         Returns how many. Such documents exist only after the document cache was damaged or removed.
         """
 
+    def adopt(self, waiting: Collection[int]) -> Unrecorded:
+        """Take note of documents on their way to the index that the store was not told of, and have them fetched anew.
+
+        They were handed over between the last flush and the end of a crawler that was killed.
+        """
+
     def queued(self, site: str, limit: int, levels: range | None = None) -> list[QueueEntry]:
         """Return the first `limit` waiting URLs of a site by level, depth and order; or those of some levels."""
 
@@ -258,6 +264,13 @@ class StateStore(Protocol):
 
     def close(self) -> None:
         """Flush and release."""
+
+
+class Unrecorded(NamedTuple):
+    """Keys of documents that were handed over without the store being told; `unknown` are no URLs of the store."""
+
+    known: tuple[int, ...]
+    unknown: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ KEYS_KEPT = 8
 """Segments whose keys are kept in memory; those of further ones are read again when their commit comes."""
 BEHIND = 2
 """Segments that may wait for the primary index before crawling waits, too."""
+COMPLETED = 500
+"""Documents whose anchor texts are looked up at a time."""
 _POLL_SECONDS = 0.02
 
 
@@ -46,6 +49,9 @@ class IndexFeed:
     Search 6) not before it is full or that old, and crawling stops meanwhile. It goes to all indexes of the source
     (`Outlets`). Its records are marked indexed after the commit of the primary one; each index lets go of it after its
     own. An index that is paused or cannot be written holds up neither the crawl nor the others.
+
+    With `anchors`, documents get the texts of links to them that are known when their segment is sealed, and the store
+    is told of it.
     """
 
     def __init__(
@@ -60,6 +66,7 @@ class IndexFeed:
         two_phases: bool = False,
         backlog: int | None = None,
         pauses: Pauses | None = None,
+        anchors: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source = source
@@ -71,11 +78,13 @@ class IndexFeed:
         self._two_phases = two_phases
         self._backlog = backlog
         self._pauses = pauses
+        self._anchors = state.anchors if anchors else None
         self._clock = clock
         self._since = 0.0
         """When the first of the changes came that wait in the cache."""
-        self._open: dict[int, bool] = {}
-        self._keys: dict[str, dict[int, bool]] = {}
+        self._open: dict[int, str] = {}
+        """URLs of documents in the open segment by their keys, empty for removals."""
+        self._keys: dict[str, dict[int, str]] = {}
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
         self.log: FeedLog | None = None
@@ -86,8 +95,22 @@ class IndexFeed:
         self._look_at_pauses()
         for told in self._outlets.salvage():
             self._problem(told)
+            if self._anchors is not None:
+                self._anchors.doubt()
         self._outlets.recover(self._cache)
-        return frozenset(self.waiting())
+        waiting: dict[int, str] = {}
+        for path in self._outlets.primary.line:
+            waiting.update(self._keys_of(path))
+        self._adopt({key: url for key, url in waiting.items() if url})
+        return frozenset(waiting)
+
+    def _adopt(self, documents: Mapping[int, str]) -> None:
+        """See to documents of which the store was not told before the crawler was killed: their pages come again."""
+        unrecorded = self._state.adopt(documents)
+        if self._anchors is not None:
+            for key in unrecorded.known:
+                self._anchors.handed(key)
+        self.remove_unknown(documents[key] for key in unrecorded.unknown)
 
     def waiting(self) -> set[int]:
         """Return the keys of all changes that the primary index has not committed."""
@@ -105,33 +128,53 @@ class IndexFeed:
 
     def add(self, key: int, document: IndexDocument) -> None:
         """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
-        self._append(key, document, present=True)
+        if self._anchors is not None:
+            self._anchors.handed(key)
+            document = replace(document, anchors=()) if document.anchors else document
+        self._append(key, document)
+        self._open[key] = document.url
 
     def delete(self, key: int, url: str) -> None:
         """Take the removal of a document."""
-        self._append(key, Deletion(self._source, url), present=False)
+        if self._anchors is not None:
+            self._anchors.left(key)
+        self._append(key, Deletion(self._source, url))
+        self._open[key] = ""
 
     def remove_unknown(self, urls: Iterable[str]) -> None:
         """Take the removal of documents that the document table does not have."""
         for url in urls:
-            self._begin()
-            self._cache.append(0, Deletion(self._source, url))
+            self._append(0, Deletion(self._source, url))
 
     def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:
         """Take other anchor texts of a document that is in the index, or on its way there."""
-        self._begin()
-        self._cache.append(key, NewAnchors(self._source, url, anchors))
+        self._append(key, NewAnchors(self._source, url, anchors))
 
-    def _append(self, key: int, change: Change, *, present: bool) -> None:
-        self._begin()
-        self._cache.append(key, change)
-        self._open[key] = present
-
-    def _begin(self) -> None:
+    def _append(self, key: int, change: Change) -> None:
         if not self._cache.size:
             for outlet in self._outlets.all:
                 outlet.prepare()
             self._since = self._clock()
+        self._cache.append(key, change)
+
+    def completes(self, key: int) -> bool:
+        """Return whether a document gets its anchor texts when the open segment is sealed."""
+        return bool(self._open.get(key))
+
+    def _complete(self) -> None:
+        """Give documents in the open segment the anchor texts that are known by now."""
+        keys = [key for key, url in self._open.items() if url]
+        if self._anchors is None or not keys:
+            return
+        self._cache.sync()
+        self._state.flush()
+        for at in range(0, len(keys), COMPLETED):
+            some = keys[at : at + COMPLETED]
+            texts = self._anchors.texts(some)
+            for key in some:
+                if key in texts:
+                    self._cache.append(key, NewAnchors(self._source, self._open[key], texts[key]))
+                self._anchors.told(key, texts.get(key, ()))
 
     @property
     def congested(self) -> bool:
@@ -184,6 +227,7 @@ class IndexFeed:
 
     def drain(self) -> None:
         """Hand over everything that waits in the cache; the records of it become durable first."""
+        self._complete()
         path = self._cache.seal()
         if path is not None:
             self._state.flush()
@@ -242,28 +286,30 @@ class IndexFeed:
             logger.error(problem)
             self._report.problems.append(problem)
 
-    def _keys_of(self, path: Path) -> dict[int, bool]:
+    def _keys_of(self, path: Path) -> dict[int, str]:
+        """Return the URLs of the documents in a segment by their keys, empty for removals."""
         keys = self._keys.get(path.name)
         if keys is not None:
             return keys
         return {
-            key: isinstance(change, IndexDocument)
+            key: change.url if isinstance(change, IndexDocument) else ""
             for key, change in self._cache.read(path)
             if key and not isinstance(change, NewAnchors)
         }
 
-    def _confirm(self, keys: dict[int, bool], added: int) -> None:
-        self._state.mark_indexed(keys.items())
+    def _confirm(self, keys: Mapping[int, str], added: int) -> None:
+        present = {key: bool(url) for key, url in keys.items()}
+        self._state.mark_indexed(present.items())
         self._cache.sync()
         self._state.flush()
         self._report.indexed += added
-        self._report.deleted += len(keys) - sum(keys.values())
+        self._report.deleted += len(present) - sum(present.values())
 
-    def _sent(self, path: Path, keys: dict[int, bool]) -> None:
+    def _sent(self, path: Path, keys: Mapping[int, str]) -> None:
         if self.on_sent is None or self._outlets.has(path.name):
             return
         later = set(self._open).union(*self._keys.values())
-        self.on_sent([key for key, present in keys.items() if present and key not in later])
+        self.on_sent([key for key, url in keys.items() if url and key not in later])
 
     def close(self, timeout: float) -> None:
         """End the index processes, after what is on its way, in `timeout` seconds at most."""

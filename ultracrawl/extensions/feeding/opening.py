@@ -33,5 +33,6 @@ def open_feed(
         every=project.index.every if crawling else None,
         two_phases=crawling and project.cache.phases == "two",
         backlog=source.feeding.backlog,
+        anchors=project.index.anchors,
         pauses=Pauses(source.feeding, feeding_switch(project, source.name)),
     )

@@ -37,8 +37,6 @@ class RelationsDesk:
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
         self._names = session.source.relations.names
-        self.updated: list[int] = []
-        """Keys of documents that were handed over once more, with the anchor texts of when they were made."""
 
     @property
     def on(self) -> bool:
@@ -71,7 +69,7 @@ class RelationsDesk:
         Called when the run has nothing left to fetch, and deletions are carried out.
         """
         session, state = self._session, self._session.state
-        keys = state.told.keys()  # sees what was flushed
+        keys, updated = state.told.keys(), 0  # sees what was flushed
         lists = RelationLists(session.source, state)
         if self.on:
             lists.gather_referrers(keys)
@@ -82,13 +80,12 @@ class RelationsDesk:
             if record is None or not alive or not self.on:
                 state.told.discard(key)
                 state.told_lists.discard(key)
-            elif record.searchable and record.held and self._update(key, record, lists):
-                self.updated.append(key)
+            elif record.searchable and record.held:
+                updated += self._update(key, record, lists)
             if number % BATCH == 0:
                 yield
-        if self.updated:
-            told = len(self.updated)
-            logger.info("%s: %d documents tell of other URLs than before", session.source.name, told)
+        if updated:
+            logger.info("%s: %d documents tell of other URLs than before", session.source.name, updated)
 
     def _update(self, key: int, record: UrlRecord, lists: RelationLists) -> bool:
         state = self._session.state

@@ -63,7 +63,7 @@ async def _tell_anew(session: CrawlSession) -> None:
         session.feed.tick()
         await asyncio.sleep(0)
     if session.anchors is not None and not session.replay:
-        session.anchors.settle(session.relations.updated)
+        session.anchors.settle()
 
 
 def end_run(session: CrawlSession, started: float) -> None:

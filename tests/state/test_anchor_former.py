@@ -1,0 +1,73 @@
+"""A store of an older version: who said what is known, how many is counted, and documents are told of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from ultracrawl.state import SqliteState
+from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.urls import url_key
+
+HERE = next(number for number, step in enumerate(MIGRATIONS) if "former_anchor" in step)
+PAGE, OTHER, OLD, HERON = (url_key(f"http://h/{name}") for name in ("page", "other", "old", "heron"))
+
+
+def former_mark(target: int, text: str) -> int:
+    return crc32(text.encode(), target & 0xFFFFFFFF) or 1
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a store as the version before wrote it."""
+    path = tmp_path / "s.sqlite"
+    db = sqlite3.connect(path)
+    for step in MIGRATIONS[:HERE]:
+        db.executescript(step)
+    db.execute(f"PRAGMA user_version={HERE}")
+    said = {
+        PAGE: [(HERON, "heron"), (OLD, "grey heron")],
+        OTHER: [(HERON, "heron")],
+        OLD: [(HERON, "grey heron")],
+    }
+    for name in ("page", "other", "old", "heron"):
+        key = url_key(f"http://h/{name}")
+        links = said.get(key, [])
+        moved = ("REDIRECTED", "to http://h/heron") if key == OLD else ("NEW", "")
+        targets = b"" if key == OLD else array("q", [target for target, _ in links]).tobytes()
+        db.execute(
+            "INSERT INTO url (key, url, site, depth, outcome, reason, links, indexed) VALUES (?,?,'http://h',0,?,?,?,?)",
+            (key, f"http://h/{name}", *moved, targets, key == HERON),
+        )
+        marks = array("I", [former_mark(*link) for link in links]).tobytes()
+        db.execute("INSERT INTO anchor_page (key, marks) VALUES (?,?)", (key, marks))
+        db.executemany("INSERT OR IGNORE INTO anchor (target, text, seen, told) VALUES (?,?,1,1)", links)
+    db.execute("INSERT INTO anchor (target, text, seen, gone) VALUES (?,'gone',1,1)", (HERON,))
+    db.commit()
+    db.close()
+    return path
+
+
+def test_what_it_knew_is_counted_and_every_document_looked_at(file: Path) -> None:
+    SqliteState(file, "s", read_only=True).close()
+    state = SqliteState(file, "s")
+    assert state.anchors.texts([HERON, OLD]) == {HERON: ("grey heron", "heron"), OLD: ("grey heron",)}
+    assert state._db.execute("SELECT text, pages FROM anchor ORDER BY text").fetchall() == [
+        ("grey heron", 1),
+        ("heron", 2),
+    ], "what a redirect repeated is known as a redirect"
+    assert state.anchors.due(None, 10) == [HERON]
+    assert state.anchors.news([HERON]) == {HERON: ("grey heron", "heron")}
+    state.flush()
+    state.anchors.page(PAGE, b"")
+    state.anchors.sweep()
+    state.flush()
+    assert state.anchors.news(state.anchors.due(None, 10)) == {HERON: ("heron",)}
+    state.close()
+    again = SqliteState(file, "s")
+    assert again.anchors.texts([HERON]) == {HERON: ("heron",)}
+    again.close()

@@ -1,0 +1,122 @@
+"""How many pages have a text of links to a target, and to how many targets it leads."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ultracrawl.content.anchors import SHARED
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class AnchorLink(NamedTuple):
+    """What a mark stands for."""
+
+    target: int
+    fragment: str
+    """The part of the target that is meant, empty for all of it."""
+    text: str
+
+
+class Moved(NamedTuple):
+    """Targets of which other texts are said than before, and those of which texts are said by more or fewer pages."""
+
+    texts: set[int]
+    numbers: set[int]
+
+
+_COUNT_TEXT = f"""
+    INSERT INTO anchor_text (text, targets) VALUES (?,?) ON CONFLICT DO UPDATE SET
+        turned=turned OR targets+excluded.targets<=0 OR (targets>{SHARED})<>(targets+excluded.targets>{SHARED}),
+        targets=targets+excluded.targets"""  # noqa: S608 - a constant
+_TURNED = """
+    WITH RECURSIVE turned(target) AS (
+        SELECT a.target FROM anchor a CROSS JOIN anchor_text t ON t.text=a.text WHERE t.turned AND a.fragment=''
+        UNION SELECT r.target FROM turned CROSS JOIN anchor_redirect r ON r.key=turned.target)
+    UPDATE anchor_document SET due=1 WHERE due=0 AND key IN (SELECT target FROM turned)"""
+
+
+class AnchorCounts:
+    """The tables `anchor`, `anchor_text` and `anchor_page`; all calls are inside a transaction of the store.
+
+    A row of `anchor` that no page has stays until `sweep`: who noted its text goes on from its mark.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def change(
+        self, met: Mapping[int, AnchorLink], pages: Mapping[int, bytes], taken_back: Iterable[bytes]
+    ) -> Moved:
+        """Store what pages say now and count it; `met` are the links of marks that the store may not know yet."""
+        deltas = self._deltas(pages)
+        for marks in taken_back:
+            deltas.subtract(marks_of(marks))
+        return self._add(met, deltas)
+
+    def _deltas(self, pages: Mapping[int, bytes]) -> Counter[int]:
+        """Replace what pages remember; returns by how many pages more each mark is said."""
+        deltas: Counter[int] = Counter()
+        rows = []
+        for key, marks in pages.items():
+            row = self._db.execute("SELECT marks FROM anchor_page WHERE key=?", (key,)).fetchone()
+            before = row[0] if row else b""
+            if before != marks:
+                deltas.update(marks_of(marks))
+                deltas.subtract(marks_of(before))
+                rows.append((key, marks))
+        self._db.executemany("INSERT OR REPLACE INTO anchor_page (key, marks) VALUES (?,?)", rows)
+        return deltas
+
+    def _add(self, met: Mapping[int, AnchorLink], deltas: Counter[int]) -> Moved:
+        asked = json.dumps(sorted(met.keys() | deltas.keys()))
+        query = "SELECT mark, target, pages FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"
+        known = {mark: (target, pages) for mark, target, pages in self._db.execute(query, (asked,))}
+        new = sorted((mark, *link, max(deltas[mark], 0)) for mark, link in met.items() if mark not in known)
+        changed, turned = [], {mark: pages > 0 for mark, *_, pages in new if pages}
+        for mark, (_, before) in known.items():
+            after = max(before + deltas[mark], 0)
+            if after != before:
+                changed.append((after, mark))
+            if (after > 0) != (before > 0):
+                turned[mark] = after > 0
+        run = self._db.executemany
+        run("INSERT INTO anchor (mark, target, fragment, text, pages) VALUES (?,?,?,?,?)", new)
+        run("UPDATE anchor SET pages=? WHERE mark=?", changed)
+        links = self._links(turned, met)
+        self._count_texts((link.text, turned[mark]) for mark, link in links.items())
+        return Moved({link.target for link in links.values()}, {known[mark][0] for _, mark in changed})
+
+    def _links(self, marks: Collection[int], met: Mapping[int, AnchorLink]) -> dict[int, AnchorLink]:
+        """Return what marks stand for that are of whole targets."""
+        found = {mark: met[mark] for mark in marks if mark in met}
+        if rest := [mark for mark in marks if mark not in met]:
+            query = "SELECT mark, target, fragment, text FROM anchor WHERE mark IN (SELECT value FROM json_each(?))"
+            found.update(
+                (mark, AnchorLink(*link)) for mark, *link in self._db.execute(query, (json.dumps(rest),))
+            )
+        return {mark: link for mark, link in found.items() if not link.fragment}
+
+    def _count_texts(self, turned: Iterable[tuple[str, bool]]) -> None:
+        targets: Counter[str] = Counter()
+        for text, said in turned:
+            targets[text] += 1 if said else -1
+        self._db.executemany(_COUNT_TEXT, sorted(item for item in targets.items() if item[1]))
+
+    def sweep(self) -> None:
+        """Have documents looked at whose texts count now or do not any more, and forget what nobody says."""
+        if self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_text WHERE turned)").fetchone()[0]:
+            self._db.execute(_TURNED)
+            self._db.execute("DELETE FROM anchor_text WHERE turned AND targets<=0")
+            self._db.execute("UPDATE anchor_text SET turned=0 WHERE turned")
+        self._db.execute("DELETE FROM anchor WHERE pages=0")
+
+
+def marks_of(marks: bytes) -> array[int]:
+    """Return the marks that a page remembers as numbers."""
+    return array("q", marks)
