@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -206,6 +207,7 @@ class TantivyIndex:
     def _writer(self, generation: Generation) -> Iterator[IndexWriter]:
         """Give a writer whose changes become durable together, or not at all."""
         with self._generations.errors("written"):
+            _forget_unfinished(generation.path)
             writer = generation.index.writer(_HEAP, 1)
             try:
                 yield writer
@@ -215,3 +217,12 @@ class TantivyIndex:
                 raise
             writer.wait_merging_threads()
             generation.index.reload()
+
+
+def _forget_unfinished(folder: Path) -> None:
+    """Remove lists of deleted documents that a killed process began: tantivy does not write over them."""
+    committed = json.loads((folder / "meta.json").read_bytes())["opstamp"]
+    for path in folder.glob("*.del"):
+        stamp = path.name.split(".")[-2]
+        if stamp.isdigit() and int(stamp) > committed:
+            path.unlink(missing_ok=True)
