@@ -8,6 +8,8 @@ import pytest
 from scrapy_ways.runs import Desk
 from support.site import Site
 
+from ultracrawl.state.database import lock_file
+
 CRAWLED = {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
 
 
@@ -144,3 +146,13 @@ def test_this_checkout_is_a_scrapy_project(desk: Desk, url: str) -> None:
     root = Path(__file__).resolve().parents[2]
     ended = desk.scrapy("list", cwd=root, ULTRACRAWL_CONFIG=str(desk.directory / "ultracrawl.yaml"))
     assert ended.out.split() == ["site"]
+
+
+def test_a_second_crawl_of_a_source_is_told_in_a_line(project: Desk) -> None:
+    project.write("ultracrawl.yaml", "sources: {site: {start_urls: ['http://127.0.0.1:1/']}}\n")
+    state = project.directory / "var" / "state" / "site.sqlite"
+    state.parent.mkdir(parents=True)
+    with lock_file(state, "site"):
+        ended = project.scrapy("crawl", "site", "-L", "ERROR")
+    assert ended.code == 1
+    assert len(ended.err.splitlines()) == 1, ended.err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -41,7 +41,7 @@ def begin(session: CrawlSession) -> bool:
         crawler.signals.connect(_close, signals.spider_opened, weak=False)
         if not crawler.settings.getbool(WATCHED):
             logger.error("%s: not crawled: %s", session.source.name, error)
-            crawler.signals.connect(partial(_unnamed, crawler), signals.spider_closed, weak=False)
+            crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
             note(session, str(error))
     else:
         if file is not None and not session.replay:
@@ -56,8 +56,11 @@ def note(session: CrawlSession, problem: str) -> None:
         note_failure(file, FailureNote(session.clock(), problem))
 
 
-def _unnamed(crawler: Crawler) -> None:
-    crawler.spider = None
+def _without_spider(crawler: Crawler) -> Callable[[], None]:
+    def closed() -> None:
+        crawler.spider = None
+
+    return closed
 
 
 def _close() -> None:
