@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-_HARMLESS = 8_192
-"""Bytes; whatever stands in shorter pages takes no tenth of a second."""
-_COPIES = 100_000
-"""Elements that a page may be made to hold besides its own."""
+_COPIES = 200_000
+"""Elements that a page may be made to hold besides its own: half a second of work."""
 _LEAST_OPEN = 16
 
 # `a` and `nobr` end an open one of their kind, so they do not gather.
-_TAG = re.compile(rb"<(/?)(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
+_NAMES = rb"<(/?)(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s/>])"
+_LOWER_TAG = re.compile(_NAMES)
+_TAG = re.compile(_NAMES, re.IGNORECASE)
 
 
 def limit_formatting(body: bytes) -> bytes:
@@ -20,12 +20,30 @@ def limit_formatting(body: bytes) -> bytes:
 
     A start tag that is dropped becomes a comment: text and links stay as they are.
     """
-    if len(body) < _HARMLESS or b"<" not in body:
-        return body
     tags = body.count(b"<")
-    most = max(_LEAST_OPEN, _COPIES // max(tags, 1))
-    if tags <= most:
+    if tags * tags <= 4 * _COPIES:  # half of them open, and each of the other half opens those again
         return body
+    most = max(_LEAST_OPEN, _COPIES // tags)
+    return _limited(body, most) if _open_at_once(body, most) else body
+
+
+def _open_at_once(body: bytes, most: int) -> bool:
+    """Tell whether more formatting elements than `most` are open somewhere; nearly no page has them."""
+    opened: Counter[bytes] = Counter()
+    depth = 0
+    for end, name in _LOWER_TAG.findall(body.lower()):
+        if not end:
+            opened[name] += 1
+            depth += 1
+            if depth > most:
+                return True
+        elif opened[name]:
+            opened[name] -= 1
+            depth -= 1
+    return False
+
+
+def _limited(body: bytes, most: int) -> bytes:
     opened: Counter[bytes] = Counter()
     depth = kept_from = 0
     pieces: list[bytes] = []
