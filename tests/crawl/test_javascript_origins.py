@@ -124,3 +124,24 @@ def test_a_page_reads_its_own_site_with_the_secrets_of_the_crawler(
     script = "fetch('/private').then(a => a.text()).then(t => document.body.textContent = t)"
     crawl(other, staff_url, staff_url, workspace, f"<script>{script}</script>")
     assert workspace.search("salary") == ["/"]
+
+
+def test_the_cookies_of_a_session_do_not_go_to_another_port(
+    site: Site, url: str, workspace: Workspace
+) -> None:
+    """A host has one cookie jar for all its ports (RFC 6265 8.5); who answers there is a stranger all the same."""
+    other = Site()
+    other.respond("/open", headers={"Access-Control-Allow-Origin": "*"}, body="for everybody")
+    with other.serve() as other_url:
+        script = f"fetch('{other_url}/open').then(a => a.text()).then(t => fetch('/told?' + t))"
+        site.respond(
+            "/",
+            headers={"Content-Type": "text/html", "Set-Cookie": "sid=secret"},
+            body=f"<p>x</p><a href=/next>n</a><script>{script}</script>",
+        )
+        site.page("/next")
+        workspace.define(f"{url}/", javascript={"use": True}, cookies={"enabled": True})
+        workspace.crawl()
+    assert [one.header("Cookie") for one in site.requests if one.path == "/next"] == ["sid=secret"]
+    assert [request.path for request in other.requests] == ["/robots.txt", "/open"]
+    assert [request.header("Cookie") for request in other.requests] == [None, None]

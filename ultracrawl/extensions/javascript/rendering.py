@@ -194,7 +194,7 @@ class RenderingDesk:
 
     async def _get(self, written: str, headers: dict[str, str], *, bare: bool) -> Response | None:
         url = self._session.rules.url_policy.without_rewriting.canonical(written)
-        if url is None or not url.startswith("http") or not await self._allowed(url):
+        if url is None or not url.startswith("http") or not await self._allowed(url, bare=bare):
             return None
         if bare and self._shows_certificate(url):
             return None
@@ -208,7 +208,7 @@ class RenderingDesk:
                 logger.info("%s, a part of a page, was not got: %s", url, error)
                 return None
 
-    async def _allowed(self, url: str) -> bool:
+    async def _allowed(self, url: str, *, bare: bool) -> bool:
         """Whether a part may be asked for: inclusions do not count, they are about pages."""
         rules = self._session.rules
         for decision in rules.boundary.decisions(url):
@@ -220,7 +220,7 @@ class RenderingDesk:
         book = self._session.robots
         known = book.known(url)
         if known is None:
-            known = await asyncio.shield(book.fetch(url))
+            known = await asyncio.shield(book.fetch_bare(url) if bare else book.fetch(url))
         return not known.blocks(url)
 
     def _shows_certificate(self, url: str) -> bool:

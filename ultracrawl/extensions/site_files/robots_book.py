@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
+from ultracrawl.extensions.access.outgoing import BARE
 from ultracrawl.extensions.failures import Failure, failure_of
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.run.visit_watch import PATIENCE
@@ -55,6 +56,7 @@ class RobotsBook:
         self._session = session
         self._copies: dict[str, _Copy] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._bare: dict[str, asyncio.Task[RobotsRules]] = {}
         self._silent: dict[str, Failure] = {}
         self.asked_at: Callable[[str], str] = lambda url: url
         """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
@@ -132,6 +134,19 @@ class RobotsBook:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
         return task
 
+    def fetch_bare(self, url: str) -> asyncio.Task[RobotsRules]:
+        """Begin to fetch the rules for a URL that a stranger caused, or return what did.
+
+        Nothing in the request says who asks, so the answer counts for nothing else and is not kept after the run.
+        """
+        origin = origin_of(url)
+        if origin not in self._bare:
+            self._bare[origin] = asyncio.ensure_future(self._fetch_bare(origin))
+        return self._bare[origin]
+
+    async def _fetch_bare(self, origin: str) -> RobotsRules:
+        return self._judge(await self._ask(f"{origin}/robots.txt", has_turn=False, bare=True))
+
     async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
         try:
             answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
@@ -148,17 +163,17 @@ class RobotsBook:
         self._copies[origin] = _Copy(rules, time.monotonic())
         return rules
 
-    async def _ask(self, url: str, *, has_turn: bool) -> StoredRobots:
+    async def _ask(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
         """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
         for left in reversed(range(self._session.source.limits.retries + 1)):
-            answer, wish = await self._fetch(url, has_turn=has_turn)
+            answer, wish = await self._fetch(url, has_turn=has_turn, bare=bare)
             if not (left and wish):
                 break
             await self._turn(url)
             has_turn = True
         return answer
 
-    async def _fetch(self, url: str, *, has_turn: bool) -> tuple[StoredRobots, float]:
+    async def _fetch(self, url: str, *, has_turn: bool, bare: bool) -> tuple[StoredRobots, float]:
         """Return the answer after redirects, and for how many seconds the server wants to be left alone."""
         origin = origin_of(url)
         self._silent.pop(origin, None)
@@ -167,7 +182,7 @@ class RobotsBook:
                 await self._turn(url)
             has_turn = False
             try:
-                response = await self._download(url)
+                response = await self._download(url, bare=bare)
             except Exception as failure:  # whatever the download handler raises, the origin is judged by it
                 timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
                 if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
@@ -201,9 +216,13 @@ class RobotsBook:
         if wait > 0:
             await asyncio.sleep(wait)
 
-    async def _download(self, url: str) -> Response:
+    async def _download(self, url: str, *, bare: bool) -> Response:
         session = self._session
-        meta = {"download_slot": "robots.txt", "download_timeout": session.rules.robots.timeout}
+        meta = {
+            "download_slot": "robots.txt",
+            "download_timeout": session.rules.robots.timeout,
+            **({BARE: True} if bare else {}),
+        }
         request = Request(url, headers=dict(session.rules.headers), dont_filter=True, meta=meta)
         async with asyncio.timeout(
             PATIENCE * session.rules.robots.timeout
