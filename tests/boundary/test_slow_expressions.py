@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ultracrawl.boundary import Boundary, BoundaryRules, PatternError
-from ultracrawl.boundary.expressions import covering, slow_expression
-from ultracrawl.boundary.rules import Action, Kind, UriRule
+from ultracrawl.boundary.expressions import LIMIT, SlowExpression, covering, slow_expression
+from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.boundary.rules import Action, DomainRule, Kind, UriRule
 from ultracrawl.content.acceptance import Acceptance
 from ultracrawl.dialects import read_definitions
+from ultracrawl.sources import load_project
 
 LOOK_AHEAD = r"https?://[^/]+/(?!public/).*"
 TWICE = r"https?://[^/]+/(\w+)/\1/.*"
@@ -97,3 +100,146 @@ def test_an_exclude_of_a_fast_collection_is_never_dropped(
     )
     told = [one for one in read_definitions(file).findings if "expression" in one.problem]
     assert [one.fatal for one in told] == [fatal]
+
+
+@pytest.mark.xfail(strict=True, reason="a host without an answer in time is not followed only, but indexed")
+def test_a_host_to_be_followed_only_is_not_indexed_without_an_answer() -> None:
+    endless = r"(?=x)(?:x|xx)+[yz]"
+    rules = (DomainRule(Kind.REGEXP, endless, Action.FOLLOW_ONLY), DomainRule(Kind.PREFIX, "x"))
+    made = Boundary(BoundaryRules(domains=rules))
+    url = f"http://{'x' * 60}/"
+    assert made.rejects(url) is None
+    assert made.follow_only(url) is not None
+    alone = Boundary(BoundaryRules(domains=(rules[0], DomainRule(Kind.EXACT, "a.example"))))
+    assert alone.rejects(url) is not None, "no answer lets nothing in"
+
+
+@pytest.mark.xfail(strict=True, reason="RE2's own error comes through")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda texts: RewriteRules(RewriteRule(text, "x") for text in texts),
+        lambda texts: boundary(*(UriRule(Kind.REGEXP, text, Action.EXCLUDE) for text in texts)),
+    ],
+    ids=["rewrite", "exclude"],
+)
+def test_expressions_that_are_too_large_together_are_a_mistake(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[list[str]], object]
+) -> None:
+    monkeypatch.setattr("ultracrawl.boundary.expressions.SET_MEMORY", 1 << 16)
+    texts = [rf"http://h{number}\.example/[a-z]{{1,50}}/(x|y)+" for number in range(300)]
+    with pytest.raises(PatternError, match="too large"):
+        make(texts)
+
+
+class _Clock:
+    """An engine that never comes to an end, and notes the time that it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[float] = []
+
+    def fullmatch(self, text: str, timeout: float) -> object:
+        self.given.append(timeout)
+        if text == "short":
+            return object()
+        raise TimeoutError
+
+
+@pytest.mark.xfail(strict=True, reason="every text may take the whole time")
+def test_an_expression_without_answers_gets_little_time() -> None:
+    from ultracrawl.boundary.expressions import LATER_LIMIT, PATIENCE
+
+    engine = _Clock()
+    made = SlowExpression("x", engine)
+    for _ in range(PATIENCE + 10):
+        assert made.fullmatch("long") is None
+    assert engine.given == [LIMIT] * PATIENCE + [LATER_LIMIT] * 10
+    assert made.fullmatch("short") is True, "what is told at once is still told"
+
+
+EVERYWHERE = """sources:
+  docs:
+    start_urls: [https://a.example/]
+    exclude_headers: {X-Kind: ['(?!a).*']}
+    boundary:
+      domains: {include: [{regexp: '(?!b).*'}], exclude: [{regexp: '(?!c)c.*'}]}
+      uris: {include: [{regexp: '(?!d).*'}], exclude: [{regexp: '(?!e)e.*'}], follow_only: [{regexp: '(?!f)f.*'}]}
+      elsewhere:
+        news:
+          hosts: [{regexp: '(?!g)g.*'}]
+          uris: [{regexp: '(?!h)h.*'}]
+          except_hosts: [{regexp: '(?!i).*'}]
+          except_uris: [{regexp: '(?!j).*'}]
+    javascript: {use: true, urls: [{regexp: '(?!k).*'}]}
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="only include and exclude are looked at")
+def test_expressions_of_the_slower_engine_are_told_wherever_rules_stand(tmp_path: Path) -> None:
+    file = tmp_path / "ultracrawl.yaml"
+    file.write_text(EVERYWHERE)
+    told = [one.problem for one in load_project(file).findings if "slower engine" in one.problem]
+    assert sorted(text[text.index("(?!") + 3] for text in told) == list("abcdefghijk")
+
+
+def _members(name: str, *texts: str) -> str:
+    inside = "".join(f"<member>{text}</member>" for text in texts)
+    return f'<attrib name="{name}" type="list-string">{inside}</attrib>'
+
+
+NARROW = f'<section name="include_domains">{_members("exact", "a.example")}</section>'
+
+
+@pytest.mark.xfail(strict=True, reason="the member is dropped")
+@pytest.mark.parametrize(
+    "inside",
+    [
+        f'<section name="include_domains">{_members("regexp", "(?!x")}</section>',
+        f'{NARROW}<section name="include_uris">{_members("regexp", "(?!x")}</section>',
+        NARROW + _members("rewrite_rules", "@(?=x)y@z@"),
+        f'{NARROW}<SubDomain name="news"><section name="include_uris">{_members("prefix", "http://a.example/n/")}'
+        f"{_members('regexp', '(?!x')}</section></SubDomain>",
+    ],
+    ids=["the only host", "the only URI", "a rewrite rule", "what belongs to a sub-collection"],
+)
+def test_a_member_without_which_more_would_be_crawled_is_never_dropped(tmp_path: Path, inside: str) -> None:
+    file = tmp_path / "collection.xml"
+    file.write_text(
+        '<?xml version="1.0"?><CrawlerConfig><DomainSpecification name="c">'
+        f"{_members('start_uris', 'http://a.example/')}{inside}</DomainSpecification></CrawlerConfig>"
+    )
+    loaded = read_definitions(file)
+    assert [one.problem for one in loaded.fatal if "cannot be used" in one.problem]
+
+
+ROBOT = """<Process enumeration-filter="both" generation-filter="both" start="http://a.example/">
+</Process>
+"""
+FILTERS = """<Filter name="both">
+Setup fn=filterrules-setup config=config/other.conf
+MetaData fn=filterrules-process
+</Filter>
+"""
+
+
+@pytest.mark.xfail(strict=True, reason="only filterrules.conf is told of")
+def test_the_rules_that_a_filter_names_are_looked_at(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "robot.conf").write_text(ROBOT)
+    (config / "filter.conf").write_text(FILTERS)
+    rule = '<FilterRule name="private">\nMatch source=url by=regex string="(?!x).*"\n</FilterRule>\n'
+    (config / "other.conf").write_text(rule)
+    loaded = read_definitions(config / "robot.conf")
+    assert [(Path(one.file).name, one.line) for one in loaded.fatal] == [("other.conf", 2)]
+
+
+@pytest.mark.parametrize("verb", ["deny", "allow"])
+def test_a_filter_with_an_expression_that_re2_cannot_do_is_a_mistake(tmp_path: Path, verb: str) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "robot.conf").write_text(ROBOT)
+    line = f'MetaData fn=filter-by-regex src=url {verb}="(?!x).*"'
+    (config / "filter.conf").write_text(f'<Filter name="both">\n{line}\n</Filter>\n')
+    loaded = read_definitions(config / "robot.conf")
+    assert [(Path(one.file).name, one.line) for one in loaded.fatal] == [("filter.conf", 2)]
