@@ -112,8 +112,6 @@ CASES: dict[str, tuple[str, str, Any, list[str]]] = {
     "fast_vector_35-types": (members("allowed_types", "text/*", "*/html"), "types", ("text/*",), ["N-MEMBER"]),
     "fast_39_7_14-names that servers do not send": (members("allowed_types", "application/msexcel"),
         "types", ("application/msexcel", "application/vnd.ms-excel"), []),
-    "fast_7-a rule that does not compile": (members("rewrite_rules", "@a(@b@", "@only@", "@x@y@"),
-        "urls.rewrite_rules.__len__", None, ["N-MEMBER", "N-MEMBER"]),
     "fast_140_29-patterns, codes, separators": (
         section("http_errors", attrib("40X", "string", "DELETE:2、RETRY") + attrib("408", "string", "keep:0")),
         ERRORS, "keep:0", []),
@@ -157,6 +155,8 @@ WRONG = {
     "fast_135-no action": (section("http_errors", attrib("404", "string", "DROP")), "", "is no action"),
     "fast_140-no code": (section("http_errors", attrib("4040", "string", "KEEP")), "", "is no error"),
     "fast_180-malformed span": (section("variable_delay", attrib("Mon-Tue", "string", "5")), "", "span of the week"),
+    "fast_7-a rule that does not compile": (members("rewrite_rules", "@a(@b@", "@x@y@"), "", "cannot be used"),
+    "fast_7-a rule without its separators": (members("rewrite_rules", "@only@", "@x@y@"), "", "three times"),
     "fast_12-an endless number": (attrib("delay", "real", "1e400"), "E-VALUE", "is too large a number"),
     "fast_180-no number": (
         section("variable_delay", attrib("Mon:1-Mon:2", "string", "nan")), "E-VALUE", "neither a delay"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import re2
@@ -12,25 +13,45 @@ from ultracrawl.boundary.rules import PatternError
 if TYPE_CHECKING:
     import regex
 
+logger = logging.getLogger(__name__)
+
 LIMIT = 0.1
 """Seconds of processor time after which an expression has no answer for a text."""
+PATIENCE = 100
+"""Texts without an answer after which an expression gets `LATER_LIMIT` for each."""
+LATER_LIMIT = 0.001
+"""What it gets then: enough for texts that nobody made to take long, and next to nothing for the others."""
+SET_MEMORY = 256 << 20
+"""Bytes that a set of expressions may take."""
+_PROBE = "\x00probe"
 
 
 class SlowExpression:
     """An expression that goes back and forth in a text; a text that somebody else wrote may take it any time."""
 
-    __slots__ = ("_compiled", "pattern")
+    __slots__ = ("_compiled", "_unanswered", "pattern")
 
     def __init__(self, pattern: str, compiled: regex.Pattern[str]) -> None:
         self.pattern = pattern
         self._compiled = compiled
+        self._unanswered = 0
 
     def fullmatch(self, text: str) -> bool | None:
-        """Return whether the expression covers a whole text; None if that did not come out in time."""
+        """Return whether the expression covers a whole text; None if that did not come out in time, which is logged."""
+        impatient = self._unanswered >= PATIENCE
         try:
-            return self._compiled.fullmatch(text, timeout=LIMIT) is not None
+            return self._compiled.fullmatch(text, timeout=LATER_LIMIT if impatient else LIMIT) is not None
         except TimeoutError:
+            if not impatient:
+                self._note(text)
             return None
+
+    def _note(self, text: str) -> None:
+        self._unanswered += 1
+        logger.warning("%.500s has no answer after %g s for %.500s", self.pattern, LIMIT, text)
+        if self._unanswered == PATIENCE:
+            told = "%.500s had no answer for %d texts: it gets %g s for each from now on, and is not told of again"
+            logger.warning(told, self.pattern, PATIENCE, LATER_LIMIT)
 
 
 def options(ignore_case: bool) -> re2.Options:
@@ -51,6 +72,31 @@ def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
         raise PatternError(pattern, problem, offending) from None
     except UnicodeEncodeError:
         raise PatternError(pattern, "holds half a character (a lone surrogate)") from None
+
+
+def expression_set(patterns: Iterable[str], *, search: bool = False, ignore_case: bool = False) -> re2.Set:
+    """Return many expressions that cover a whole text, with `search` a part of it, in one pass.
+
+    Raises `PatternError` if RE2 does not take one of them, or not all of them together.
+    """
+    made = options(ignore_case)
+    made.max_mem = SET_MEMORY
+    found = re2.Set.SearchSet(made) if search else re2.Set.FullMatchSet(made)
+    several = list(patterns)
+    for pattern in several:
+        compiled(pattern, ignore_case)
+        found.Add(pattern)
+    found.Add(_PROBE)
+    try:
+        found.Compile()
+        usable = bool(found.Match(_PROBE))
+    except re2.error:
+        usable = False
+    if not usable:
+        raise PatternError(
+            next(iter(several), ""), f"{len(several)} expressions together are too large for RE2"
+        )
+    return found
 
 
 def covering(pattern: str) -> Callable[[str], bool | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import re2
 
-from ultracrawl.boundary.expressions import compiled
+from ultracrawl.boundary.expressions import compiled, expression_set
 from ultracrawl.boundary.rules import PatternError, RuleError
 
 _GROUP = re.compile(r"\\(?:g<(?P<name>\w+)>|(?P<number>\d{1,2})|(?P<other>.)|$)", re.DOTALL)
@@ -61,12 +61,7 @@ class RewriteRules:
     def __init__(self, rules: Iterable[RewriteRule] = ()) -> None:
         self.rules: Sequence[RewriteRule] = tuple(rules)
         self._rules = [_CompiledRule(rule) for rule in self.rules]
-        options = re2.Options()
-        options.log_errors = False
-        self._any = re2.Set.SearchSet(options)
-        for rule in self.rules:
-            self._any.Add(rule.pattern)
-        self._any.Compile()
+        self._any = expression_set((rule.pattern for rule in self.rules), search=True)
 
     def rewrite(self, url: str) -> str:
         """Return the rewritten text; the caller puts it into canonical form again.

@@ -48,6 +48,7 @@ class SiteJudge:
         "_paths",
         "_ports",
         "_schemes",
+        "_unindexed",
         "asks_addresses",
         "closed",
     )
@@ -56,7 +57,9 @@ class SiteJudge:
         self._schemes = frozenset(scheme.lower() for scheme in rules.schemes)
         self._exclude = DomainTable(by_action(rules.domains, Action.EXCLUDE), excludes=True)
         self._include = DomainTable(by_action(rules.domains, Action.INCLUDE))
-        self._follow_only = DomainTable(by_action(rules.domains, Action.FOLLOW_ONLY))
+        followed = by_action(rules.domains, Action.FOLLOW_ONLY)
+        self._follow_only = DomainTable(followed)
+        self._unindexed = DomainTable(followed, excludes=True)
         self._ports = PortTable(rules.ports)
         self._paths = PathTable(rules.paths)
         self._addresses = addresses
@@ -77,13 +80,12 @@ class SiteJudge:
         scheme, host, port, _ = split(url)
         host = host.lower().removesuffix(".")
         find = (host, self._addresses)
-        follow_only = self._follow_only.find(*find)
         return Site(
             host=host,
             scheme_refusal=None if scheme in self._schemes else self.scheme_rule,
             excluded=self._exclude.find(*find),
-            included=self._include.find(*find) or follow_only,
-            follow_only=follow_only,
+            included=self._include.find(*find) or self._follow_only.find(*find),
+            follow_only=self._unindexed.find(*find),
             port_refusal=self._ports.refusal(host, port),
             paths=self._paths.of(host),
         )

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
-import re2
-
-from ultracrawl.boundary.expressions import LIMIT, SlowExpression, options, slow_expression
-from ultracrawl.boundary.rules import PatternError
-
-logger = logging.getLogger(__name__)
+from ultracrawl.boundary.expressions import SlowExpression, expression_set, slow_expression
 
 NO_ANSWER = "no answer in time"
 """Stands behind a rule that excludes a text because its expression could not be finished."""
-
-_SET_MEMORY = 256 << 20
-_PROBE = "\x00probe"
 
 
 class PrefixTable:
@@ -69,25 +60,17 @@ class PatternTable:
     def __init__(
         self, rules: Mapping[str, str], ignore_case: bool = False, *, excludes: bool = False
     ) -> None:
-        made = options(ignore_case)
-        made.max_mem = _SET_MEMORY
-        self._set = re2.Set.FullMatchSet(made)
         self._excludes = excludes
-        self._rules: list[str] = []
         self._slow: list[tuple[SlowExpression, str]] = []
+        fast: dict[str, str] = {}
         for pattern, rule in rules.items():
             slow = slow_expression(pattern, ignore_case)
             if slow is not None:
                 self._slow.append((slow, rule))
-                continue
-            self._set.Add(pattern)
-            self._rules.append(rule)
-        self._set.Add(_PROBE)
-        self._set.Compile()
-        if not self._set.Match(_PROBE):
-            raise PatternError(
-                next(iter(rules), ""), f"{len(rules)} expressions together are too large for RE2"
-            )
+            else:
+                fast[pattern] = rule
+        self._set = expression_set(fast, ignore_case=ignore_case)
+        self._rules = list(fast.values())
 
     def find(self, text: str) -> str | None:
         """Return the rule whose expression covers the text, or None; of several the first that RE2 can do."""
@@ -99,12 +82,10 @@ class PatternTable:
     def _find_slowly(self, text: str) -> str | None:
         for expression, rule in self._slow:
             covers = expression.fullmatch(text)
-            if covers is None:
-                logger.warning("%s has no answer after %g s for %.500s", rule, LIMIT, text)
-                if self._excludes:
-                    return f"{rule} ({NO_ANSWER})"
-            elif covers:
+            if covers:
                 return rule
+            if covers is None and self._excludes:
+                return f"{rule} ({NO_ANSWER})"
         return None
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel
+
 from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.attributes.making import template_names
 from ultracrawl.attributes.mapping import DEFAULT_MAPPING
@@ -212,22 +214,25 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
 
 def check_expressions(source: DataSource) -> Iterator[Doubt]:
     """Tell of expressions that only the slower engine can do."""
-    boundary = source.boundary
-    patterns: dict[Path, tuple[Pattern, ...]] = {
-        ("boundary", "domains", "include"): boundary.domains.include,
-        ("boundary", "domains", "exclude"): boundary.domains.exclude,
-        ("boundary", "uris", "include"): boundary.uris.include,
-        ("boundary", "uris", "exclude"): boundary.uris.exclude,
-    }
-    texts: list[tuple[Path, str]] = [
-        (place, one.text) for place, found in patterns.items() for one in found if one.kind is Kind.REGEXP
-    ]
     headers = source.exclude_headers
-    texts += [(("exclude_headers", name), text) for name in headers for text in headers[name]]
-    for place, text in texts:
+    texts = [(("exclude_headers", name), text) for name in headers for text in headers[name]]
+    for place, text in (*_expressions(source, ()), *texts):
         if slow_expression(text) is not None:
             problem = f"the expression {shown(text)} runs on the slower engine, 0.1 s a text at most"
             yield Doubt(place, problem, "write it without look-around and back-references (RE2)", fatal=False)
+
+
+def _expressions(value: object, place: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the expressions of host and URL rules, with the lists that they stand in."""
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _expressions(getattr(value, name), (*place, name))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _expressions(inner, (*place, str(name)))
+    elif isinstance(value, tuple):
+        rules = (one for one in value if isinstance(one, Pattern))
+        yield from ((place, one.text) for one in rules if one.kind is Kind.REGEXP)
 
 
 def _check_boundary(source: DataSource) -> Iterator[Doubt]:

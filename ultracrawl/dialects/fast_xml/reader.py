@@ -203,10 +203,10 @@ class _CollectionTree:
         """Drop the members of lists that are at fault, the last ones first; return whether there were some."""
         dropped = False
         for fault in sorted(faults, key=_numbers, reverse=True):
-            if _EXCLUDING & set(fault.path):
-                continue  # without it something would be crawled that is to stay out
             place = self.place(fault.path)
             draft = self._drafts.get(str(fault.path[1])) if len(fault.path) > 1 else None
+            if draft is not None and _widens(fault.path, draft):
+                continue
             if draft is not None and draft.drop(fault.path[2:]):
                 dropped = True
                 if fault.path[2:4] == PROXIES:
@@ -226,7 +226,15 @@ class _CollectionTree:
         return bool(idle)
 
 
-_EXCLUDING = frozenset({"exclude", "exclude_headers"})
+_EXCLUDING = frozenset({"exclude", "exclude_headers", "elsewhere", "rewrite_rules"})
+
+
+def _widens(path: Path, draft: Draft) -> bool:
+    """Return whether without a member more would be crawled, or under other URLs; so is the last one that includes."""
+    if _EXCLUDING & set(path):
+        return True
+    members = draft.get(path[2 : path.index("include") + 1]) if "include" in path else None
+    return isinstance(members, list) and len(members) == 1
 
 
 def _numbers(fault: Fault) -> tuple[str, tuple[int, ...]]:

@@ -169,18 +169,25 @@ def _read_filters(files: RobotFiles) -> None:
 
 def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
     """Compile both filters for their mistakes only."""
+
+    @cache
+    def load_rules(path: str) -> Rules:
+        rules, read = read_rules(read_file(files.instance / path).text, str(files.instance / path))
+        if not _same(files.instance / path, files.path_of(RULES_FILE, RULE_BLOCKS)):
+            files.findings += read.findings
+        return rules.compiled()
+
     robot = Robot(
         read=lambda path: read_file(files.instance / path).text,
-        load_rules=cache(lambda path: rules_at(files.instance / path)),
+        load_rules=load_rules,
         has_summarizers=True,
     )
     filters.compile(files.properties["enumeration-filter"], FilterKind.ENUMERATION, robot)
     filters.compile(files.properties["generation-filter"], FilterKind.GENERATION, robot)
 
 
-def rules_at(path: Path) -> Rules:
-    """Return the rules of a file, without a word about what is wrong with it. Raises `OSError`."""
-    return read_rules(read_file(path).text, str(path))[0].compiled()
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def _read_rules(files: RobotFiles) -> None:

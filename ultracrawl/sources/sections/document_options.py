@@ -55,7 +55,7 @@ class DocumentOptions(Section):
     )
     exclude_headers: HeaderExpressions = Field(
         default={},
-        description="Response headers whose value drops the document: expressions (RE2) for each, covering all of it.",
+        description="Response headers whose value drops the document: expressions for each, covering all of it.",
         examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}],
     )
     conversion: ConversionSection = Field(
