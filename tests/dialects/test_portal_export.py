@@ -252,6 +252,26 @@ def test_what_cannot_be_said_is_told_by_its_option(tmp_path: Path, options: dict
     assert [(finding.key, finding.fatal) for finding in found] == [(key, False)]
 
 
+@pytest.mark.xfail(strict=True, reason="nothing is told of it")
+@pytest.mark.parametrize("action", ["include", "exclude", "follow_only"])
+def test_an_expression_that_a_robot_does_not_take_is_written_and_told(tmp_path: Path, action: str) -> None:
+    expression = r"http://a\.example/(?!public/).*"
+    uris = {action: [{"regexp": expression}]}
+    sources = {"start_urls": ["http://a.example/public/"], "boundary": {"uris": uris}}
+    file, _, _ = project_at(
+        tmp_path, {**sources, "sitemaps": {"use": False}, "duplicates": {"detect": False}}
+    )
+    text = exported(file)
+    (found,) = text.findings
+    assert found.key == "boundary"
+    assert expression in found.problem
+    write_robot(text, tmp_path / "robot")
+    loaded = read_definitions(tmp_path / "robot" / "config" / "robot.conf")
+    assert {Path(one.file).name for one in loaded.fatal} == {"filter.conf"}, (
+        "it is not crawled without the rule"
+    )
+
+
 def test_own_functions_and_boundary_of_a_source_with_filters_are_taken_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
