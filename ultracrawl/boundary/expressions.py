@@ -75,16 +75,15 @@ def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
 
 
 def expression_set(patterns: Iterable[str], *, search: bool = False, ignore_case: bool = False) -> re2.Set:
-    """Return many expressions that cover a whole text, with `search` a part of it, in one pass.
+    """Return expressions that RE2 takes, looked for in one pass: they cover a whole text, with `search` a part of it.
 
-    Raises `PatternError` if RE2 does not take one of them, or not all of them together.
+    Raises `PatternError` if they are too large together.
     """
     made = options(ignore_case)
     made.max_mem = SET_MEMORY
     found = re2.Set.SearchSet(made) if search else re2.Set.FullMatchSet(made)
     several = list(patterns)
     for pattern in several:
-        compiled(pattern, ignore_case)
         found.Add(pattern)
     found.Add(_PROBE)
     try:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ultracrawl.boundary import Boundary
+from ultracrawl.boundary.expressions import compiled
 from ultracrawl.boundary.rules import (
     ANY_HOST,
     Action,
@@ -13,6 +14,7 @@ from ultracrawl.boundary.rules import (
     DomainRule,
     Kind,
     PathRules,
+    PatternError,
     PortRules,
 )
 from ultracrawl.boundary.validity import MASK_KINDS
@@ -184,10 +186,20 @@ class BoundsWriter:
     # ---- directives
 
     def _allow(self, expression: str, source: str = "url") -> None:
-        self._bounds.both.append(_test("allow", expression, source))
+        self._bounds.both.append(self._test("allow", expression, source))
 
     def _deny(self, expression: str, source: str = "url", to: list[str] | None = None) -> None:
-        (self._bounds.both if to is None else to).append(_test("deny", expression, source))
+        (self._bounds.both if to is None else to).append(self._test("deny", expression, source))
+
+    def _test(self, verb: str, expression: str, source: str) -> str:
+        """Return a directive, also with an expression that no robot takes: without it more would be crawled."""
+        try:
+            compiled(expression)
+        except PatternError:
+            problem = f"a robot does not take the expression `{expression[:200]}`, and does not start with it"
+            instead = "write it without look-around and back-references"
+            self._bounds.unsaid.append(("boundary", problem, instead))
+        return line("MetaData", ("fn", "filter-by-regex"), ("src", source), (verb, expression))
 
     def _leave(self, option: str, what: str) -> None:
         self._bounds.unsaid.append((option, f"{what} cannot be said", ADVICE))
@@ -202,7 +214,3 @@ def _host_of(rule: PathRules | PortRules) -> str:
     if rule.host == ANY_HOST:
         return "[^/:]*"
     return host_expression(DomainRule(Kind.EXACT, rule.host))
-
-
-def _test(verb: str, expression: str, source: str) -> str:
-    return line("MetaData", ("fn", "filter-by-regex"), ("src", source), (verb, expression))
