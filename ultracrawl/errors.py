@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
-_ENDINGS = (KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError)
-
 
 class UltracrawlError(Exception):
     """Root of all errors that this package raises on purpose."""
@@ -69,4 +65,6 @@ def is_panic(error: BaseException) -> bool:
 
     What tells a process, a task or a generator to end is no failure, and has to pass.
     """
-    return not isinstance(error, (Exception, *_ENDINGS))
+    from asyncio import CancelledError  # noqa: PLC0415 - commands that only look have no tasks
+
+    return not isinstance(error, (Exception, KeyboardInterrupt, SystemExit, GeneratorExit, CancelledError))

@@ -48,7 +48,9 @@ REASONS = {
         {"errors": {"http": {"5xx": "DELETE:1"}}}, lambda site: site.respond("/heron", status=500)
     ),
     "noindex": Reason(happens=lambda site: site.page("/heron", title="Heron", text=STORY, robots="noindex")),
-    "robots.txt": Reason(happens=lambda site: site.robots("User-agent: *\nDisallow: /heron\n")),
+    "robots.txt": Reason(
+        {"robots": {"ttl": 0}}, lambda site: site.robots("User-agent: *\nDisallow: /heron\n")
+    ),
     "a redirect": Reason(happens=lambda site: site.redirect("/heron", "/")),
     "other content": Reason(happens=lambda site: site.page("/heron", title="Egret", text="an egret")),
     "the boundary": Reason(changed={"boundary": {"uris": {"exclude": [{"exact": "{url}/heron"}]}}}),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.extensions.conversion_desk import cut_short
 from ultracrawl.extensions.permissions import head_refusal, page_permissions
-from ultracrawl.filters.resource import LINKS
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ async def filtered_large_page(session: CrawlSession, visit: Visit, response: Res
     source = session.source
     page = None
     if visit.media_type in HTML:
+        from ultracrawl.filters.resource import LINKS  # noqa: PLC0415 - see above
+
         reader = PageReader(LINKS, ("*/*",), source.robots.name, limits=session.rules.reader.limits)
         headers = headers_of(response)
         named = headers.get("x-robots-tag")

@@ -70,7 +70,7 @@ class Deletions:
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
-        indexed = self._state.documents_before(started) + before
+        indexed = before + self._measure(leaving, started)
         if not counted or guard.allows(len(counted) + before, indexed):
             self.counted = len(counted)
             self.carry_out(leaving)
@@ -83,6 +83,12 @@ class Deletions:
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
             f"`ultracrawl approve-deletions {leaving[0].source}` lets them go"
         )
+
+    def _measure(self, leaving: Iterable[UrlRecord], started: float) -> int:
+        """Return how many documents there were; after a loss of the state all that there are, as none seems older."""
+        if any(map(is_unknown, leaving)):
+            return self._state.counts().documents
+        return self._state.documents_before(started)
 
     def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
         """Take documents out of the index; returns how many. One whose URL shows another document now is left."""
