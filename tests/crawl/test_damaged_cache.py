@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.project import Workspace
 from support.site import Site
@@ -22,7 +24,9 @@ def waiting(site: Site, url: str, workspace: Workspace) -> Site:
 def test_a_damaged_segment_does_not_block_its_source(waiting: Site, workspace: Workspace) -> None:
     folder = workspace.directory / "var/cache/site"
     (segment,) = folder.glob("*.sealed")
-    segment.write_bytes(segment.read_bytes()[:-40] + b"\n")
+    lines = segment.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3][:-40] + b"\n"
+    segment.write_bytes(b"".join(lines))
     waiting.reset()
     run = workspace.crawl(code=1).run
     (problem,) = run["problems"]
@@ -32,3 +36,16 @@ def test_a_damaged_segment_does_not_block_its_source(waiting: Site, workspace: W
     assert run["outcomes"] == {"NOT_MODIFIED": 3, "NEW": 1}, "three of four documents were sound"
     assert sorted(workspace.search("needle")) == ["/0", "/1", "/2"]
     assert workspace.crawl().run["problems"] == []
+
+
+def test_texts_of_links_in_a_damaged_segment_come_again(waiting: Site, workspace: Workspace) -> None:
+    (segment,) = (workspace.directory / "var/cache/site").glob("*.sealed")
+    segment.write_bytes(segment.read_bytes()[:-4] + b"\n")
+    run = workspace.crawl(code=1).run
+    assert f"{segment.name}:7 is damaged" in run["problems"][0]
+    assert workspace.crawl().run["problems"] == []
+    assert sorted(workspace.search("needle")) == ["/0", "/1", "/2"]
+    dumped = map(json.loads, workspace.command("index", "dump").out.splitlines())
+    assert {one["url"][-2:]: one["anchors"] for one in dumped if one["anchors"]} == {
+        f"/{number}": [f"/{number}"] for number in range(3)
+    }
