@@ -85,7 +85,6 @@ def test_a_process_that_dies_is_replaced(pool: ConversionPool) -> None:
     assert gone(pid)
 
 
-@pytest.mark.xfail(strict=True, reason="signals are ignored only once all is imported")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP, signal.SIGTERM])
 def test_a_signal_to_the_whole_group_ends_no_process_that_is_starting(sent: signal.Signals) -> None:
     process = ConversionProcess(ProcessLimits(20.0, 512 << 20))

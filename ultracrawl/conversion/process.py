@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, cast
 
 from ultracrawl.conversion.frames import LENGTH, encode_job, unpack_conversion
@@ -32,11 +33,23 @@ _OVERHEAD = 64 << 20
 """Bytes of answers beside the text itself that are taken from a process; one that sends more has gone mad."""
 _VARIABLES = ("PATH", "HOME", "LANG", "TZ", "LC_", "LD_", "PYTHON", "VIRTUAL_ENV")
 """Beginnings of the names of environment variables that a process gets; secrets of definitions have others."""
+_OF_THE_GROUP = {signal.SIGINT, signal.SIGHUP, signal.SIGTERM}
+"""What a Ctrl-C, the end of a terminal and the stop of a service send to the crawler and all that it started."""
 _MEMORY_WORDS = (b"memory allocation", b"out of memory", b"MemoryError", b"bad_alloc")
 
 
 def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(_VARIABLES)}
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Have what this thread starts never see the signals that go to a whole group: the crawler decides when it ends."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_GROUP)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class ConversionProcess:
@@ -51,14 +64,15 @@ class ConversionProcess:
             str(limits.memory),
             str(limits.seconds),
         ]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env=_environment(),
-        )
+        with _signals_held():
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                env=_environment(),
+            )
         for stream in self._streams():
             os.set_blocking(stream.fileno(), False)
         self._words = b""

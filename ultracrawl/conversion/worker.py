@@ -35,9 +35,6 @@ _ALARM_DELAY = 5.0
 
 def main(memory: int, seconds: float) -> None:
     """Serve until standard input ends."""
-    # A Ctrl-C, or the end of the terminal, goes to its whole group: the crawler decides when conversion ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     die_with_crawler()
     jobs = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
