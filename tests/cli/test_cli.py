@@ -243,6 +243,13 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     assert running.returncode == 0
 
 
+@pytest.mark.xfail(strict=True, reason="with a mistake in one, no source is counted")
+def test_lint_counts_the_sources_with_mistakes_and_the_others(workspace: Workspace) -> None:
+    fine = {"start_urls": ["http://x/"]}
+    workspace.write({"sources": {"a": fine, "b": {**fine, "depht": 3}, "c": fine}})
+    assert workspace.command("lint").err.splitlines()[-1] == "3 sources, 1 mistake, 0 hints"
+
+
 def test_verbs_show_the_first_hints_and_lint_all(workspace: Workspace) -> None:
     written = "".join(f'<attrib name="nosuch{number}" type="string">1</attrib>' for number in range(5))
     start = '<attrib name="start_uris" type="list-string"><member>http://127.0.0.1:9/</member></attrib>'

@@ -181,3 +181,13 @@ def test_the_boundary_of_a_definition_stays_as_it_is(
     site.redirect("/b", f"{elsewhere[1]}/", status=302)
     workspace.define(f"{url}/", boundary={**LOOPBACK})
     assert workspace.crawl().run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}
+
+
+@pytest.mark.xfail(strict=True, reason="what sources have in common is written once, as an alias")
+def test_a_source_that_was_remembered_can_be_copied_alone(workspace: Workspace) -> None:
+    for port in (1, 2):
+        workspace.command("crawl", "--url", f"http://127.0.0.1:{port}/", "--delay", "0")
+    written = (workspace.directory / "var" / "adhoc.yaml").read_text().splitlines()
+    copy = ["sources:", *written[written.index("  http-127.0.0.1-2:") :]]
+    (workspace.directory / "copy.yaml").write_text("\n".join(copy) + "\n")
+    assert workspace.command("lint", "copy.yaml").code == 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 from support.damage import DAMAGES, garbage
 from support.project import LOOPBACK, Workspace
 from support.site import Site
@@ -89,6 +90,21 @@ def test_a_damaged_state_is_named_set_aside_and_made_anew(project: Workspace, da
     assert kept.name in problem
     assert project.indexed() == sorted(["/", *PATHS])
     assert project.crawl().run["outcomes"] == {"NOT_MODIFIED": 31}
+
+
+@pytest.mark.xfail(strict=True, reason="the first that cannot be read ends the list")
+@pytest.mark.parametrize("damage", [garbage, bad_value])
+def test_the_urls_of_other_sources_are_listed_all_the_same(
+    project: Workspace, damage: Callable[[Path], None]
+) -> None:
+    shutil.copy(state_of(project), state_of(project).with_name("site2.sqlite"))
+    sources = yaml.safe_load((project.directory / "ultracrawl.yaml").read_text())
+    sources["sources"]["site2"] = sources["sources"]["site"]
+    project.write(sources)
+    damage(state_of(project))
+    ended = project.command("urls")
+    assert (ended.code, len(ended.out.splitlines())) == (1, 31)
+    assert str(state_of(project)) in ended.err
 
 
 def test_what_only_reading_finds_ends_that_crawl_and_the_next_one_begins_anew(project: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import signal
@@ -87,6 +88,24 @@ PLACES = {
     "whoosh": [(directory, "OpenSegment"), (TOC, "read")],
     "tantivy": [(generations, "_opened"), (tantivy_index, "index_facts"), (tantivy_index, "wrong_in")],
 }
+
+
+@pytest.mark.xfail(strict=True, reason="whatever cannot be read counts as damage")
+@pytest.mark.parametrize(
+    ("engine", "place"), [("whoosh", (TOC, "read")), ("tantivy", (generations, "_opened"))]
+)
+def test_an_index_that_may_not_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, place: tuple[object, str]
+) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    config = IndexConfig(engine, tmp_path / "i", tuple(ATTRIBUTES.values()))
+    open_index(config).apply([document("/a", "word")])
+    index = open_index(config)
+    monkeypatch.setattr(*place, refuse)
+    with pytest.raises(IndexStoreError, match="cannot be read: Permission denied"):
+        index.check()
 
 
 @pytest.mark.parametrize("work", WORK)
