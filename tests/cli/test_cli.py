@@ -243,7 +243,6 @@ def test_a_source_that_is_being_crawled_is_locked(site: Site, url: str, workspac
     assert running.returncode == 0
 
 
-@pytest.mark.xfail(strict=True, reason="with a mistake in one, no source is counted")
 def test_lint_counts_the_sources_with_mistakes_and_the_others(workspace: Workspace) -> None:
     fine = {"start_urls": ["http://x/"]}
     workspace.write({"sources": {"a": fine, "b": {**fine, "depht": 3}, "c": fine}})

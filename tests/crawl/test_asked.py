@@ -183,7 +183,6 @@ def test_the_boundary_of_a_definition_stays_as_it_is(
     assert workspace.crawl().run["outcomes"] == {"NEW": 2, "REDIRECTED": 1}
 
 
-@pytest.mark.xfail(strict=True, reason="what sources have in common is written once, as an alias")
 def test_a_source_that_was_remembered_can_be_copied_alone(workspace: Workspace) -> None:
     for port in (1, 2):
         workspace.command("crawl", "--url", f"http://127.0.0.1:{port}/", "--delay", "0")

@@ -92,7 +92,6 @@ def test_a_damaged_state_is_named_set_aside_and_made_anew(project: Workspace, da
     assert project.crawl().run["outcomes"] == {"NOT_MODIFIED": 31}
 
 
-@pytest.mark.xfail(strict=True, reason="the first that cannot be read ends the list")
 @pytest.mark.parametrize("damage", [garbage, bad_value])
 def test_the_urls_of_other_sources_are_listed_all_the_same(
     project: Workspace, damage: Callable[[Path], None]

@@ -90,7 +90,6 @@ PLACES = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="whatever cannot be read counts as damage")
 @pytest.mark.parametrize(
     ("engine", "place"), [("whoosh", (TOC, "read")), ("tantivy", (generations, "_opened"))]
 )

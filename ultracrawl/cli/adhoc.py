@@ -40,9 +40,10 @@ def remember(urls: tuple[str, ...], base: Path) -> tuple[Project, DataSource]:
 
 def _write(path: Path, sources: dict[str, list[str]]) -> None:
     definition: dict[str, Any] = dict(FOLDERS)
-    boundary = {"start_redirects": True}
-    definition["sources"] = {
-        name: {"start_urls": urls, "boundary": boundary} for name, urls in sources.items()
+    definition[
+        "sources"
+    ] = {  # a section of its own for each, or YAML would write it once, and then refer to it
+        name: {"start_urls": urls, "boundary": {"start_redirects": True}} for name, urls in sources.items()
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

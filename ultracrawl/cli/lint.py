@@ -49,7 +49,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool) -> None:
             click.echo(str(finding))
     fatal = sum(finding.fatal for finding in findings)
     if not as_json:
-        sources = sum(len(one.project.sources) for one in loaded if one.project)
+        sources = sum(len(known.known_sources) for one in loaded if (known := one.project or one.rest))
         advice = len(findings) - fatal
         counts = ((sources, "source"), (fatal, "mistake"), (advice, "hint"))
         click.echo(", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts), err=True)

@@ -12,6 +12,7 @@ REJECTED_SHOWN = 8
 NO_ERRORS = (
     StatusCode.NOT_CRAWLED,
     StatusCode.CRAWLED,
+    StatusCode.NOT_MODIFIED,
     StatusCode.BLACKLISTED,
     StatusCode.DUPLICATE_DETECTED,
     StatusCode.DUPLICATE_IGNORED,
@@ -81,7 +82,7 @@ def _refused(report: RunReport) -> bool:
 
 def _print_errors(report: RunReport) -> None:
     errors = {
-        code: number for code, number in report.status_codes.items() if code >= 400 and code not in NO_ERRORS
+        code: number for code, number in report.status_codes.items() if code >= 300 and code not in NO_ERRORS
     }
     if errors:
         shown = ", ".join(

@@ -7,6 +7,7 @@ import click
 from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.cli.terminal import tell
+from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.state import StateStore
 
@@ -30,17 +31,25 @@ def command(config: str | None, source: str, outcome: str | None, as_json: bool)
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     wanted = UrlOutcome(outcome.upper()) if outcome else None
+    unreadable: list[StateError] = []
     for definition in known_sources(project, [source] if source else []):
-        if not state_exists(project, definition.name):
-            continue
-        state = open_state(project, definition.name, read_only=True)
-        for record in state.records(wanted):
-            if as_json:
-                print_json({**record.as_json(), "duplicate_of": _holder(state, record)})
-            else:
-                reason = f"  ({record.reason})" if record.reason else ""
-                tell(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
-        state.close()
+        try:
+            if state_exists(project, definition.name):
+                _list(open_state(project, definition.name, read_only=True), wanted, as_json)
+        except StateError as error:
+            unreadable.append(error)
+    if unreadable:
+        raise StateError("\n".join(map(str, unreadable)))
+
+
+def _list(state: StateStore, wanted: UrlOutcome | None, as_json: bool) -> None:
+    for record in state.records(wanted):
+        if as_json:
+            print_json({**record.as_json(), "duplicate_of": _holder(state, record)})
+        else:
+            reason = f"  ({record.reason})" if record.reason else ""
+            tell(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
+    state.close()
 
 
 def _holder(state: StateStore, record: UrlRecord) -> str | None:

@@ -165,7 +165,8 @@ class IndexEngine(Protocol):
     def check(self) -> list[str]:
         """Read the whole index and return what is wrong with it, one sentence each; an empty list is good.
 
-        Whether a document can be added is tried beside it: nothing in the index changes.
+        Whether a document can be added is tried beside it: nothing in the index changes. Raises `IndexStoreError`
+        if the index may not be read.
         """
 
     def rebuild(self) -> int:

@@ -13,7 +13,7 @@ from tantivy import IndexWriter, Query
 
 from ultracrawl.aside import set_contents_aside
 from ultracrawl.attributes.schema import SearchAttribute
-from ultracrawl.errors import IndexOutdatedError, IndexStoreError
+from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
@@ -144,7 +144,7 @@ class TantivyIndex:
             before = self._generations.state()
             try:
                 wrong = self._generations.read(wrong_in, [])
-            except IndexStoreError as error:
+            except IndexDamagedError as error:
                 wrong = [error.what]
             if not wrong or self._generations.state() == before:
                 break

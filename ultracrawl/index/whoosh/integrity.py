@@ -9,7 +9,7 @@ from pathlib import Path
 from whoosh.codec.whoosh3 import W3TermInfo
 from whoosh.formats import Positions
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexFacts
 from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.directory import IndexDirectory
@@ -38,10 +38,10 @@ def _analysis(snapshot: Snapshot) -> int:
 
 
 def wrong_in(directory: IndexDirectory) -> list[str]:
-    """Read everything in the directory and return what is wrong."""
+    """Read everything in the directory and return what is wrong. Raises `IndexStoreError` if it may not be read."""
     try:
         segments, lost = directory.segments()
-    except IndexStoreError as error:
+    except IndexDamagedError as error:
         return [error.what]
     wrong: list[str] = []
     keys: Counter[str] = Counter()
