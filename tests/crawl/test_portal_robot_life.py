@@ -54,8 +54,10 @@ class Life:
         return found
 
     def phase(self) -> Phase | None:
-        (file,) = self.files.workspace.directory.glob("**/robot.sqlite")
-        sign = sign_of_crawl(file)
+        files = list(self.files.workspace.directory.glob("**/robot.sqlite"))
+        if not files:
+            return None  # it runs, and has not got as far as its first crawl
+        sign = sign_of_crawl(*files)
         return sign.phase if sign else None
 
     def becomes(self, state: str, seconds: float = 40.0) -> None:

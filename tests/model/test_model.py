@@ -64,7 +64,7 @@ def test_a_report_counts_what_is_still_queued_and_knows_failure() -> None:
     report.outcomes[UrlOutcome.NETWORK_ERROR] += 2
     assert report.queued == 1
     assert report.failed, "not one answer came"
-    report.fetched = 1
+    report.outcomes[UrlOutcome.NEW] += 1
     assert not report.failed
     report.problems.append("disk full")
     assert report.failed

@@ -132,5 +132,8 @@ def test_a_start_that_raises_is_told_and_what_it_gave_stays(
     else:
         ended = desk.ultracrawl("crawl", "--json")
         assert ended.code == 1
-        assert ended.run["problems"] == ["start() of mine.MySource ended early with ValueError: no database"]
+        told = (
+            "start() of the class mine.MySource failed: ValueError: no database; correct it; `-v` shows where"
+        )
+        assert ended.run["problems"] == [told]
     assert desk.found("heron") == ["/rows/1"]
