@@ -62,7 +62,7 @@ def test_portal_robot_33_a_filter_by_address_denies_before_the_fetch(
     denying = "MetaData  fn=filter-by-prefix src=IP deny=127.\n   MetaData  fn=filterrules-process"
     text = robot.text("filter.conf").replace("MetaData  fn=filterrules-process", denying)
     robot.write("filter.conf", text)
-    robot.crawl()
+    robot.crawl(code=1)
     assert site.count("/") == 0
 
 
