@@ -79,7 +79,7 @@ def test_an_equal_body_ends_before_conversion(site: Site, url: str, workspace: W
     site.file("/a.pdf", files.pdf(), PDF, etag=False, modified=False)
     workspace.define(f"{url}/a.pdf")
     workspace.crawl()
-    run = workspace.crawl(**hide(workspace, "pypdfium2")).run
+    run = workspace.crawl(code=1, **hide(workspace, "pypdfium2")).run
     assert run["status_codes"] == {"908": 1}, "the type is refused before anything is compared"
     run = workspace.crawl(**converter_that(workspace, "raise SystemExit(3)")).run
     assert run["outcomes"] == {"UNMODIFIED": 1}
@@ -201,7 +201,9 @@ def test_a_missing_extra_names_its_install_line_and_is_made_good_later(
 ) -> None:
     site.file("/a.pdf", files.pdf(), PDF)
     workspace.define(f"{url}/a.pdf")
-    workspace.crawl(**hide(workspace, "pypdfium2"))
+    (problem,) = workspace.crawl(code=1, **hide(workspace, "pypdfium2")).run["problems"]
+    assert problem.startswith("no page could be read: ")
+    assert "pip install 'ultracrawl[convert]'" in problem
     row = workspace.urls()["/a.pdf"]
     assert (row["outcome"], row["status_code"]) == ("FAILED", 908)
     assert "pip install 'ultracrawl[convert]'" in row["reason"]
@@ -301,7 +303,7 @@ def test_a_document_that_breaks_its_converter_costs_no_more_than_itself(
 def test_without_keep_partial_a_part_is_not_indexed(site: Site, url: str, workspace: Workspace) -> None:
     site.file("/bad.json", (SAID + CRASH).encode(), "application/json")
     workspace.define(f"{url}/bad.json", types=["data"], conversion={"keep_partial": False})
-    workspace.crawl(**converter_that(workspace, OBEY))
+    workspace.crawl(code=1, **converter_that(workspace, OBEY))
     row = workspace.urls()["/bad.json"]
     assert (row["outcome"], row["status_code"]) == ("FAILED", 908)
     assert workspace.indexed() == []
@@ -314,7 +316,7 @@ def test_a_failing_conversion_leaves_the_document_in_the_index(
     workspace.define(f"{url}/a.pdf")
     workspace.crawl()
     site.file("/a.pdf", b"%PDF-1.4 broken", PDF)
-    workspace.crawl()
+    workspace.crawl(code=1)
     assert workspace.urls()["/a.pdf"]["status_code"] == 903
     assert workspace.search("needle") == ["/a.pdf"]
     site.file("/a.pdf", files.pdf(["mended"]), PDF)
@@ -328,7 +330,7 @@ def test_a_part_does_not_replace_a_whole_document(site: Site, url: str, workspac
     workspace.define(f"{url}/d.json", types=["data"])
     workspace.crawl(**converter_that(workspace, OBEY))
     site.file("/d.json", (SAID + CRASH).encode(), "application/json")
-    workspace.crawl(**converter_that(workspace, OBEY))
+    workspace.crawl(code=1, **converter_that(workspace, OBEY))
     assert workspace.urls()["/d.json"]["status_code"] == 908
     assert workspace.search("complete") == ["/d.json"]
     assert workspace.search("needle") == []
@@ -360,7 +362,7 @@ def test_pages_are_crawled_while_a_document_is_converted(site: Site, url: str, w
 def test_cut_off_documents_say_so(site: Site, url: str, workspace: Workspace) -> None:
     site.file("/a.docx", files.docx(), DOCX)
     workspace.define(f"{url}/a.docx", cut_off=5000)
-    workspace.crawl()
+    workspace.crawl(code=1)
     row = workspace.urls()["/a.docx"]
     assert row["status_code"] == 903
     assert "cut_off" in row["reason"]
@@ -450,5 +452,5 @@ def test_a_part_takes_the_place_of_a_part(site: Site, url: str, workspace: Works
     site.file("/feed.xml", b"<rss><p>third</p></rss>", "application/rss+xml")
     workspace.crawl()
     site.file("/feed.xml", b"<rss><p>fourth</p><p>cut", "application/rss+xml")
-    workspace.crawl()
+    workspace.crawl(code=1)
     assert workspace.search("third") == ["/feed.xml"], "a whole version stays"

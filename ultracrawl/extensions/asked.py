@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 
 MOST_HOPS = 20
 """Redirects in a row that are looked at; no policy follows more."""
-LEFT_OUT = frozenset(
-    {
-        UrlOutcome.GONE,
-        UrlOutcome.ROBOTS,
-        UrlOutcome.REJECTED,
-        UrlOutcome.HTTP_ERROR,
-        UrlOutcome.NETWORK_ERROR,
-        UrlOutcome.FAILED,
-    }
-)
-"""Outcomes of URLs of which nothing was read."""
 
 
 class StartChain:
@@ -70,31 +59,45 @@ class StartChain:
 def judge(session: CrawlSession) -> None:
     """Have the report of a run that came to its end tell what was asked for in vain.
 
-    Each URL of the command line counts; of a definition it is told if nothing at all could be read.
+    Each URL of the command line counts; of a definition it is told if nothing at all could be read. A later
+    cycle of a source whose start URLs were read before may have asked only for what failed before: that is no news.
     """
     asked: tuple[str, ...] = getattr(session.crawler.spidercls, "asked", ())
     report = session.report
     told = [problem for url in _canonical(session, asked) if (problem := _in_vain(session, url))]
-    if not told and report.reached_nothing and not report.problems:
+    untold = not told and not report.problems and report.reached_nothing
+    if untold and (report.lost or not _was_read(session)):
         starts = _canonical(session, session.source.beginnings)
         reason = next((problem for url in starts if (problem := _in_vain(session, url))), "")
         own = session.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
-        what = f"the class {own} failed on every page" if own else "no page could be fetched"
+        what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
         told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
     report.problems += told
 
 
+def _was_read(session: CrawlSession) -> bool:
+    """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one."""
+    ends = (_end(session, url) for url in _canonical(session, session.source.beginnings))
+    return any(end is not None and end.last_fetched and not end.outcome.in_vain for end in ends)
+
+
 def _in_vain(session: CrawlSession, url: str) -> str:
     """Return why nothing was read of a URL, or of what it leads to; empty if something was."""
+    record = _end(session, url)
+    if record is None:
+        return f"{url} was not asked for"
+    if not record.outcome.in_vain or record.outcome is UrlOutcome.REDIRECTED:
+        return ""
+    return f"{record.url}: {record.reason or status_text(record.status_code)}"
+
+
+def _end(session: CrawlSession, url: str) -> UrlRecord | None:
+    """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
     record = session.state.get(url_key(url))
     for record in _led_to(session, url):  # noqa: B007 - the last one counts
         pass
-    if record is None:
-        return f"{url} was not asked for"
-    if record.outcome not in LEFT_OUT:
-        return ""
-    return f"{record.url}: {record.reason or status_text(record.status_code)}"
+    return record
 
 
 def _led_to(session: CrawlSession, url: str) -> Iterator[UrlRecord]:

@@ -80,6 +80,7 @@ class Recorder:
             self.names.ended(visit, outcome)
         self._state.finish(visit.entry, record)
         self._report.outcomes[outcome] += 1
+        self._report.lost += outcome.in_vain and not visit.record.outcome.in_vain
         self._report.status_codes[record.status_code] += 1
         self._tell(visit)
 

@@ -36,10 +36,27 @@ class UrlOutcome(StrEnum):
         return self in _TRANSIENT
 
     @property
+    def in_vain(self) -> bool:
+        """Whether nothing was read of the URL itself."""
+        return self in _IN_VAIN
+
+    @property
     def unchanged(self) -> bool:
         """Whether the content was found to be as it was at the visit before."""
         return self in _UNCHANGED
 
+
+_IN_VAIN = frozenset(
+    {
+        UrlOutcome.REDIRECTED,
+        UrlOutcome.GONE,
+        UrlOutcome.ROBOTS,
+        UrlOutcome.REJECTED,
+        UrlOutcome.HTTP_ERROR,
+        UrlOutcome.NETWORK_ERROR,
+        UrlOutcome.FAILED,
+    }
+)
 
 _UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 

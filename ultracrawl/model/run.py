@@ -10,19 +10,6 @@ from ultracrawl.model.finding import DefinitionError
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.statistics import CrawlStatistics
 
-_NOTHING_READ = frozenset(
-    {
-        UrlOutcome.REDIRECTED,
-        UrlOutcome.GONE,
-        UrlOutcome.ROBOTS,
-        UrlOutcome.REJECTED,
-        UrlOutcome.HTTP_ERROR,
-        UrlOutcome.NETWORK_ERROR,
-        UrlOutcome.FAILED,
-    }
-)
-"""Outcomes of URLs of which nothing was read."""
-
 
 @dataclass(slots=True)
 class RunReport:
@@ -52,6 +39,8 @@ class RunReport:
     """URLs that had been let in and were turned away later; they have an outcome and count in `rejected_by` too."""
     given_up: Counter[str] = field(default_factory=Counter)
     """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
+    lost: int = 0
+    """URLs of which nothing was read, unless they failed at the visit before, too."""
     cut: Counter[str] = field(default_factory=Counter)
     """Pages that were read in part, by what was left out."""
     dropped_values: int = 0
@@ -92,12 +81,12 @@ class RunReport:
     @property
     def reached_nothing(self) -> bool:
         """Whether URLs were tried and nothing was read: a document that left is a result, too."""
-        return bool(+self.outcomes) and not self.deleted and set(+self.outcomes) <= _NOTHING_READ
+        return bool(+self.outcomes) and not self.deleted and all(one.in_vain for one in +self.outcomes)
 
     @property
     def failed(self) -> bool:
         """Whether the run did not do what it was asked for, apart from single URLs."""
-        return bool(self.problems) or self.interrupted or self.reached_nothing
+        return bool(self.problems) or self.interrupted
 
     def summary(self) -> str:
         """Return the numbers of the run in one line."""

@@ -75,11 +75,11 @@ def end_run(session: CrawlSession, started: float) -> None:
     report.seconds = time.monotonic() - started
     now = session.clock()
     report.finished = as_text(now)
+    if not report.interrupted:
+        judge(session)
     session.filling.end()
     if session.replay:
         return
-    if not report.interrupted:
-        judge(session)
     run = session.run
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
