@@ -69,9 +69,11 @@ class Catalog(Mapping[str, DataSource]):
     def known(self, names: Iterable[str]) -> list[DataSource]:
         """Return the named sources, or all, to look at what they hold: of mistaken ones what is well formed.
 
-        Raises one `UserError` for all unknown names.
+        Raises one `UserError` for all unknown names, and `DefinitionError` if no source is known because of mistakes.
         """
         known = self._project.known_sources
+        if self._project.mistakes and not known:
+            raise DefinitionError(self._project.mistakes)
         wanted = tuple(dict.fromkeys(names))
         if unknown := [_unknown(name, known) for name in wanted if name not in known]:
             raise UserError("; ".join(unknown))
