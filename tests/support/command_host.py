@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import runpy
+import signal
 import socket
 import struct
 import sys
@@ -125,6 +126,7 @@ def keep(command: dict[str, Any], descriptors: list[int]) -> None:
 def become(command: dict[str, Any], streams: list[int], told: int) -> None:
     """Make this process what `python -m ultracrawl` in that directory would be."""
     os.setsid()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests that run under `nohup` hand down that it is ignored
     os.write(told, pid_or_status.pack(os.getpid()))
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
