@@ -100,7 +100,7 @@ def test_a_page_that_could_not_be_opened_is_opened_in_the_next_run_though_it_is_
     killer.doomed = {}
     workspace.crawl()
     assert workspace.indexed() == ALL
-    assert workspace.search("written") == ALL[:-1]
+    assert sorted(workspace.search("written")) == ALL[:-1]
     assert workspace.urls()["/p4"]["reason"] == ""
     last = workspace.crawl().run
     assert last["outcomes"] == {"NOT_MODIFIED": PAGES}
