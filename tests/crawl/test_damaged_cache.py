@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
-from support.project import Workspace
+from support.damage import DAMAGES
+from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 
@@ -49,3 +53,32 @@ def test_texts_of_links_in_a_damaged_segment_come_again(waiting: Site, workspace
     assert {one["url"][-2:]: one["anchors"] for one in dumped if one["anchors"]} == {
         f"/{number}": [f"/{number}"] for number in range(3)
     }
+
+
+@pytest.mark.parametrize("engine", ["whoosh", "tantivy"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_segment_is_mended_whatever_happened_to_it(
+    site: Site, url: str, workspace: Workspace, damage: Callable[[Path], None], engine: str
+) -> None:
+    for number in range(3):
+        site.page(f"/{number}", title=str(number), text=f"needle {number}")
+    site.page("/", title="Start", links=["/0", "/1", "/2"], text="where everything begins")
+    source: dict[str, Any] = {
+        "start_urls": [f"{url}/"], "boundary": LOOPBACK, "politeness": {"delay": 0}, "feeding": {"paused": True}
+    }  # fmt: skip
+    workspace.write({"index": {"engine": engine}, "sources": {"site": source}})
+    workspace.crawl()
+    (segment,) = (workspace.directory / "var/cache/site").glob("*.sealed")
+    damage(segment)
+    del source["feeding"]
+    workspace.write({"index": {"engine": engine}, "sources": {"site": source}})
+    ended = workspace.crawl(code=None)
+    assert "Traceback" not in ended.err
+    assert all(str(segment) in problem for problem in ended.run["problems"])
+    assert ended.code == bool(ended.run["problems"])
+    if ended.code == 0:
+        assert damage in (DAMAGES["empty"], DAMAGES["delete"]), (
+            "these alone leave nothing that could be named"
+        )
+    assert workspace.crawl().run["problems"] == []
+    assert sorted(workspace.search("needle")) == ["/0", "/1", "/2"]
