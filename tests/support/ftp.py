@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,15 @@ from pyftpdlib.ioloop import IOLoop
 from pyftpdlib.servers import FTPServer
 
 logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
+
+
+class _Passive(FTPHandler.passive_dtp):  # type: ignore[misc]
+    """Closes a connection for data whose client has gone meanwhile; the library only forgets it."""
+
+    def handle_accepted(self, sock: socket.socket, addr: tuple[str, int]) -> None:
+        if not self.cmd_channel.connected:
+            sock.close()
+        super().handle_accepted(sock, addr)
 
 
 class FtpSite:
@@ -53,6 +63,7 @@ class FtpSite:
             }
 
             auth_failed_timeout = 0
+            passive_dtp = _Passive
 
             def on_connect(self) -> None:
                 connected.append(self)
