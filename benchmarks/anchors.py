@@ -19,8 +19,8 @@ from typing import Any
 from ultracrawl.content import parse_html
 from ultracrawl.extensions.anchors import AnchorDesk
 from ultracrawl.model import Page, UrlOutcome
+from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.state import SqliteState
-from ultracrawl.urls import UrlPolicy, url_key
 
 SITE = "http://localhost/"
 PAGES_A_FLUSH = 150

@@ -22,8 +22,8 @@ from random import Random
 from statistics import mean, stdev
 from typing import Any
 
-from ultracrawl.recrawl import AdaptiveRule, Aim, KnownPage, Observation, Scorer, SiteSize
-from ultracrawl.recrawl.adaptive import gain
+from ultracrawl.rules.recrawl import AdaptiveRule, Aim, KnownPage, Observation, Scorer, SiteSize
+from ultracrawl.rules.recrawl.adaptive import gain
 
 HOUR = 3600.0
 LIFE = 24 * HOUR

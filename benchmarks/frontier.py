@@ -36,10 +36,10 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.urls import url_key
 from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.urls import url_key
 
 STEPS = 100_000
 ROUNDS = 3

@@ -23,13 +23,13 @@ from pathlib import Path
 from whoosh.index import create_in
 from whoosh.writing import SegmentWriter
 
-from ultracrawl.attributes.schema import attribute_schema
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.batches import batches
 from ultracrawl.index.tantivy import TantivyIndex
 from ultracrawl.index.whoosh import WhooshIndex
 from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import field_values, new_schema
+from ultracrawl.rules.attributes.schema import attribute_schema
 
 ATTRIBUTES = attribute_schema()
 _DROPPED = re.compile(r"(?is)<(script|style)\b.*?</\1>|<[^>]*>")

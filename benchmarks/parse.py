@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ultracrawl.content import find_charset, parse_html, sniff_type
 from ultracrawl.content.nesting import limit_nesting
-from ultracrawl.robots import RobotsRules
+from ultracrawl.rules.robots import RobotsRules
 
 T = TypeVar("T")
 URL = "https://example.com/dir/page.html"

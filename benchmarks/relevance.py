@@ -24,13 +24,13 @@ from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in
 from whoosh.qparser import MultifieldParser
 
-from ultracrawl.attributes.schema import attribute_schema
 from ultracrawl.content import parse_html
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_text
 from ultracrawl.index import IndexDocument, SearchQuery
 from ultracrawl.index.batches import batches
 from ultracrawl.index.open import IndexConfig, open_index
 from ultracrawl.model import Page
+from ultracrawl.rules.attributes.schema import attribute_schema
 
 SITE = "http://localhost/"
 Ask = Callable[[str], list[str]]

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable
 
-from ultracrawl.boundary import (
+from ultracrawl.rules.boundary import (
     Action,
     AddressPolicy,
     Boundary,
@@ -27,7 +27,7 @@ from ultracrawl.boundary import (
     parse_domain_lines,
     parse_uri_lines,
 )
-from ultracrawl.urls import UrlPolicy, url_key
+from ultracrawl.rules.urls import UrlPolicy, url_key
 
 BASE = "https://docs.example.com/java/api/index.html"
 PAGES = 400

@@ -23,12 +23,12 @@ from typing import Any
 
 import psutil
 
-from ultracrawl.boundary import Boundary
-from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.boundary import Boundary
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.urls import UrlPolicy, site_of, url_key
 
 PAGES = 3000
 KNOWN_LINKS, NEW_LINKS = 20, 2

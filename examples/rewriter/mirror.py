@@ -2,7 +2,7 @@
 
 from logging import Logger
 
-from ultracrawl.boundary import Candidate, UrlRewriter
+from ultracrawl.rules.boundary import Candidate, UrlRewriter
 
 INSIDE = "http://127.0.0.1:8000/"
 OUTSIDE = "https://intranet.example.com/"

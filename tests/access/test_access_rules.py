@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from requests.auth import HTTPDigestAuth
 
-from ultracrawl.access import (
+from ultracrawl.errors import UserError
+from ultracrawl.rules.access import (
     Challenge,
     Credential,
     CredentialBook,
@@ -16,9 +17,8 @@ from ultracrawl.access import (
     basic_answer,
     challenges_in,
 )
-from ultracrawl.access.cipher import new_key
-from ultracrawl.access.digest import best_digest
-from ultracrawl.errors import UserError
+from ultracrawl.rules.access.cipher import new_key
+from ultracrawl.rules.access.digest import best_digest
 
 ALL = frozenset(Scheme)
 

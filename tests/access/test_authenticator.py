@@ -9,9 +9,9 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.access import Credential, CredentialBook, Scheme, UrlPrefix, basic_answer
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.authenticator import REFUSALS, Authenticator
+from ultracrawl.rules.access import Credential, CredentialBook, Scheme, UrlPrefix, basic_answer
 
 ROOT = "https://a.example"
 BASIC = basic_answer("u", "p")

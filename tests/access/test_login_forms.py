@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.access.login import Form, Login, login_form
+from ultracrawl.rules.access.login import Form, Login, login_form
 from ultracrawl.sources.sections.logins import LoginEntry
 
 URL = "https://login.example.com/session/start?x=1"

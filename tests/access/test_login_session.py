@@ -10,11 +10,11 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.access.login import Login
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.cookie_jars import CookieJars
 from ultracrawl.extensions.access.login_desk import USELESS, LoginSession
 from ultracrawl.extensions.failures import LoginFailedError
+from ultracrawl.rules.access.login import Login
 
 ROOT = "https://a.example"
 

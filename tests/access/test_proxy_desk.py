@@ -10,11 +10,11 @@ from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
-from ultracrawl.access.proxies import Proxy, ProxyRoster
-from ultracrawl.boundary import AddressPolicy
-from ultracrawl.boundary.matcher import DomainTable
 from ultracrawl.extensions.access.proxy_desk import ProxyDesk
 from ultracrawl.extensions.failures import AddressRefusedError
+from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.boundary.matcher import DomainTable
 
 
 @pytest.mark.parametrize(

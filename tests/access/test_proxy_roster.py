@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
 from ultracrawl.sources.sections.proxy import ProxyServer
 
 

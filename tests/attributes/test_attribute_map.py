@@ -2,10 +2,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ultracrawl.attributes import DEFAULT_ATTRIBUTES, AttributeType, SearchAttribute, attribute_schema
-from ultracrawl.attributes.mapping import AttributeMap
-from ultracrawl.attributes.values import convert
 from ultracrawl.model import Document
+from ultracrawl.rules.attributes import DEFAULT_ATTRIBUTES, AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.rules.attributes.mapping import AttributeMap
+from ultracrawl.rules.attributes.values import convert
 
 SCHEMA = attribute_schema(
     [

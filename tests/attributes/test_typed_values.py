@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from ultracrawl.attributes import AttributeType
-from ultracrawl.attributes.values import typed
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import change_to_line
 from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes import AttributeType
+from ultracrawl.rules.attributes.values import typed
 
 STRING, NUMBER, DATE = AttributeType.STRING, AttributeType.NUMBER, AttributeType.DATE
 MIDNIGHT = datetime(2024, 5, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.boundary import AddressPolicy, RuleError
-from ultracrawl.urls import UrlPolicy, host_of
+from ultracrawl.rules.boundary import AddressPolicy, RuleError
+from ultracrawl.rules.urls import UrlPolicy, host_of
 
 POLICY = AddressPolicy()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.boundary import Boundary, DomainRule, Kind, UriRule
-from ultracrawl.boundary.areas import AreaRules
+from ultracrawl.rules.boundary import Boundary, DomainRule, Kind, UriRule
+from ultracrawl.rules.boundary.areas import AreaRules
 
 HOSTS = (DomainRule(Kind.SUFFIX, "docs.example"),)
 URIS = (UriRule(Kind.PREFIX, "http://a.example/docs/"),)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.boundary import (
+from ultracrawl.model import LinkKind
+from ultracrawl.rules.boundary import (
     Action,
     Boundary,
     BoundaryRules,
@@ -22,7 +23,6 @@ from ultracrawl.boundary import (
     RuleError,
     UriRule,
 )
-from ultracrawl.model import LinkKind
 
 OUT = Action.EXCLUDE
 FOLLOW = Action.FOLLOW_ONLY

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.boundary.focus import NO_LINKS, FocusPolicy
-from ultracrawl.boundary.rules import DomainRule, Kind
 from ultracrawl.content.languages import CODES, language_code, languages_meant
+from ultracrawl.rules.boundary.focus import NO_LINKS, FocusPolicy
+from ultracrawl.rules.boundary.rules import DomainRule, Kind
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from ultracrawl.boundary import (
+from ultracrawl.rules.boundary import (
     Action,
     Boundary,
     BoundaryRules,
@@ -21,7 +21,7 @@ from ultracrawl.boundary import (
     parse_uri_lines,
     plain_domain_rule,
 )
-from ultracrawl.boundary.masks import MaskTable, parse_mask
+from ultracrawl.rules.boundary.masks import MaskTable, parse_mask
 
 MASKS = [
     ("192.0.2.0-100", "192.0.2.0 192.0.2.100", "192.0.2.101 ::ffff:192.0.2.1"),

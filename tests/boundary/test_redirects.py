@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.boundary import (
+from ultracrawl.rules.boundary import (
     Boundary,
     BoundaryRules,
     CrawlMode,

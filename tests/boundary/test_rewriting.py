@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ultracrawl.boundary import (
+from ultracrawl.rules.boundary import (
     Boundary,
     BoundaryRules,
     Candidate,
@@ -24,7 +24,7 @@ from ultracrawl.boundary import (
     UrlRewriter,
     apply_rewriter,
 )
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.rules.urls import UrlPolicy
 
 LINK = "http://in.example/a"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ultracrawl.boundary import RewriteRule, RewriteRules, RewritingPolicy
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.rules.boundary import RewriteRule, RewriteRules, RewritingPolicy
+from ultracrawl.rules.urls import UrlPolicy
 
 
 def policy(*rules: str, **options: object) -> RewritingPolicy:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.boundary import Boundary, BoundaryRules, PatternError
-from ultracrawl.boundary.expressions import (
+from ultracrawl.content.acceptance import Acceptance
+from ultracrawl.dialects import read_definitions
+from ultracrawl.rules.boundary import Boundary, BoundaryRules, PatternError
+from ultracrawl.rules.boundary.expressions import (
     LATER_LIMIT,
     LIMIT,
     PATIENCE,
@@ -16,10 +18,8 @@ from ultracrawl.boundary.expressions import (
     covering,
     slow_expression,
 )
-from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
-from ultracrawl.boundary.rules import Action, DomainRule, Kind, UriRule
-from ultracrawl.content.acceptance import Acceptance
-from ultracrawl.dialects import read_definitions
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rules import Action, DomainRule, Kind, UriRule
 from ultracrawl.sources import load_project
 
 LOOK_AHEAD = r"https?://[^/]+/(?!public/).*"
@@ -131,7 +131,7 @@ def test_a_host_to_be_followed_only_is_not_indexed_without_an_answer() -> None:
 def test_expressions_that_are_too_large_together_are_a_mistake(
     monkeypatch: pytest.MonkeyPatch, make: Callable[[list[str]], object]
 ) -> None:
-    monkeypatch.setattr("ultracrawl.boundary.expressions.SET_MEMORY", 1 << 16)
+    monkeypatch.setattr("ultracrawl.rules.boundary.expressions.SET_MEMORY", 1 << 16)
     texts = [rf"http://h{number}\.example/[a-z]{{1,50}}/(x|y)+" for number in range(300)]
     with pytest.raises(PatternError, match="too large"):
         make(texts)

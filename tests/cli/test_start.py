@@ -16,7 +16,7 @@ UNUSED = {
     "ultracrawl.cli.crawl": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
         "ultracrawl.converters.pdf", "ultracrawl.dialects.fast_xml", "ultracrawl.extensions.filtering.desk",
-        "ultracrawl.filters.function", "ultracrawl.index.memory", "twisted.internet.reactor",
+        "ultracrawl.rules.filters.function", "ultracrawl.index.memory", "twisted.internet.reactor",
     ],
     "ultracrawl.index.worker": ["scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio"],
 }  # fmt: skip

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from ultracrawl.attributes.value_lists import ListedValue, ValueList
 from ultracrawl.backends import value_lists
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
+from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
 from ultracrawl.sources import load_project, require
 
 XML = """<lists><attribute name="country" type="string">

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ultracrawl.boundary import Boundary
 from ultracrawl.model import LinkKind
+from ultracrawl.rules.boundary import Boundary
 from ultracrawl.sources import compile_source, load_project, require
 
 ALL = {"domains": {"include": ["*"]}}

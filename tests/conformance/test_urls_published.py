@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.urls import UrlPolicy, display_url
+from ultracrawl.rules.urls import UrlPolicy, display_url
 
 SUITES = Path(__file__).parents[2] / "../shared/suites"
 WEB = frozenset({"http", "https", "ftp", "file"})

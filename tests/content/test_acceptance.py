@@ -8,7 +8,7 @@ import pytest
 
 from ultracrawl.content import Acceptance, Accepted, IndexPermission, Refusal, expiry
 from ultracrawl.model.page import RobotsDirectives
-from ultracrawl.robots import Reservation, first_reserved, parse_directives, reservations_of
+from ultracrawl.rules.robots import Reservation, first_reserved, parse_directives, reservations_of
 
 
 def headers(**values: str | list[str]) -> Any:

@@ -13,7 +13,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.access.cipher import PasswordCipher, new_key
+from ultracrawl.rules.access.cipher import PasswordCipher, new_key
 
 QUICK = {"delay": 0.0, "max_pending": 4}
 HTML = (("Content-Type", "text/html"),)

@@ -24,7 +24,7 @@ FILTERS = """Setup fn=load-modules module="mine"
 """
 MODULE = """from pathlib import Path
 
-from ultracrawl.filters import REQ_EXIT, REQ_RESTART, filter_function
+from ultracrawl.rules.filters import REQ_EXIT, REQ_RESTART, filter_function
 
 
 def note(word):

@@ -12,7 +12,7 @@ from support.site import Site
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "rewriter"
 HEAD = """
 from pathlib import Path
-from ultracrawl.boundary import UrlRewriteError, UrlRewriter
+from ultracrawl.rules.boundary import UrlRewriteError, UrlRewriter
 
 def note(word):
     with Path("calls.txt").open("a") as stream:
@@ -183,7 +183,7 @@ def test_an_error_in_open_ends_the_crawl_of_this_source_only(
 ) -> None:
     use(workspace, url, "return False")
     (workspace.directory / "broken.py").write_text(
-        "from ultracrawl.boundary import UrlRewriter\nclass Broken(UrlRewriter):\n"
+        "from ultracrawl.rules.boundary import UrlRewriter\nclass Broken(UrlRewriter):\n"
         "    def open(self, log):\n        raise OSError('no licence')\n"
     )
     common = {

@@ -10,9 +10,9 @@ from support.site import Site
 
 from ultracrawl.backends import open_state
 from ultracrawl.dialects import read_definitions
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.sources import require
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import site_of, url_key
 
 
 def lose(workspace: Workspace, url: str) -> None:

@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import pytest
 from support.fast import attrib, fast_options, fast_xml
 
-from ultracrawl.access.login import Login
 from ultracrawl.dialects import read_definitions
 from ultracrawl.extensions.access.cookie_jars import CookieJars
-from ultracrawl.frontier import Frontier, Mirrors
-from ultracrawl.frontier.clock import Clock
-from ultracrawl.frontier.limits import SlackLimit
-from ultracrawl.recrawl import CyclePlace, RefreshMode
-from ultracrawl.recrawl.adaptive import SiteSize
-from ultracrawl.recrawl.feed_links import FeedLink
-from ultracrawl.recrawl.history import ChangeHistory
-from ultracrawl.recrawl.scores import KnownPage
-from ultracrawl.robots import RobotsRules
+from ultracrawl.rules.access.login import Login
+from ultracrawl.rules.frontier import Frontier, Mirrors
+from ultracrawl.rules.frontier.limits import SlackLimit
+from ultracrawl.rules.frontier.politeness.clock import Clock
+from ultracrawl.rules.recrawl import CyclePlace, RefreshMode
+from ultracrawl.rules.recrawl.adaptive import SiteSize
+from ultracrawl.rules.recrawl.feed_links import FeedLink
+from ultracrawl.rules.recrawl.history import ChangeHistory
+from ultracrawl.rules.recrawl.scores import KnownPage
+from ultracrawl.rules.robots import RobotsRules
 from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
 from ultracrawl.sources.compilation.access import compile_logins, compile_proxies
 from ultracrawl.sources.secrets import SecretReader

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.filters import Fetched, FilterKind, Resource, Robot, View, filter_function
+from ultracrawl.rules.filters import Fetched, FilterKind, Resource, Robot, View, filter_function
 
 MODULE = """
-from ultracrawl.filters import REQ_ABORTED, REQ_PROCEED, filter_function
+from ultracrawl.rules.filters import REQ_ABORTED, REQ_PROCEED, filter_function
 
 @filter_function(under=["Generate"], needs=["name"], takes=["also"])
 def by_department(pb, csf, csr):

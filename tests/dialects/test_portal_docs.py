@@ -8,7 +8,7 @@ import pytest
 
 from ultracrawl.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.dialects.portal_robot.properties import PROPERTIES
-from ultracrawl.filters import BUILT_IN, Answer, FilterKind, Resource, Robot, View
+from ultracrawl.rules.filters import BUILT_IN, Answer, FilterKind, Resource, Robot, View
 
 TEXT = (Path(__file__).parents[2] / "docs" / "portal-robot.md").read_text()
 

@@ -14,7 +14,7 @@ from ultracrawl.dialects.portal_robot.lexer import ConfigText, read_text
 from ultracrawl.dialects.portal_robot.properties import read_properties
 from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.dialects.portal_robot.schedule_file import read_schedule
-from ultracrawl.filters import FilterKind, Robot
+from ultracrawl.rules.filters import FilterKind, Robot
 
 PIECES = (
     '<Filter name="e">',

@@ -9,8 +9,8 @@ from support.filters import page
 
 from ultracrawl.dialects.portal_robot.properties import PROPERTIES, read_properties
 from ultracrawl.dialects.portal_robot.rules_file import RulesFile, read_classification, read_rules
-from ultracrawl.filters import View
-from ultracrawl.filters.classification import Classifier
+from ultracrawl.rules.filters import View
+from ultracrawl.rules.filters.classification import Classifier
 
 DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
 

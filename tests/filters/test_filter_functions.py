@@ -8,7 +8,8 @@ import sys
 import pytest
 from support.filters import Filters, page
 
-from ultracrawl.filters import (
+from ultracrawl.model import Page
+from ultracrawl.rules.filters import (
     FilterHandle,
     FilterKind,
     Resource,
@@ -17,8 +18,7 @@ from ultracrawl.filters import (
     read_soif,
     write_soif,
 )
-from ultracrawl.filters.functions.support import shortened
-from ultracrawl.model import Page
+from ultracrawl.rules.filters.functions.support import shortened
 
 BODY = "<title>T</title>text"
 TYPES = "text/html htm html\ntype=text/plain exts=txt,TEXT # comment\n# none\napplication/pdf .pdf\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.filters.matching import By, Match, any_of
+from ultracrawl.rules.filters.matching import By, Match, any_of
 
 MATCHES = [
     Match("url", By.IS, "http://a.example/is"),

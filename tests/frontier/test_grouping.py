@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.frontier import Grouping
+from ultracrawl.rules.frontier import Grouping
 
 
 def domain(host: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.boundary.aliases import AliasPolicy
-from ultracrawl.frontier import Frontier, Mirrors, Pace, Waiting
-from ultracrawl.frontier.backoff import BackOff
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.rules.boundary.rewriting.aliases import AliasPolicy
+from ultracrawl.rules.frontier import Frontier, Mirrors, Pace, Waiting
+from ultracrawl.rules.frontier.politeness.backoff import BackOff
+from ultracrawl.rules.urls import UrlPolicy
 
 ALIASES = {"two.example": "one.example", "three.example": "one.example", "b": "a"}
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.frontier import BackOff, Frontier, Pace, Span, Week, retry_after
-from ultracrawl.frontier.clock import Clock
-from ultracrawl.frontier.windows import WEEK
+from ultracrawl.rules.frontier import BackOff, Frontier, Pace, Span, Week
+from ultracrawl.rules.frontier.politeness import retry_after
+from ultracrawl.rules.frontier.politeness.clock import Clock
+from ultracrawl.rules.frontier.politeness.windows import WEEK
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 

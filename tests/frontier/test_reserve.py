@@ -7,8 +7,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.frontier import Frontier
-from ultracrawl.frontier.reserve import PATIENCE
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.reserve import PATIENCE
 
 
 class Entry(NamedTuple):

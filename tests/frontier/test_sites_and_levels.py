@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.frontier import Frontier, Pace, PopScheme, Rota
+from ultracrawl.rules.frontier import Frontier, Pace, PopScheme, Rota
 
 
 class Entry(NamedTuple):

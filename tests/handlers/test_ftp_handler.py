@@ -24,12 +24,12 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 from support.ftp import FtpSite
 
-from ultracrawl.boundary import AddressPolicy
 from ultracrawl.content.ftp_listing import FTP_LISTING
 from ultracrawl.extensions.failures import AddressRefusedError
 from ultracrawl.handlers.ftp import FtpDownloadHandler
 from ultracrawl.handlers.ftp_answer import media_type_of
 from ultracrawl.handlers.ftp_target import FtpPathRefusedError, ftp_target
+from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.sources.compilation.ftp import FtpAccess, FtpAccount
 
 Get = Callable[..., Response]

@@ -12,11 +12,11 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
-from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.extensions.failures import AddressRefusedError
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision
+from ultracrawl.rules.boundary import AddressPolicy
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from whoosh.index import TOC
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.filters import parse_filter
@@ -23,6 +22,7 @@ from ultracrawl.index.locking import write_lock
 from ultracrawl.index.open import IndexConfig, open_index
 from ultracrawl.index.tantivy import TantivyIndex, generations, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
 from .conftest import ATTRIBUTES, LIBRARY, document
 
@@ -145,7 +145,7 @@ def test_several_collections_lie_in_paths_of_their_own(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from ultracrawl.attributes.schema import attribute_schema
+from ultracrawl.rules.attributes.schema import attribute_schema
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.open import IndexConfig, open_index
 index = open_index(IndexConfig(sys.argv[1], Path(sys.argv[2]), tuple(attribute_schema().values())))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from whoosh.analysis import LowercaseFilter, RegexTokenizer
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.tantivy import TantivyIndex, integrity
 from ultracrawl.index.whoosh import WhooshIndex, fields, whoosh_index
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
 from .conftest import ATTRIBUTES, LIBRARY, document
 

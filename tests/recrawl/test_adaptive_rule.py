@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.recrawl import AdaptiveRule, Aim, ChangeHistory, KnownPage, ScoreParts, Scorer, SiteSize
-from ultracrawl.recrawl.adaptive import gain
+from ultracrawl.rules.recrawl import AdaptiveRule, Aim, ChangeHistory, KnownPage, ScoreParts, Scorer, SiteSize
+from ultracrawl.rules.recrawl.adaptive import gain
 
 DAY = 86_400.0
 NOW = 1000 * DAY

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.recrawl.deletion import DeletionGuard
-from ultracrawl.recrawl.failure_policy import (
+from ultracrawl.rules.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.recrawl.failure_policy import (
     DEFAULT_HTTP,
     FAST_FTP,
     FAST_HTTP,

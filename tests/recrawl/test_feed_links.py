@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.recrawl.feed_links import FeedLink, FeedRule, renewed
+from ultracrawl.rules.recrawl.feed_links import FeedLink, FeedRule, renewed
 
 DAY = 86_400.0
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from ultracrawl.extensions.leaving.orphans import OrphanKeeper
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.recrawl import CycleRule, RefreshMode, provable
+from ultracrawl.rules.recrawl import CycleRule, RefreshMode, provable
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.state import QueueEntry, QueueStart, SqliteState
-from ultracrawl.urls import url_key
 
 PAGES = 7
 URLS = [f"http://a.example/{number}" for number in range(PAGES)]

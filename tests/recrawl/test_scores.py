@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.recrawl import FREQUENCIES, ChangeHistory, KnownPage, ScoreParts, Scorer
-from ultracrawl.recrawl.scores import inverse_depth, inverse_length, is_landing_page
+from ultracrawl.rules.recrawl import FREQUENCIES, ChangeHistory, KnownPage, ScoreParts, Scorer
+from ultracrawl.rules.recrawl.scores import inverse_depth, inverse_length, is_landing_page
 
 R = 86_400.0
 OFF = ScoreParts(0, 0, 0, 0, 0, 0)

@@ -10,7 +10,7 @@ from ultracrawl.dialects.portal_robot.schedule_file import read_schedule, schedu
 from ultracrawl.errors import WorkError
 from ultracrawl.jobs.robot_control import RobotState
 from ultracrawl.jobs.robot_schedule import ScheduleKeeper
-from ultracrawl.recrawl.timetable import (
+from ultracrawl.rules.recrawl.timetable import (
     Action,
     Appointment,
     ScheduleError,

@@ -3,7 +3,7 @@
 import pytest
 
 from ultracrawl.model import RobotsDirectives
-from ultracrawl.robots import parse_directives
+from ultracrawl.rules.robots import parse_directives
 
 ALL = RobotsDirectives()
 

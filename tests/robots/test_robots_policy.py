@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracrawl.robots import RobotsPolicy, RobotsRules, origin_of
+from ultracrawl.rules.robots import RobotsPolicy, RobotsRules, origin_of
 
 BODY = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\nSitemap: https://example.com/s.xml"
 PRIVATE = "https://example.com/private"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from ultracrawl.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
+from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
+from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.scheduler import admission
 from ultracrawl.scheduler.admission import Admission, SeenUrls
 from ultracrawl.state import SqliteState
-from ultracrawl.urls import UrlPolicy, url_key
 
 PAGE = "http://a.example/dir/page"
 

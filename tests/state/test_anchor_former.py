@@ -9,9 +9,9 @@ from zlib import crc32
 
 import pytest
 
+from ultracrawl.rules.urls import url_key
 from ultracrawl.state import SqliteState
 from ultracrawl.state.migrations import MIGRATIONS
-from ultracrawl.urls import url_key
 
 HERE = next(number for number, step in enumerate(MIGRATIONS) if "former_anchor" in step)
 PAGE, OTHER, OLD, HERON = (url_key(f"http://h/{name}") for name in ("page", "other", "old", "heron"))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.duplicates import Fingerprints, blocks, distance, preference, rank, simhash
 from ultracrawl.model import Page, UrlOutcome, UrlRecord
+from ultracrawl.rules.duplicates import Fingerprints, blocks, distance, preference, rank, simhash
+from ultracrawl.rules.urls import url_key
 from ultracrawl.state import QueueEntry, SqliteState
 from ultracrawl.state.migrations import MIGRATIONS
-from ultracrawl.urls import url_key
 
 PRINT = b"0123456789abcdef"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.urls import site_of, url_key
 
 URL = "http://h/a"
 

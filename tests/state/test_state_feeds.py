@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ultracrawl.recrawl.feed_links import FeedLink
+from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.state import SqliteState
 
 NEWS = [FeedLink(11, 5.0, 4.0, 1, expired=True), FeedLink(12, 6.0, only=True)]

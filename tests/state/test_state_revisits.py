@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
+from ultracrawl.rules.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
 from ultracrawl.state import Advice, QueueEntry, QueueStart, SqliteState
 from ultracrawl.state.migrations import MIGRATIONS
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ultracrawl.dialects.portal_robot import read_text
-from ultracrawl.filters import (
+from ultracrawl.model import Finding
+from ultracrawl.rules.filters import (
     BUILT_IN,
     Answer,
     Fetched,
@@ -21,7 +22,6 @@ from ultracrawl.filters import (
     Robot,
     View,
 )
-from ultracrawl.model import Finding
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 WORDS = [phase.value for phase in Phase]

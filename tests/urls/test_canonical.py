@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS, UrlPolicy
+from ultracrawl.rules.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS, UrlPolicy
 
 BASE = "https://docs.example.com/java/api/index.html?x=1"
 POLICY = UrlPolicy()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.urls import JoinedLinks, UrlPolicy
-from ultracrawl.urls import joined as module
+from ultracrawl.rules.urls import JoinedLinks, UrlPolicy
+from ultracrawl.rules.urls import joined as module
 
 POLICY = UrlPolicy()
 BASES = (

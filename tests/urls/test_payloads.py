@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.urls import UrlPolicy
-from ultracrawl.urls.payloads import Payloads
+from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.payloads import Payloads
 
 BODIES = {
     "https://h.example.com/q": "exact",

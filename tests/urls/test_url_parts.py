@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.urls import display_url, host_of, path_of, port_of, repeats, site_of, split, url_key
+from ultracrawl.rules.urls import display_url, host_of, path_of, port_of, repeats, site_of, split, url_key
 
 
 @pytest.mark.parametrize(

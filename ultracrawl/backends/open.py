@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ultracrawl.attributes.value_lists import ValueList
 from ultracrawl.errors import UserError
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.cache import DocumentCache
@@ -15,6 +14,7 @@ from ultracrawl.index.outlet import Indexer, Outlet
 from ultracrawl.index.outlets import Outlets, queue_folder, queue_folders
 from ultracrawl.index.process import IndexProcess
 from ultracrawl.index.switch import FeedingSwitch
+from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.sources.sections.lists import value_lists as listed_values

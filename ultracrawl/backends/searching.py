@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from ultracrawl.attributes import AttributeType
-from ultracrawl.attributes.fields import OTHER_FIELDS, with_fields
-from ultracrawl.attributes.value_lists import ValueList, value_text
 from ultracrawl.backends.open import index_config, open_index, value_lists
 from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.soundness import suspect
+from ultracrawl.rules.attributes import AttributeType
+from ultracrawl.rules.attributes.fields import OTHER_FIELDS, with_fields
+from ultracrawl.rules.attributes.value_lists import ValueList, value_text
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from ultracrawl.errors import WorkError
+from ultracrawl.rules.urls import site_of
 from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
-from ultracrawl.urls import site_of
 
 FILE = Path("var", "adhoc.yaml")
 FOLDERS = {"index": "index", "state": "state", "cache": "cache", "documents": "documents", "logs": "log"}

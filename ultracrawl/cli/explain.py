@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import click
 
 from ultracrawl.backends import open_state, state_exists
-from ultracrawl.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.extensions.outlook.later_stages import later_stages
 from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
-from ultracrawl.robots import origin_of
+from ultracrawl.rules.boundary import UrlRewriter, apply_rewriter
+from ultracrawl.rules.robots import origin_of
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import StoredRobots
-from ultracrawl.urls import url_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
 from ultracrawl.dialects.portal_robot.lexer import read_text
 from ultracrawl.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.model import DefinitionError
+from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
 
 Change = Callable[[RulesEditor], None]
 ELSEWHERE = {

@@ -17,7 +17,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
 from ultracrawl.jobs.robot_schedule import ScheduleKeeper
 from ultracrawl.model import DefinitionError
-from ultracrawl.recrawl.timetable import (
+from ultracrawl.rules.recrawl.timetable import (
     Action,
     Appointment,
     ScheduleError,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.access.cipher import PasswordCipher, new_key
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.rules.access.cipher import PasswordCipher, new_key
 
 
 @click.group("secret")

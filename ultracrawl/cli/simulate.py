@@ -14,11 +14,11 @@ from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.extensions.host_addresses import addresses_of
-from ultracrawl.filters import Answer, FilterProgram, Phase, Resource, View
 from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.jobs.policy import asker_of
+from ultracrawl.rules.filters import Answer, FilterProgram, Phase, Resource, View
+from ultracrawl.rules.urls import UrlPolicy
 from ultracrawl.sources import DataSource, compile_source
-from ultracrawl.urls import UrlPolicy
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ultracrawl.boundary.expressions import covering
 from ultracrawl.content.mime import declared_type, effective_type, is_certain, type_matches
 from ultracrawl.model import StatusCode
+from ultracrawl.rules.boundary.expressions import covering
 
 Header = Callable[[str], Sequence[str]]
 """Returns all values of a header, whose name may be written in any case."""

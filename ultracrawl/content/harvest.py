@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
-from ultracrawl.urls import declared_base
+from ultracrawl.rules.urls import declared_base
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.walk import walk
 from ultracrawl.content.xhtml import with_end_tags
 from ultracrawl.model.page import LinkKind, Page
-from ultracrawl.robots.directives import parse_directives
+from ultracrawl.rules.robots.directives import parse_directives
 
 _UNSEEN_MARKS = (b"hidden", b"role=", b"data-nosnippet", b"display")
 _UNSEEN = "[hidden],[role=navigation],[data-nosnippet],[style*=display i]"

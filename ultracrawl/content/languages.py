@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.boundary.focus import UNKNOWN
+from ultracrawl.rules.boundary.focus import UNKNOWN
 
 _NAMES = """
 aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; am Amharic; an Aragonese; ar Arabic; as Assamese;

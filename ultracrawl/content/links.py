@@ -15,7 +15,7 @@ from ultracrawl.content.harvest import Harvest
 from ultracrawl.content.srcset import parse_srcset
 from ultracrawl.content.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
-from ultracrawl.urls import declared_base
+from ultracrawl.rules.urls import declared_base
 
 Reader = Callable[[Harvest, LexborNode], None]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ultracrawl.content.dates import parse_http_date
 from ultracrawl.model.page import RobotsDirectives
-from ultracrawl.robots.reservations import Reservation, first_reserved
+from ultracrawl.rules.robots.reservations import Reservation, first_reserved
 
 NOINDEX = "META robots or X-Robots-Tag: noindex"
 UNAVAILABLE_AFTER = "unavailable_after"

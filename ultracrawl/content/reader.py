@@ -16,7 +16,7 @@ from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
-from ultracrawl.robots.directives import parse_directives
+from ultracrawl.rules.robots.directives import parse_directives
 
 XHTML = "application/xhtml+xml"
 

@@ -8,7 +8,7 @@ from ultracrawl.content.charset import decode
 from ultracrawl.content.limits import DEFAULTS, LINKS, TEXT, PageLimits, limit_text, reasons
 from ultracrawl.content.links import plain_urls
 from ultracrawl.model.page import Link, LinkKind, Page
-from ultracrawl.robots.directives import parse_directives
+from ultracrawl.rules.robots.directives import parse_directives
 
 DESCRIPTION_LENGTH = 200
 """Characters of a description taken from the text (Ultra Search 5.5)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.anchors import LONGEST, anchor_text
 from ultracrawl.model import UrlOutcome
-from ultracrawl.urls import url_key
+from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
-from ultracrawl.urls import host_of, url_key
+from ultracrawl.rules.urls import host_of, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -7,12 +7,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary.expressions import compiled
-from ultracrawl.duplicates import Rank, preference, rank, rank_of
 from ultracrawl.extensions.leaving.pending import packed
 from ultracrawl.extensions.recorder import HANDED
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.urls import url_key
+from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.duplicates import Rank, preference, rank, rank_of
+from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.extensions.failures import Failure
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.status import answered_with
-from ultracrawl.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
+from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary.focus import FOCUSED, FocusPolicy
 from ultracrawl.content.languages import language_code
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.languages import SAMPLE, Detector, open_detector
-from ultracrawl.urls import host_of
+from ultracrawl.rules.boundary.focus import FOCUSED, FocusPolicy
+from ultracrawl.rules.urls import host_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -11,8 +11,8 @@ from scrapy.exceptions import CloseSpider
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.visit import Step, Visit, visit_of
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import site_of, url_key
 
 if TYPE_CHECKING:
     from scrapy.http import Response

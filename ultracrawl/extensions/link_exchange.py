@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.errors import WorkError
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import Project
-from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

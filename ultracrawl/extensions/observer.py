@@ -5,7 +5,7 @@ from __future__ import annotations
 from ultracrawl.content import parse_http_date
 from ultracrawl.content.mime import type_matches
 from ultracrawl.extensions.visit import Visit
-from ultracrawl.recrawl import Observation, is_statement
+from ultracrawl.rules.recrawl import Observation, is_statement
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import StateStore
 

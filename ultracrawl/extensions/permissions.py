@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ultracrawl.content import expiry
 from ultracrawl.extensions.headers import values_of
 from ultracrawl.model.page import ALLOW_ALL, RobotsDirectives
-from ultracrawl.robots import parse_directives, reservations_of
-from ultracrawl.robots.reservations import TDM_RESERVED
+from ultracrawl.rules.robots import parse_directives, reservations_of
+from ultracrawl.rules.robots.reservations import TDM_RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

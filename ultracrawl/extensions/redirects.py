@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary import Redirect
-from ultracrawl.boundary.redirects import RedirectDecision
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.boundary import Redirect
+from ultracrawl.rules.boundary.redirects import RedirectDecision
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

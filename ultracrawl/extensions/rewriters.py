@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ultracrawl.boundary import UrlRewriter
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions.own_code import load_own
+from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource
 
 
@@ -20,7 +20,7 @@ def load_rewriter(source: DataSource) -> UrlRewriter | None:
     place = f"source {source.name!r}: rewriter {path!r}"
     made = load_own(path, place)
     if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
-        raise UserError(f"{place} has to be a subclass of ultracrawl.boundary.UrlRewriter")
+        raise UserError(f"{place} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
     try:
         return made()
     except Exception as error:  # the edge to the user's class: one line is worth more than its traceback

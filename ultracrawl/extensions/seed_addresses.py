@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from ultracrawl.urls import host_of
+from ultracrawl.rules.urls import host_of
 
 MOST_HOSTS = 200
 SECONDS = 10.0

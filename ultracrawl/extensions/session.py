@@ -13,7 +13,6 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.backends import open_state, state_file
-from ultracrawl.boundary import AddressPolicy
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
@@ -62,6 +61,7 @@ from ultracrawl.garbage import spare_what_is_there
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.model.moment import as_text
 from ultracrawl.privacy import write_for_owner
+from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.state import RunMark, StateStore
 from ultracrawl.state.control import CrawlPost

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet._sslverify import ClientTLSOptions
 
-    from ultracrawl.access.certificate import ClientCertificate
+    from ultracrawl.rules.access.certificate import ClientCertificate
 
 
 class _CertifiedFactory(_ScrapyClientContextFactory):

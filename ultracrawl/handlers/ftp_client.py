@@ -22,7 +22,7 @@ from ultracrawl.handlers.ftp_answer import (
 from ultracrawl.handlers.ftp_target import ftp_target
 from ultracrawl.handlers.ftp_transfer import FtpOrder, FtpTransfer
 from ultracrawl.handlers.transfer import Limits
-from ultracrawl.urls import site_of
+from ultracrawl.rules.urls import site_of
 
 if TYPE_CHECKING:
     from scrapy import Request

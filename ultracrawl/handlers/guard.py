@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class AddressGuard(Protocol):
-    """Answers whether an address may be connected to; `ultracrawl.boundary.AddressPolicy` is one."""
+    """Answers whether an address may be connected to; `ultracrawl.rules.boundary.AddressPolicy` is one."""
 
     def check(self, address: str, /) -> Decision:
         """Return the answer for the text of an IPv4 or IPv6 address."""

@@ -12,7 +12,7 @@ import pycurl
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.access.certificate import ClientCertificate
+    from ultracrawl.rules.access.certificate import ClientCertificate
 
 Option = tuple[int, int | str]
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from ultracrawl.attributes.fields import OTHER_FIELDS, field_value
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import UserError
 from ultracrawl.index.filters import Filter, Operator
 from ultracrawl.index.query import Between, Bound, Equal, Node, Not, all_of, any_of
 from ultracrawl.index.values import as_utc
+from ultracrawl.rules.attributes.fields import OTHER_FIELDS, field_value
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MISSPELT = {"lastmodifeddate": "lastmodifieddate"}
 """Names as manuals of Ultra Search print them (17, D6)."""

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.analysis import clean
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import as_utc, attributes_to_json
 from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 STORED_TEXT_LIMIT = 100_000
 """Characters of a document's text that are kept for snippets; all of it is searchable."""

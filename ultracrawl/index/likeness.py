@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import UserError
 from ultracrawl.index.analysis import WORD_PATTERN, fold, words
 from ultracrawl.index.engine import IndexDocument, SearchQuery
 from ultracrawl.index.parser import parse_query
 from ultracrawl.index.query import AllOf, IsDocument, Node, Not, Word, any_of, sought
 from ultracrawl.index.scoring import rarity
+from ultracrawl.rules.attributes.schema import SearchAttribute
 
 CHARACTERISTIC_WORDS = 20
 """So many words of a document stand for it when others like it are sought."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.index.analysis import ANALYSIS_VERSION, clean, words
 from ultracrawl.index.boosts import boost_of
 from ultracrawl.index.changes import last_changes
@@ -53,6 +52,7 @@ from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.text import AnalysedText, analyse
 from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import SearchAttribute
 
 _BOOSTS = (TITLE_BOOST, 1.0, ANCHOR_BOOST, ADDRESS_BOOST)
 _STEMMED = 3

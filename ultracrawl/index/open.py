@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import MissingExtraError, UserError
 from ultracrawl.index.engine import IndexEngine
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 ENGINES = ("whoosh", "tantivy", "memory")
 """The names of all engines; the first is the default."""

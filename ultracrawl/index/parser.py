@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import UserError
 from ultracrawl.index.analysis import cut, fold, is_pair
 from ultracrawl.index.conditions import condition, find_attribute, named_condition
@@ -23,6 +22,7 @@ from ultracrawl.index.query import (
     any_of,
 )
 from ultracrawl.index.stemming import stems
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 MAX_DEPTH = 20
 MAX_WORDS = 200

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracrawl.backends import open_state
-from ultracrawl.boundary.expressions import compiled
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions import IndexFeed
 from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.leaving.pending import PendingDocuments, restored
 from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.state import QueueEntry, StateStore
-from ultracrawl.urls import UrlPolicy, site_of, url_key
 
 COMMIT_TIMEOUT = 3600.0
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.urls import UrlPolicy
 
 MOST_BODY = 512_000
 MOST_HOPS = 10

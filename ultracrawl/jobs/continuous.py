@@ -19,7 +19,7 @@ from ultracrawl.jobs.life import live
 from ultracrawl.jobs.process import crawler_process
 from ultracrawl.jobs.run import WATCH_EVERY, Watcher
 from ultracrawl.model import RunReport
-from ultracrawl.recrawl import CyclePlace
+from ultracrawl.rules.recrawl import CyclePlace
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 

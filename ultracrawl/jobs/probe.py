@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.extensions.name_servers import name_servers
 from ultracrawl.jobs.asking import Asked, Asker
-from ultracrawl.robots import RobotsRules
+from ultracrawl.rules.robots import RobotsRules
 
 USUAL_SITEMAP = "/sitemap.xml"
 

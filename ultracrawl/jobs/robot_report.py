@@ -14,9 +14,9 @@ from ultracrawl.backends import open_state, state_exists
 from ultracrawl.jobs.robot_control import RobotState, robot_state
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.moment import iso
+from ultracrawl.rules.urls import site_of
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.state import StateStore
-from ultracrawl.urls import site_of
 
 FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
 _BY_OUTCOME = {

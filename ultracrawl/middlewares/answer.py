@@ -10,8 +10,8 @@ from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.early_stop import EarlyStop
 from ultracrawl.extensions.headers import header_of, values_of
 from ultracrawl.extensions.visit import Step
-from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.permissions import head_refusal
 from ultracrawl.model import UrlOutcome
-from ultracrawl.recrawl import checksum, classify, conditional_headers
+from ultracrawl.rules.recrawl import checksum, classify, conditional_headers
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,7 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.robots import RobotsRules
+from ultracrawl.rules.robots import RobotsRules
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.extensions import CrawlSession, visit_of
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
-from ultracrawl.recrawl import outcome_of_status
+from ultracrawl.rules.recrawl import outcome_of_status
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,10 +7,10 @@ from typing import Any
 
 from itemadapter import ItemAdapter
 
-from ultracrawl.attributes.mapping import listed
 from ultracrawl.extensions import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
+from ultracrawl.rules.attributes.mapping import listed
 
 _FIELDS = frozenset(field.name for field in fields(Document))
 _TEXTS = frozenset({"title", "text", "language", "mimetype", "last_modified"})

@@ -10,7 +10,7 @@ from scrapy.exceptions import DropItem
 from ultracrawl.extensions import Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.recrawl import checksum, classify
+from ultracrawl.rules.recrawl import checksum, classify
 
 
 class ChecksumPipeline(DocumentPipeline):

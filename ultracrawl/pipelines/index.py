@@ -9,7 +9,7 @@ from ultracrawl.extensions import Visit
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import AttributeValue, StatusCode, UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.recrawl import classify
+from ultracrawl.rules.recrawl import classify
 
 
 class IndexPipeline(DocumentPipeline):

@@ -9,9 +9,9 @@ from functools import partial
 from ipaddress import ip_address
 
 from ultracrawl.extensions.host_addresses import HostAddresses
-from ultracrawl.frontier import Frontier
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.urls import host_of
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import host_of
 
 
 class AddressDesk:

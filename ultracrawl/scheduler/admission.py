@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ultracrawl.boundary import Boundary, UrlRewriter
-from ultracrawl.boundary.focus import FOCUSED
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
-from ultracrawl.frontier.limits import TrapGuard
+from ultracrawl.rules.boundary import Boundary, UrlRewriter
+from ultracrawl.rules.boundary.focus import FOCUSED
+from ultracrawl.rules.frontier.limits import TrapGuard
+from ultracrawl.rules.urls import JoinedLinks, UrlPolicy, host_of, site_of, url_key
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.state import QueueEntry, StateStore
-from ultracrawl.urls import JoinedLinks, UrlPolicy, host_of, site_of, url_key
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary.focus import NO_LINKS
+from ultracrawl.rules.boundary.focus import NO_LINKS
 
 if TYPE_CHECKING:
     from ultracrawl.extensions import CrawlSession

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 
-from ultracrawl.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.extensions import CrawlSession, Visit
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
-from ultracrawl.frontier.limits import PATHS, TrapGuard
 from ultracrawl.model import UrlRecord
+from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
+from ultracrawl.rules.frontier.limits import PATHS, TrapGuard
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.detours import Detours
 from ultracrawl.scheduler.waking import Waking
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import site_of, url_key
 
 logger = logging.getLogger(__name__)
 

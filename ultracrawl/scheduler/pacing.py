@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions import CrawlSession, Visit
-from ultracrawl.frontier import Frontier, Mirrors
-from ultracrawl.frontier.clock import Clock
 from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.frontier import Frontier, Mirrors
+from ultracrawl.rules.frontier.politeness.clock import Clock
+from ultracrawl.rules.urls import site_of
 from ultracrawl.sources import compile_rota
 from ultracrawl.state import QueueEntry, StoredSite
-from ultracrawl.urls import site_of
 
 if TYPE_CHECKING:
-    from ultracrawl.robots import RobotsRules
+    from ultracrawl.rules.robots import RobotsRules
 
 logger = logging.getLogger(__name__)
 

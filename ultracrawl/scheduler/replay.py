@@ -13,9 +13,9 @@ from ultracrawl.extensions import CrawlSession, Visit
 from ultracrawl.extensions.run.refusal import begin
 from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import site_of, url_key
 
 if TYPE_CHECKING:
     from typing import Self

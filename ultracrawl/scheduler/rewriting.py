@@ -6,8 +6,8 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
-from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
+from ultracrawl.rules.urls import UrlPolicy
 
 logger = logging.getLogger(__name__)
 

@@ -20,9 +20,10 @@ from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.link_exchange import take_links
 from ultracrawl.extensions.run.refusal import begin
 from ultracrawl.extensions.visit import META_KEY
-from ultracrawl.frontier import Frontier
 from ultracrawl.model import UrlRecord
-from ultracrawl.robots import RobotsRules
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.urls import host_of, url_key
 from ultracrawl.scheduler.addresses import AddressDesk
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
@@ -31,7 +32,6 @@ from ultracrawl.scheduler.intake import Intake
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.state import QueueEntry
-from ultracrawl.urls import host_of, url_key
 
 if TYPE_CHECKING:
     from typing import Self

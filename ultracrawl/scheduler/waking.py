@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 from ultracrawl.extensions import CrawlSession, Visit
 from ultracrawl.model import UrlRecord
-from ultracrawl.recrawl import RefreshMode
+from ultracrawl.rules.recrawl import RefreshMode
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.admission import SeenUrls
 from ultracrawl.state import KnownUrl, QueueEntry
-from ultracrawl.urls import site_of, url_key
 
 
 class Waking:

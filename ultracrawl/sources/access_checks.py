@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import SecretStr
 
-from ultracrawl.access import Scheme
+from ultracrawl.rules.access import Scheme
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear

@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from ultracrawl.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
-from ultracrawl.attributes.making import template_names
-from ultracrawl.attributes.mapping import DEFAULT_MAPPING
-from ultracrawl.boundary.expressions import slow_expression
-from ultracrawl.boundary.rules import Kind
 from ultracrawl.errors import UserError
+from ultracrawl.rules.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
+from ultracrawl.rules.attributes.making import template_names
+from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
+from ultracrawl.rules.boundary.expressions import slow_expression
+from ultracrawl.rules.boundary.rules import Kind
+from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.access_checks import check_access
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
@@ -21,7 +22,6 @@ from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.sources.tree import Data, Path
-from ultracrawl.urls.payloads import Payloads
 
 
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:

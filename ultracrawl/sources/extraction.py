@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
-from ultracrawl.attributes import SearchAttribute
-from ultracrawl.attributes.making import (
+from ultracrawl.content.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
+from ultracrawl.rules.attributes import SearchAttribute
+from ultracrawl.rules.attributes.making import (
     FIELDS,
     MOST_VALUES,
     Constant,
@@ -16,12 +17,11 @@ from ultracrawl.attributes.making import (
     Template,
     template_names,
 )
-from ultracrawl.boundary.expressions import compiled
-from ultracrawl.boundary.matcher import UriTable
-from ultracrawl.boundary.rules import Action, UriRule
-from ultracrawl.content.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
+from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.matcher import UriTable
+from ultracrawl.rules.boundary.rules import Action, UriRule
+from ultracrawl.rules.urls import UrlPolicy
 from ultracrawl.sources.sections.extract import ExtractRule
-from ultracrawl.urls import UrlPolicy
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]
 

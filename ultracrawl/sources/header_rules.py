@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator
 
-from ultracrawl.boundary.expressions import check_expression, compiled
-from ultracrawl.boundary.rules import PatternError
+from ultracrawl.rules.boundary.expressions import check_expression, compiled
+from ultracrawl.rules.boundary.rules import PatternError
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.values import as_list
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ultracrawl.attributes import SearchAttribute
-from ultracrawl.attributes.value_lists import ValueList
-from ultracrawl.attributes.values import convert
+from ultracrawl.rules.attributes import SearchAttribute
+from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.rules.attributes.values import convert
 from ultracrawl.sources.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from ultracrawl.boundary.expressions import check_expression
-from ultracrawl.boundary.masks import parse_mask
-from ultracrawl.boundary.rules import Kind, PatternError, RuleError
-from ultracrawl.boundary.validity import MASK_KINDS
+from ultracrawl.rules.boundary.expressions import check_expression
+from ultracrawl.rules.boundary.masks import parse_mask
+from ultracrawl.rules.boundary.rules import Kind, PatternError, RuleError
+from ultracrawl.rules.boundary.validity import MASK_KINDS
 from ultracrawl.sources.mistakes import closest, listed, mistake, shown
 
 EVERY_HOST = "*"

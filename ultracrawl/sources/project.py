@@ -9,9 +9,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ultracrawl.attributes import AttributeType, SearchAttribute, attribute_schema
-from ultracrawl.attributes.fields import OTHER_FIELDS
 from ultracrawl.model import Finding
+from ultracrawl.rules.attributes import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.rules.attributes.fields import OTHER_FIELDS
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX

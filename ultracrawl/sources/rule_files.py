@@ -9,14 +9,14 @@ from typing import Protocol
 
 from pydantic import ValidationInfo, ValidatorFunctionWrapHandler
 
-from ultracrawl.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
-from ultracrawl.boundary.rules import DomainRule, UriRule
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
+from ultracrawl.rules.boundary.rules import DomainRule, UriRule
+from ultracrawl.rules.urls import DEFAULT_POLICY
 from ultracrawl.sources.locations import read_text
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.parameter_file import Parameters, parse_parameters
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.urls import DEFAULT_POLICY
 
 Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
 _WORDS = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
-from ultracrawl.access.cipher import MARK, PasswordCipher
 from ultracrawl.errors import UserError
+from ultracrawl.rules.access.cipher import MARK, PasswordCipher
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.rule_files import RuleFiles
 

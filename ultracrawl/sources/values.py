@@ -11,8 +11,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ultracrawl.converters import GROUPS
+from ultracrawl.rules.urls import UrlPolicy
 from ultracrawl.sources.mistakes import mistake, shown
-from ultracrawl.urls import UrlPolicy
 
 _UNITS = {
     "": 1,

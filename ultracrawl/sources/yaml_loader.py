@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 
 from pydantic import ValidationError
 
-from ultracrawl.attributes import SearchAttribute, attribute_schema
 from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
 from ultracrawl.sources.checks import (
     check_attributes,
     check_destinations,

@@ -44,7 +44,7 @@ def filtered_documents(
     resource.robots_name, resource.limits = session.source.robots.name, session.rules.reader.limits
     resource.read = read
     if rendered is not None:
-        from ultracrawl.filters import Scripted  # noqa: PLC0415 - loads all of the filters, which few sources have
+        from ultracrawl.rules.filters import Scripted  # noqa: PLC0415 - loads all of the filters, which few sources have
 
         html, keep = rendered.html.encode("utf-8", "replace"), session.source.javascript.keep_html
         resource.scripted = Scripted(html, rendered.targets, keep)
@@ -84,7 +84,7 @@ async def filtered_large_page(session: CrawlSession, visit: Visit, response: Res
     source = session.source
     page = None
     if visit.media_type in HTML:
-        from ultracrawl.filters.resource import LINKS  # noqa: PLC0415 - see above
+        from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - see above
 
         reader = PageReader(LINKS, ("*/*",), source.robots.name, limits=session.rules.reader.limits)
         headers = headers_of(response)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ultracrawl.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
+from ultracrawl.rules.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
 
 if TYPE_CHECKING:
     import sqlite3

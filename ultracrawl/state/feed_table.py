@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ultracrawl.recrawl.feed_links import FeedLink
+from ultracrawl.rules.recrawl.feed_links import FeedLink
 
 if TYPE_CHECKING:
     import sqlite3

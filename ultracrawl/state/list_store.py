@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ultracrawl.attributes.value_lists import ListedValue, ValueList
 from ultracrawl.errors import StateError
+from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
 
 NAME = "lists.json"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ultracrawl.duplicates import blocks, distance
+from ultracrawl.rules.duplicates import blocks, distance
 
 if TYPE_CHECKING:
     import sqlite3

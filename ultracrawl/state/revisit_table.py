@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ultracrawl.recrawl import ChangeHistory, KnownPage, Observation, SiteSize
+from ultracrawl.rules.recrawl import ChangeHistory, KnownPage, Observation, SiteSize
 
 if TYPE_CHECKING:
     import sqlite3

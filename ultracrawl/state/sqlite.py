@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import site_of
 from ultracrawl.state.adoption import adopt
 from ultracrawl.state.anchor_former import take_over_anchors
 from ultracrawl.state.counting import count_all, documents_before
@@ -27,7 +28,6 @@ from ultracrawl.state.record_row import READ, REPLACE, UPSERT, record_of, row_of
 from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
 from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, Unrecorded
 from ultracrawl.state.tables import StateTables
-from ultracrawl.urls import site_of
 
 _DISCOVER = """
     INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.recrawl import CyclePlace, RefreshMode
+from ultracrawl.rules.recrawl import CyclePlace, RefreshMode
 from ultracrawl.state.allowance_table import AllowanceStore
 from ultracrawl.state.anchor_table import AnchorStore
 from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ultracrawl.dialects.portal_robot.properties import PROPERTIES, RobotProperties
-from ultracrawl.filters.rules import SiteDefinition, StartingPoint
 from ultracrawl.model import Finding
+from ultracrawl.rules.filters.rules import SiteDefinition, StartingPoint
 
 _WEB = ("http", "https")
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 from ultracrawl.dialects.portal_robot.own_functions import LOAD_MODULES, OwnFunctions
-from ultracrawl.filters import (
+from ultracrawl.rules.filters import (
     BUILT_IN,
     FilterCompiler,
     FilterKind,

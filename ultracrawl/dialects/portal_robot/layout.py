@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from ultracrawl.dialects.portal_robot.lexer import ConfigText
-from ultracrawl.filters import Phase
+from ultracrawl.rules.filters import Phase
 
 MAIN_FILES = ("robot.conf", "process.conf")
 """Names of the file with the `<Process>` block, the present one first."""

@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Protocol, TypeVar
 
-from ultracrawl.filters import Function, marked_functions, own_function
+from ultracrawl.rules.filters import Function, marked_functions, own_function
 
 LOAD_MODULES = "load-modules"
 """The function of `Setup` lines ahead of all filters that loads others."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_url
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Parameter, read_text
-from ultracrawl.filters.rules import PROTOCOLS
+from ultracrawl.rules.filters.rules import PROTOCOLS
 
 FILE = "robot.conf"
 _YES, _NO = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})

@@ -24,9 +24,9 @@ from ultracrawl.dialects.portal_robot.rules_file import (
     read_classification,
     read_rules,
 )
-from ultracrawl.filters import FilterKind, Robot, Rules
-from ultracrawl.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.model import Finding
+from ultracrawl.rules.filters import FilterKind, Robot, Rules
+from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.sources import DataSource, DefinitionHead, Loaded, MistakenSource, make_project
 from ultracrawl.sources.wording import explain
 

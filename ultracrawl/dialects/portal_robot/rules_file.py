@@ -9,11 +9,11 @@ from difflib import get_close_matches
 
 from ultracrawl.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot, split_url
 from ultracrawl.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
-from ultracrawl.filters.classification import ClassificationRule
-from ultracrawl.filters.function import FilterError
-from ultracrawl.filters.matching import By, Match
-from ultracrawl.filters.parameters import SWITCHES
-from ultracrawl.filters.rules import (
+from ultracrawl.rules.filters.classification import ClassificationRule
+from ultracrawl.rules.filters.function import FilterError
+from ultracrawl.rules.filters.matching import By, Match
+from ultracrawl.rules.filters.parameters import SWITCHES
+from ultracrawl.rules.filters.rules import (
     PROTOCOLS,
     UNLIMITED,
     FilterRule,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ultracrawl.dialects.portal_robot.lexer import ConfigText, Directive, read_text
-from ultracrawl.recrawl.timetable import Action, Appointment, ScheduleError, parse_days, parse_time
+from ultracrawl.rules.recrawl.timetable import Action, Appointment, ScheduleError, parse_days, parse_time
 
 SCHEDULE_FILE = "schedule.conf"
 _WORDS = {"start": Action.START, "stop": Action.STOP}

@@ -7,7 +7,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from ultracrawl.access import (
+from ultracrawl.errors import WorkError
+from ultracrawl.extensions.access.ntlm import NtlmConnections, ntlm_installed
+from ultracrawl.extensions.access.outgoing import Send, send_with
+from ultracrawl.extensions.headers import values_of
+from ultracrawl.rules.access import (
     NTLM_SCHEMES,
     Challenge,
     Credential,
@@ -17,11 +21,7 @@ from ultracrawl.access import (
     basic_answer,
     challenges_in,
 )
-from ultracrawl.errors import WorkError
-from ultracrawl.extensions.access.ntlm import NtlmConnections, ntlm_installed
-from ultracrawl.extensions.access.outgoing import Send, send_with
-from ultracrawl.extensions.headers import values_of
-from ultracrawl.urls.parts import path_of, site_of
+from ultracrawl.rules.urls.parts import path_of, site_of
 
 if TYPE_CHECKING:
     from scrapy import Request

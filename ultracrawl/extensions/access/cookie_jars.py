@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.http.cookies import CookieJar
 
 from ultracrawl.extensions.access.outgoing import Send, send_with
-from ultracrawl.urls import host_of, widest_own_domain
+from ultracrawl.rules.urls import host_of, widest_own_domain
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.access import NTLM_SCHEMES
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.extensions.access.authenticator import Authenticator
 from ultracrawl.extensions.access.cookie_jars import CookieJars
@@ -17,6 +16,8 @@ from ultracrawl.extensions.access.ntlm import ntlm_installed
 from ultracrawl.extensions.access.outgoing import BARE, Send
 from ultracrawl.extensions.access.proxy_desk import ProxyDesk
 from ultracrawl.extensions.access.site_headers import SiteCertificates, SiteHeaders
+from ultracrawl.rules.access import NTLM_SCHEMES
+from ultracrawl.rules.urls.parts import split
 from ultracrawl.sources.compilation.access import (
     compile_certificates,
     compile_credentials,
@@ -26,14 +27,13 @@ from ultracrawl.sources.compilation.access import (
     proxy_addresses,
 )
 from ultracrawl.sources.secrets import SecretReader
-from ultracrawl.urls.parts import split
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.access.login import Login
     from ultracrawl.extensions.session import CrawlSession
+    from ultracrawl.rules.access.login import Login
 
 
 class Layer(Protocol):

@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ultracrawl.access.login import Login
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.access.login_requests import LoginRequests
 from ultracrawl.extensions.access.outgoing import Send, send_with
 from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.extensions.headers import header_of
-from ultracrawl.urls import host_of
-from ultracrawl.urls.parts import path_of
+from ultracrawl.rules.access.login import Login
+from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import path_of
 
 if TYPE_CHECKING:
     from scrapy import Request

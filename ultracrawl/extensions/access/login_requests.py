@@ -8,12 +8,12 @@ from urllib.parse import urlencode, urljoin
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.access.login import Form, Login, login_form
 from ultracrawl.extensions.access.outgoing import FRESH, Send
 from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.urls.parts import split
+from ultracrawl.rules.access.login import Form, Login, login_form
+from ultracrawl.rules.urls.parts import split
 
 MOST_REDIRECTS = 10
 LARGEST = 4 << 20

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ultracrawl.access import Scheme, challenges_in
 from ultracrawl.extensions.access.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
 from ultracrawl.extensions.headers import values_of
-from ultracrawl.urls import host_of
+from ultracrawl.rules.access import Scheme, challenges_in
+from ultracrawl.rules.urls import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from spnego import ContextProxy
 
-    from ultracrawl.access import Credential
+    from ultracrawl.rules.access import Credential
 
 CONNECTIONS = 4
 """Connections of one user to one site."""

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError
 
-from ultracrawl.access.proxies import Proxy, ProxyRoster
-from ultracrawl.boundary.site import no_addresses
 from ultracrawl.extensions.access.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
-from ultracrawl.urls import host_of
+from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.boundary.site import no_addresses
+from ultracrawl.rules.urls import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.boundary import AddressPolicy
-    from ultracrawl.boundary.matcher import DomainTable
+    from ultracrawl.rules.boundary import AddressPolicy
+    from ultracrawl.rules.boundary.matcher import DomainTable
 
 logger = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ultracrawl.access import UrlPrefix
-from ultracrawl.access.certificate import ClientCertificate
 from ultracrawl.extensions.access.outgoing import Send, send_with
-from ultracrawl.urls.parts import split
+from ultracrawl.rules.access import UrlPrefix
+from ultracrawl.rules.access.certificate import ClientCertificate
+from ultracrawl.rules.urls.parts import split
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -16,10 +16,10 @@ from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
 from ultracrawl.index.outlets import leave_unfilled
 from ultracrawl.index.soundness import make_sound, probe
 from ultracrawl.model import UrlRecord
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.sections.feeding import PROJECT_INDEX
 from ultracrawl.state import StateStore
-from ultracrawl.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

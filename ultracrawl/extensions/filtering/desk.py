@@ -16,12 +16,22 @@ from ultracrawl.dialects.portal_robot.rules_file import read_classification, rea
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.bounds import bounded
 from ultracrawl.extensions.filtering.programs import Programs
-from ultracrawl.filters import Answer, Fetched, FilterKind, FilterProgram, Phase, Resource, Robot, Rules, View
-from ultracrawl.filters.classification import Classifier
-from ultracrawl.filters.function import run
-from ultracrawl.filters.rules import UNLIMITED
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.urls import host_of
+from ultracrawl.rules.filters import (
+    Answer,
+    Fetched,
+    FilterKind,
+    FilterProgram,
+    Phase,
+    Resource,
+    Robot,
+    Rules,
+    View,
+)
+from ultracrawl.rules.filters.classification import Classifier
+from ultracrawl.rules.filters.function import run
+from ultracrawl.rules.filters.rules import UNLIMITED
+from ultracrawl.rules.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ultracrawl.urls import host_of
+from ultracrawl.rules.urls import host_of
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.filtering.desk import Filtering

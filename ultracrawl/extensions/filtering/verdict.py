@@ -9,7 +9,7 @@ from ultracrawl.extensions.logs.robot_log import LogLevel
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
-    from ultracrawl.filters import Answer
+    from ultracrawl.rules.filters import Answer
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,6 @@ from urllib.parse import urljoin
 from scrapy import Request
 from scrapy.exceptions import DownloadFailedError, IgnoreRequest
 
-from ultracrawl.boundary.matcher import UriTable
-from ultracrawl.boundary.rules import Action, UriRule
 from ultracrawl.content import AnswerHead
 from ultracrawl.extensions.access.outgoing import BARE
 from ultracrawl.extensions.conversion_desk import cut_short
@@ -32,8 +30,10 @@ from ultracrawl.extensions.visit import Step
 from ultracrawl.model import LinkKind
 from ultracrawl.model.page import Link
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.urls import host_of, site_of
-from ultracrawl.urls.parts import split
+from ultracrawl.rules.boundary.matcher import UriTable
+from ultracrawl.rules.boundary.rules import Action, UriRule
+from ultracrawl.rules.urls import host_of, site_of
+from ultracrawl.rules.urls.parts import split
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -13,9 +13,9 @@ from ultracrawl.extensions.leaving.scope import is_outside
 from ultracrawl.extensions.leaving.strangers import is_unknown
 from ultracrawl.extensions.recorder import FILTERED
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.urls import url_key
 from ultracrawl.state import StateStore
-from ultracrawl.urls import url_key
 
 logger = logging.getLogger(__name__)
 

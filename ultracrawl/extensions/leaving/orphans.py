@@ -6,10 +6,10 @@ import logging
 from dataclasses import dataclass, field, replace
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.recrawl import provable
+from ultracrawl.rules.recrawl import provable
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.state import StateStore, UnseenUrl
-from ultracrawl.urls import url_key
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.urls import url_key
+from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.feed import IndexFeed

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
-from ultracrawl.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import RunMark, StateStore
-from ultracrawl.urls import url_key
 
 BATCH = 1000
 OUTSIDE = "SCOPE"

@@ -16,7 +16,7 @@ from ultracrawl.extensions.logs.visit_logs import FetchLog, ItemLog
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
     from ultracrawl.extensions.visit import Visit
-    from ultracrawl.frontier import Watch
+    from ultracrawl.rules.frontier import Watch
 
 
 class EventLogs:

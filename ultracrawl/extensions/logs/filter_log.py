@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.logs.timed_log import TimedLog
-from ultracrawl.filters import Answer
+from ultracrawl.rules.filters import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ultracrawl.filters import FilterLine, FilterProgram, Phase, View
+    from ultracrawl.rules.filters import FilterLine, FilterProgram, Phase, View
     from ultracrawl.sources import Project
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from ultracrawl.recrawl.scores import ScoreParts
+from ultracrawl.rules.recrawl.scores import ScoreParts
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.logs.columns import ColumnLog
-    from ultracrawl.recrawl import Choice
-    from ultracrawl.recrawl.scores import KnownPage, Scorer
+    from ultracrawl.rules.recrawl import Choice
+    from ultracrawl.rules.recrawl.scores import KnownPage, Scorer
 
 _PARTS = tuple(field.name for field in fields(ScoreParts))
 

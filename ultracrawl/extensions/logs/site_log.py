@@ -6,8 +6,8 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ultracrawl.frontier import Move
 from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.frontier import Move
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.logs.columns import ColumnLog

@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 
 from ultracrawl.extensions.logs.appended import LONGEST_LINE, printable
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
+from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.logs.columns import ColumnLog

@@ -7,14 +7,14 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ultracrawl.boundary import UrlRewriter
 from ultracrawl.extensions.leaving.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
 from ultracrawl.model import UrlOutcome
-from ultracrawl.recrawl import RefreshMode
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.recrawl import RefreshMode
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import StateStore
 from ultracrawl.state.cycle_start import RECHECKED
-from ultracrawl.urls import url_key
 
 Judge = Callable[[str, int], str]
 """Asks filters about a URL."""

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from ipaddress import ip_address
 
-from ultracrawl.boundary import AddressPolicy
 from ultracrawl.extensions.access.stages import access_stages
 from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.extensions.outlook.filter_stages import filter_stages
 from ultracrawl.extensions.seed_addresses import seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.moment import as_text
+from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.urls import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import StoredRobots
-from ultracrawl.urls import host_of
 
 _INDEXED = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}

@@ -10,10 +10,10 @@ from ultracrawl.extensions.leaving.scope import mark_of_next
 from ultracrawl.extensions.outlook.forecast import rechecked
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser
 from ultracrawl.model.moment import iso
-from ultracrawl.recrawl import CyclePlace, RefreshMode, ScoreParts
+from ultracrawl.rules.recrawl import CyclePlace, RefreshMode, ScoreParts
+from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.state import OutlookUrl, SqliteState
-from ultracrawl.urls import url_key
 
 LEFT_OVER = "left over by the cycle before"
 WAITS = "waits in this cycle"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.frontier.clock import Clock
-from ultracrawl.frontier.pace import Delay
 from ultracrawl.model.moment import iso
+from ultracrawl.rules.frontier.politeness.clock import Clock
+from ultracrawl.rules.frontier.politeness.pace import Delay
 from ultracrawl.sources import CompiledSource
 from ultracrawl.state import StateStore, StoredSite
 from ultracrawl.state.control import Phase

@@ -6,10 +6,10 @@ from array import array
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ultracrawl.boundary.expressions import compiled
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.urls import host_of, on_site, site_of, url_key
 from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES
-from ultracrawl.urls import host_of, on_site, site_of, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource

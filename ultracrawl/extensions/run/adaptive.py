@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from ultracrawl.extensions.logs.score_log import ScoreLog
-from ultracrawl.recrawl import Choice, CyclePlace, RefreshMode
+from ultracrawl.rules.recrawl import Choice, CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource
 from ultracrawl.state import StateStore
 

@@ -15,7 +15,7 @@ from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.extensions.leaving.scope import with_links_left
 from ultracrawl.extensions.run.limits import REFRESH_ONLY
 from ultracrawl.model.moment import as_text
-from ultracrawl.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.recrawl.deletion import DeletionGuard
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

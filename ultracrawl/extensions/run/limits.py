@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.extensions.visit import Visit
-from ultracrawl.frontier.limits import SlackLimit
 from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.frontier.limits import SlackLimit
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.content.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
 from ultracrawl.content.mime import declared_type
 from ultracrawl.extensions.headers import header_of
-from ultracrawl.recrawl.feed_links import renewed
-from ultracrawl.urls import url_key
+from ultracrawl.rules.recrawl.feed_links import renewed
+from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
     from scrapy.http import Response

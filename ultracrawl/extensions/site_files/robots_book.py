@@ -15,14 +15,14 @@ from ultracrawl.extensions.access.outgoing import BARE
 from ultracrawl.extensions.failures import Failure, failure_of
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.run.visit_watch import PATIENCE
-from ultracrawl.frontier.retry_after import RETRY_AFTER_STATUS, retry_after
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.robots import RobotsRules, origin_of
-from ultracrawl.robots.lines import PARSED_BYTES
-from ultracrawl.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS
+from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.rules.robots import RobotsRules, origin_of
+from ultracrawl.rules.robots.lines import PARSED_BYTES
+from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS
+from ultracrawl.rules.urls import UrlPolicy, site_of
 from ultracrawl.state import StoredRobots
-from ultracrawl.urls import UrlPolicy, site_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

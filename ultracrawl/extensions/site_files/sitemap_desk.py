@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.extensions.site_files.sitemap_echo import SitemapEcho
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.recrawl import vouches
-from ultracrawl.robots import RobotsRules
+from ultracrawl.rules.recrawl import vouches
+from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.urls import path_of, site_of, url_key
 from ultracrawl.state import QueueEntry, StoredSitemap
-from ultracrawl.urls import path_of, site_of, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ultracrawl.recrawl import is_known
-from ultracrawl.robots import origin_of
+from ultracrawl.rules.recrawl import is_known
+from ultracrawl.rules.robots import origin_of
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -13,7 +13,7 @@ from ultracrawl.extensions.headers import header_of
 from ultracrawl.extensions.site_files.sitemap_echo import FLUSH_AFTER
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.recrawl import classify, is_statement
+from ultracrawl.rules.recrawl import classify, is_statement
 from ultracrawl.state import Advice, StoredSitemap
 
 if TYPE_CHECKING:

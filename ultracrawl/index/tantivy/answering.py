@@ -8,7 +8,6 @@ from datetime import MAXYEAR, UTC, datetime
 
 from tantivy import Order, Query, Searcher
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.facets import as_written, most_frequent
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
@@ -20,6 +19,7 @@ from ultracrawl.index.snippet import Highlighter
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryMaker
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MOST_VALUES = 65_000
 _DAY = 86_400_000_000.0

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 from tantivy import Document, Schema, SchemaBuilder
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.analysis import clean, words
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import (
@@ -21,6 +20,7 @@ from ultracrawl.index.keeping import (
 from ultracrawl.index.text import analyse
 from ultracrawl.index.values import attributes_from_json, attributes_to_json
 from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

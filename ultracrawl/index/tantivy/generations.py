@@ -18,10 +18,10 @@ from typing import TypeVar
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
 from ultracrawl.aside import set_aside
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 T = TypeVar("T")
 

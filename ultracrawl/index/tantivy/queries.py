@@ -8,7 +8,6 @@ from datetime import datetime
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.boosts import Boosts, regions
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import (
@@ -27,6 +26,7 @@ from ultracrawl.index.query import (
 )
 from ultracrawl.index.scoring import ADDRESS_BOOST, ANCHOR_BOOST, OTHER_FORM, TITLE_BOOST
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _TEXTS = (
     ("title", "title_stems", TITLE_BOOST),

@@ -12,7 +12,6 @@ from pathlib import Path
 from tantivy import IndexWriter, Query
 
 from ultracrawl.aside import set_contents_aside
-from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
 from ultracrawl.index.analysis import ANALYSIS_VERSION
 from ultracrawl.index.changes import last_changes
@@ -31,6 +30,7 @@ from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
+from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
 

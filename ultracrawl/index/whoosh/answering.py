@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
-from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.index.boosts import Boosts
 from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.keeping import document_id
@@ -21,6 +20,7 @@ from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
 from ultracrawl.index.whoosh.kept import documents_of
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.rules.attributes.schema import SearchAttribute
 
 Ranked = tuple[float, OpenSegment, int]
 """A match: its score, its segment, its number in it."""

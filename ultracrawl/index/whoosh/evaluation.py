@@ -12,7 +12,6 @@ from itertools import compress
 
 from whoosh.fields import DATETIME, NUMERIC
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query import (
     AllOf,
@@ -34,6 +33,7 @@ from ultracrawl.index.whoosh.occurrences import SearchedField, occurrences, sear
 from ultracrawl.index.whoosh.phrases import phrase_documents
 from ultracrawl.index.whoosh.postings import Postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Scores = dict[int, float]
 """The matching documents of a segment with their scores."""

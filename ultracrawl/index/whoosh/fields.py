@@ -11,7 +11,6 @@ from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexToken
 from whoosh.columns import NumericColumn, VarBytesColumn
 from whoosh.fields import COLUMN, DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
 
-from ultracrawl.attributes.schema import AttributeType, SearchAttribute
 from ultracrawl.index.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import (
@@ -27,6 +26,7 @@ from ultracrawl.index.text import analyse
 from ultracrawl.index.values import as_utc
 from ultracrawl.index.whoosh.term_pool import Passages
 from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 NO_VALUE = 2**64 - 1
 """What a numeric sort column holds for a document without a value."""

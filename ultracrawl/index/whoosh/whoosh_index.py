@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 
 from whoosh.codec.whoosh3 import W3Segment
 
-from ultracrawl.attributes.schema import SearchAttribute
 from ultracrawl.errors import IndexOutdatedError, IndexStoreError
 from ultracrawl.index.batches import batches
 from ultracrawl.index.changes import last_changes
@@ -40,6 +39,7 @@ from ultracrawl.index.whoosh.kept import documents_of, kept_documents
 from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.merging import choose_merge
 from ultracrawl.index.whoosh.segments import Snapshot
+from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 
-from ultracrawl.access import Credential, CredentialBook, UrlPrefix, basic_answer
-from ultracrawl.access.certificate import ClientCertificate
-from ultracrawl.access.login import Login
-from ultracrawl.access.proxies import Proxy, ProxyRoster
-from ultracrawl.boundary.matcher import DomainTable
-from ultracrawl.boundary.rules import DomainRule
 from ultracrawl.errors import UserError
+from ultracrawl.rules.access import Credential, CredentialBook, UrlPrefix, basic_answer
+from ultracrawl.rules.access.certificate import ClientCertificate
+from ultracrawl.rules.access.login import Login
+from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.boundary.matcher import DomainTable
+from ultracrawl.rules.boundary.rules import DomainRule
+from ultracrawl.rules.urls import host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.logins import LoginEntry
-from ultracrawl.urls import host_of
 
 
 def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialBook:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import starmap
 
-from ultracrawl.boundary.aliases import AliasPolicy
-from ultracrawl.boundary.areas import AreaRules
-from ultracrawl.boundary.boundary import Boundary
-from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
-from ultracrawl.boundary.rewriting_policy import RewritingPolicy
-from ultracrawl.boundary.rules import (
+from ultracrawl.rules.boundary.areas import AreaRules
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.rewriting.aliases import AliasPolicy
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import RewritingPolicy
+from ultracrawl.rules.boundary.rules import (
     Action,
     BoundaryRules,
     Combine,
@@ -21,11 +21,11 @@ from ultracrawl.boundary.rules import (
     PortRules,
     UriRule,
 )
-from ultracrawl.boundary.site import Addresses, no_addresses
+from ultracrawl.rules.boundary.site import Addresses, no_addresses
+from ultracrawl.rules.urls import UrlPolicy, host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.boundary import AreaSection
-from ultracrawl.urls import UrlPolicy, host_of
 
 FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
 """What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ultracrawl.boundary.rules import DomainRule, Kind, UriRule
-from ultracrawl.boundary.site import Addresses, no_addresses
-from ultracrawl.frontier import BackOff, Grouping, LevelRule, LevelRules, Pace, Rota, Span, Week
+from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
+from ultracrawl.rules.boundary.site import Addresses, no_addresses
+from ultracrawl.rules.frontier import BackOff, Grouping, LevelRule, LevelRules, Pace, Rota, Span, Week
+from ultracrawl.rules.urls import UrlPolicy, widest_own_domain
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.urls import UrlPolicy, widest_own_domain
 
 
 def compile_pace(source: DataSource) -> Pace:

@@ -7,25 +7,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ultracrawl.attributes import SearchAttribute, attribute_schema
-from ultracrawl.attributes.mapping import AttributeMap
-from ultracrawl.boundary.addresses import AddressPolicy
-from ultracrawl.boundary.boundary import Boundary
-from ultracrawl.boundary.focus import FocusPolicy
-from ultracrawl.boundary.redirects import RedirectPolicy
-from ultracrawl.boundary.rules import (
-    DomainRule,
-)
-from ultracrawl.boundary.site import Addresses, no_addresses
 from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
 from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.converters import CONVERTIBLE, missing
-from ultracrawl.duplicates import Fingerprints
-from ultracrawl.frontier import Grouping, LevelRules, Pace
 from ultracrawl.model import StatusCode
-from ultracrawl.recrawl.failure_policy import FailurePolicy, rules_of
-from ultracrawl.robots.policy import RobotsPolicy
+from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
+from ultracrawl.rules.attributes.mapping import AttributeMap
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.focus import FocusPolicy
+from ultracrawl.rules.boundary.redirects import RedirectPolicy
+from ultracrawl.rules.boundary.rules import (
+    DomainRule,
+)
+from ultracrawl.rules.boundary.site import Addresses, no_addresses
+from ultracrawl.rules.duplicates import Fingerprints
+from ultracrawl.rules.frontier import Grouping, LevelRules, Pace
+from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
+from ultracrawl.rules.robots.policy import RobotsPolicy
+from ultracrawl.rules.urls import UrlPolicy, host_of
+from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources import extraction
 from ultracrawl.sources.compilation.boundary import (
     canonical_urls,
@@ -39,8 +41,6 @@ from ultracrawl.sources.project import Project
 from ultracrawl.sources.sections.access_options import AccessOptions
 from ultracrawl.sources.sections.feeds import FeedsSection
 from ultracrawl.sources.sections.limits import LimitsSection
-from ultracrawl.urls import UrlPolicy, host_of
-from ultracrawl.urls.payloads import Payloads
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from ultracrawl.recrawl.feed_links import FeedRule
+from ultracrawl.rules.recrawl.feed_links import FeedRule
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.rule_files import with_urls_of_files
 from ultracrawl.sources.sections.section import Section

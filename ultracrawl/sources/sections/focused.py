@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from ultracrawl.boundary.focus import UNKNOWN
 from ultracrawl.content.languages import CODES, languages_meant
+from ultracrawl.rules.boundary.focus import UNKNOWN
 from ultracrawl.sources.mistakes import closest, mistake, shown
 from ultracrawl.sources.sections.boundary import HostPatterns
 from ultracrawl.sources.sections.section import Section

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from ultracrawl.access import UrlPrefix
+from ultracrawl.rules.access import UrlPrefix
+from ultracrawl.rules.urls import UrlPolicy, host_of
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds, as_list
-from ultracrawl.urls import UrlPolicy, host_of
 
 _FORM = UrlPolicy()
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from ultracrawl.frontier.windows import Span
+from ultracrawl.rules.frontier.politeness.windows import Span
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ultracrawl.frontier.levels import MOST_LEVELS, PopScheme
+from ultracrawl.rules.frontier.levels import MOST_LEVELS, PopScheme
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.boundary import HostPatterns, UriPatterns
 from ultracrawl.sources.sections.section import Section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ultracrawl.recrawl import DEFAULT_CYCLE, AdaptiveRule, CycleRule, RefreshMode, Scorer
+from ultracrawl.rules.recrawl import DEFAULT_CYCLE, AdaptiveRule, CycleRule, RefreshMode, Scorer
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.sections.adaptive import AdaptiveSection
 from ultracrawl.sources.sections.section import Section

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from ultracrawl.boundary.aliases import parse_alias_lines
+from ultracrawl.rules.boundary.rewriting.aliases import parse_alias_lines
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section

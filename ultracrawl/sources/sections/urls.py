@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ultracrawl.boundary.rewrite_rules import RewriteRule, RewriteRules
-from ultracrawl.boundary.rules import PatternError, RuleError
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rules import PatternError, RuleError
+from ultracrawl.rules.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import as_list
-from ultracrawl.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS
 
 PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
 """Words in `remove_params` that stand for a whole list of names."""
@@ -94,7 +94,7 @@ class UrlsSection(Section):
     )
     rewriter: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
         default=None,
-        description="Your own `ultracrawl.boundary.UrlRewriter`, which sees every link, as a dotted path.",
+        description="Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link, as a dotted path.",
         examples=["mypackage.MyRewriter"],
     )
 

@@ -5,19 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ultracrawl.boundary import Boundary
-from ultracrawl.boundary.expressions import compiled
-from ultracrawl.boundary.rules import (
-    ANY_HOST,
-    Action,
-    Combine,
-    DomainRule,
-    Kind,
-    PathRules,
-    PatternError,
-    PortRules,
-)
-from ultracrawl.boundary.validity import MASK_KINDS
 from ultracrawl.dialects.portal_robot.export.expressions import (
     ANYTHING,
     any_of,
@@ -32,8 +19,21 @@ from ultracrawl.dialects.portal_robot.export.expressions import (
 )
 from ultracrawl.dialects.portal_robot.export.sites import SiteMaker
 from ultracrawl.dialects.portal_robot.export.writing import line
-from ultracrawl.filters.rules import FilterRule, SiteDefinition
-from ultracrawl.urls import UrlPolicy
+from ultracrawl.rules.boundary import Boundary
+from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.rules import (
+    ANY_HOST,
+    Action,
+    Combine,
+    DomainRule,
+    Kind,
+    PathRules,
+    PatternError,
+    PortRules,
+)
+from ultracrawl.rules.boundary.validity import MASK_KINDS
+from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
+from ultracrawl.rules.urls import UrlPolicy
 
 ADVICE = "keep the definition in YAML, or say it by a function of your own"
 

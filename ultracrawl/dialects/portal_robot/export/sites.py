@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ultracrawl.boundary import Boundary
-from ultracrawl.boundary.matcher import host_text
-from ultracrawl.boundary.rules import ANY_HOST, DomainRule, Kind, PathRules, PortRules
 from ultracrawl.dialects.portal_robot.export.expressions import (
     ANYTHING,
     host_expression,
@@ -14,9 +11,12 @@ from ultracrawl.dialects.portal_robot.export.expressions import (
     path_text,
     urls_of_ports,
 )
-from ultracrawl.filters.matching import By, Match
-from ultracrawl.filters.rules import FilterRule, SiteDefinition, SiteHost, SiteKind, StartingPoint, Use
-from ultracrawl.urls import host_of
+from ultracrawl.rules.boundary import Boundary
+from ultracrawl.rules.boundary.matcher import host_text
+from ultracrawl.rules.boundary.rules import ANY_HOST, DomainRule, Kind, PathRules, PortRules
+from ultracrawl.rules.filters.matching import By, Match
+from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition, SiteHost, SiteKind, StartingPoint, Use
+from ultracrawl.rules.urls import host_of
 
 _ALL = Match("url", By.REGEX, ANYTHING)
 

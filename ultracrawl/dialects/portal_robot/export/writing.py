@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ultracrawl.dialects.portal_robot.lexer import Block, Directive
-from ultracrawl.filters.classification import ClassificationRule
-from ultracrawl.filters.matching import Match
-from ultracrawl.filters.rules import PROTOCOLS, FilterRule, SiteDefinition
+from ultracrawl.rules.filters.classification import ClassificationRule
+from ultracrawl.rules.filters.matching import Match
+from ultracrawl.rules.filters.rules import PROTOCOLS, FilterRule, SiteDefinition
 
 _BARE = re.compile(r"[A-Za-z0-9_./:*+@,-]+")
 _LOST = re.compile(r'\\(?!\\*\*)(?=[\\"]|\Z)')

@@ -1,0 +1,53 @@
+"""A beginning of URLs: what is said for it holds at it and below it, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.parts import DEFAULT_PORTS, split
+
+_FORM = UrlPolicy(max_length=65_536)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPrefix:
+    """Scheme, host, port and path; `https://a.example/staff` covers `/staff/x` and `/staff?x`, not `/staffroom`."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> UrlPrefix:
+        """Read an absolute URL of http or https. Raises ValueError; its text does not repeat the URL."""
+        canonical = _FORM.canonical(text)
+        authority = text.partition("://")[2].partition("/")[0]
+        if canonical is None:
+            raise ValueError("it is not an absolute URL of http or https")
+        if "@" in authority:
+            raise ValueError("it holds a user name or password")
+        return cls(*split(canonical))
+
+    def covers(self, url: str) -> bool:
+        """Whether a URL lies at the prefix or below it; steps such as `..` are resolved first."""
+        parts = split(_FORM.canonical(url) or "")
+        own = self.path
+        if (parts.scheme, parts.host, parts.port) != (self.scheme, self.host, self.port):
+            return False
+        if not parts.path.startswith(own):
+            return False
+        return own.endswith("/") or "?" in own or parts.path[len(own) : len(own) + 1] in {"", "/", "?"}
+
+    @property
+    def site(self) -> UrlPrefix:
+        """The whole site that the prefix lies on."""
+        return UrlPrefix(self.scheme, self.host, self.port, "/")
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+    def __str__(self) -> str:
+        port = "" if self.port == DEFAULT_PORTS.get(self.scheme) else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}{self.path}"

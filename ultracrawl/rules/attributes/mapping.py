@@ -1,0 +1,144 @@
+"""From the document attributes of one source to typed search attributes (Ultra Search 5.2 to 5.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ultracrawl.content import first_words
+from ultracrawl.model import AttributeValue, Document
+from ultracrawl.rules.attributes.fields import OTHER_FIELDS, field_value
+from ultracrawl.rules.attributes.making import MadeValue, with_made
+from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.rules.attributes.values import convert, typed
+from ultracrawl.rules.urls import host_of
+
+DEFAULT_MAPPING: Mapping[str, str] = MappingProxyType(
+    {"author": "Author", "description": "Description", "subject": "Subject"}
+)
+"""Document attributes of a web page that are mapped unless the source maps them otherwise."""
+
+
+class Dropped(NamedTuple):
+    """A value that could not be converted to the type of its search attribute."""
+
+    name: str
+    """The document attribute."""
+    attribute: SearchAttribute
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value!r} is no {self.attribute.type} for {self.attribute.name}"
+
+
+@dataclass(slots=True)
+class MappedAttributes:
+    """The search attributes of one document, and what was left out; `len(dropped)` is the count."""
+
+    values: dict[str, list[AttributeValue]] = field(default_factory=dict)
+    dropped: list[Dropped] = field(default_factory=list)
+
+    def add(self, name: str, attribute: SearchAttribute, texts: Iterable[str]) -> None:
+        """Add the values of a document attribute, each once, in their order."""
+        for text in texts:
+            value = convert(text, attribute.type)
+            if value is not None:
+                known = self.values.setdefault(attribute.name, [])
+                if value not in known:
+                    known.append(value)
+            elif text.strip():
+                self.dropped.append(Dropped(name, attribute, text))
+
+
+class AttributeMap:
+    """What of a source's documents becomes searchable, under which name and type.
+
+    `mapping` leads from document attributes (case does not matter) to names in `schema`; it wins over
+    `DEFAULT_MAPPING`. A document attribute that is not mapped is not searchable. Raises `KeyError` for a
+    search attribute that the schema lacks. `made` gives documents attributes beside those that they have.
+    `OTHER_FIELDS`, if the schema has it and `keeps_all` is set, holds those that no search attribute is for.
+    """
+
+    def __init__(
+        self,
+        mapping: Mapping[str, str],
+        schema: Mapping[str, SearchAttribute],
+        description_fallback: bool = False,
+        default_language: str = "",
+        made: Sequence[MadeValue] = (),
+        keeps_all: bool = False,
+    ) -> None:
+        own = {name.lower(): target for name, target in mapping.items()}
+        self._targets = {name: schema[target] for name, target in {**DEFAULT_MAPPING, **own}.items()}
+        self._schema = schema
+        self._description_fallback = description_fallback
+        self._default_language = default_language
+        self._made = tuple(made)
+        self._keeps_all = keeps_all and OTHER_FIELDS.name in schema
+        self._by_name = {name.casefold(): attribute for name, attribute in schema.items()}
+
+    def map(self, document: Document) -> MappedAttributes:
+        """Return the search attributes of a document: the page's own first, then mapped ones."""
+        mapped = MappedAttributes()
+        for name, text in self._basics(document):
+            mapped.add(name.lower(), self._schema[name], [text])
+        attributes = with_made(document, self._made) if self._made else document.attributes
+        for name, attribute in self._targets.items():
+            mapped.add(name, attribute, attributes.get(name) or _own(name, document))
+        if self._keeps_all:
+            self._keep(attributes, mapped)
+        if self._description_fallback and not mapped.values.get("Description"):
+            mapped.add("text", self._schema["Description"], [first_words(document.text)])
+        return mapped
+
+    def _keep(self, attributes: Mapping[str, Sequence[str]], mapped: MappedAttributes) -> None:
+        """Keep the attributes that are not mapped: under the name that they have, if the schema knows it."""
+        for name, values in attributes.items():
+            if name in self._targets or name == "title":
+                continue
+            known = self._by_name.get(name.casefold())
+            texts = values if known else [field_value(name, value) for value in values if value.strip()]
+            mapped.add(name, known or OTHER_FIELDS, texts)
+
+    def typed(self, given: Mapping[str, object]) -> MappedAttributes:
+        """Return search attributes that a program has set, in lists or alone, each value as one of its type."""
+        found = MappedAttributes()
+        for name, values in given.items():
+            attribute = self._schema.get(name)
+            kept = found.values.setdefault(name, []) if attribute else []
+            for value in listed(values):
+                made = typed(value, attribute.type) if attribute else None
+                if made is not None:
+                    kept.append(made)
+                elif value is not None and value != "":
+                    found.dropped.append(Dropped(name, attribute or SearchAttribute(name), str(value)))
+        return found
+
+    def _basics(self, document: Document) -> tuple[tuple[str, str], ...]:
+        return (
+            ("Title", document.title),
+            ("Mimetype", document.mimetype.partition(";")[0].strip().lower()),
+            ("Language", document.language or self._default_language),
+            ("Host", host_of(document.url).lower()),
+            ("LastModifiedDate", document.last_modified),
+        )
+
+
+def listed(value: object) -> list[object]:
+    """Return what stands for several values as a list, and anything else as a list of one."""
+    return list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+
+
+def _own(name: str, document: Document) -> tuple[str, ...]:
+    """Return what a document has as a field and a source may map like META values; META of that name wins."""
+    match name:
+        case "title":
+            return (document.title,)
+        case "language":
+            return (document.language,)
+        case "mimetype":
+            return (document.mimetype.partition(";")[0].strip().lower(),)
+        case _:
+            return ()

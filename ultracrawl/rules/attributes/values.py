@@ -1,0 +1,58 @@
+"""Texts of document attributes as typed values of search attributes (Ultra Search 5.2)."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+
+from ultracrawl.content.dates import parse_http_date, parse_w3c_date
+from ultracrawl.model import AttributeValue
+from ultracrawl.rules.attributes.schema import AttributeType
+
+
+def convert(text: str, kind: AttributeType) -> AttributeValue | None:
+    """Return a text as a value of a type, or None if it has no meaning in that type or is empty."""
+    text = text.strip()
+    if not text:
+        return None
+    if kind is AttributeType.STRING:
+        return text
+    return parse_number(text) if kind is AttributeType.NUMBER else parse_date(text)
+
+
+def typed(value: object, kind: AttributeType) -> AttributeValue | None:
+    """Return whatever a program gives as a value of a type, or None if it has no meaning in that type."""
+    if isinstance(value, str):
+        return convert(value, kind)
+    if isinstance(value, datetime) and value.tzinfo is UTC and kind is AttributeType.DATE:
+        return value
+    if isinstance(value, date):
+        moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+        return convert(moment.isoformat() if kind is AttributeType.DATE else value.isoformat(), kind)
+    if not isinstance(value, int | float | Decimal) or kind is AttributeType.DATE:
+        return None
+    if kind is AttributeType.STRING:
+        return str(value)
+    return float(value) if math.isfinite(value) else None
+
+
+def parse_number(text: str) -> float | None:
+    """Return the number that a text is, with a decimal point and without separators; None otherwise."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and "_" not in text else None
+
+
+def parse_date(text: str) -> datetime | None:
+    """Return the moment a text names, in UTC: ISO 8601, or a date as HTTP headers have it (RFC 9110 5.6.7).
+
+    A time without a zone is taken to be UTC, a date without a time is its midnight. None for anything else.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return parse_w3c_date(text) or parse_http_date(text)

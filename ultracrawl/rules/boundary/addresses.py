@@ -1,0 +1,133 @@
+"""The address guard: which IP addresses a source may connect to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
+
+from ultracrawl.model import Decision
+from ultracrawl.rules.boundary.masks import IpAddress
+from ultracrawl.rules.boundary.rules import RuleError
+
+IpNetwork = IPv4Network | IPv6Network
+
+_METADATA = "cloud metadata"
+_REFUSED: tuple[tuple[str, str], ...] = (
+    (_METADATA, "169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32"),
+    (_METADATA, "fd00:ec2::254/128 fd20:ce::254/128"),
+    ("loopback", "127.0.0.0/8 ::1/128"),
+    ("unspecified", "0.0.0.0/8 ::/128"),
+    ("private", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10 64:ff9b:1::/48"),
+    ("link-local", "169.254.0.0/16 fe80::/10"),
+    ("shared by a carrier (CGNAT)", "100.64.0.0/10"),
+    ("multicast", "224.0.0.0/4 ff00::/8"),
+    ("protocol assignment", "192.0.0.0/24 192.88.99.0/24 100::/64 2001:10::/28 2001:20::/28 5f00::/16"),
+    ("documentation", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20"),
+    ("benchmark", "198.18.0.0/15 2001:2::/48"),
+    ("reserved", "240.0.0.0/4"),
+)
+_CLASSES: tuple[tuple[IpNetwork, str], ...] = tuple(
+    (ip_network(text), name) for name, texts in _REFUSED for text in texts.split()
+)
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_MAPPED = IPv6Network("::ffff:0:0/96")
+_NAT64 = IPv6Network("64:ff9b::/96")
+_CARRIERS = (_MAPPED, IPv6Network("::/96"), _NAT64)
+_ISATAP = (0x00005EFE, 0x02005EFE)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPolicy:
+    """Which addresses may be connected to; asked with the address of the connection, not with a name.
+
+    Refused are the special-purpose ranges of IPv4 and IPv6 (IANA registries, RFC 6890) and cloud metadata
+    services, also inside IPv4-mapped, IPv4-compatible, NAT64, 6to4, Teredo and ISATAP addresses.
+    `allow_networks` opens networks of an intranet.
+    """
+
+    allow_networks: tuple[IpNetwork, ...] = ()
+
+    @classmethod
+    def for_source(
+        cls, seed_addresses: Iterable[str] = (), allow_networks: Iterable[str] = ()
+    ) -> AddressPolicy:
+        """Return the policy of a source: its networks, and the very addresses its seeds name as literals.
+
+        A cloud metadata service is opened only by `allow_networks`. A bad network raises `RuleError`.
+        """
+        networks = [_network(text) for text in allow_networks]
+        for text in seed_addresses:
+            address = _parse(text)
+            if address is not None and _class_of(address) != _METADATA:
+                networks.append(ip_network(address))
+        return cls(tuple(networks))
+
+    def refuses(self, address: str | IpAddress) -> str | None:
+        """Return the rule that refuses an address (`address loopback`), or None.
+
+        Text that is no address is refused.
+        """
+        parsed = _parse(address) if isinstance(address, str) else address
+        if parsed is None:
+            return "address unknown"
+        if self._allows(parsed):
+            return None
+        carried = list(_carried(parsed))
+        for inner in carried:
+            if not self._allows(inner) and (name := _class_of(inner)) is not None:
+                return f"address {name}"
+        if carried and parsed in _MAPPED:
+            return None
+        name = None if carried and all(map(self._allows, carried)) else _class_of(parsed)
+        return name and f"address {name}"
+
+    def check(self, address: str | IpAddress) -> Decision:
+        """Return the answer for an address with its reason."""
+        rule = self.refuses(address)
+        if rule is None:
+            return Decision(True, "address", "address", f"{address} may be connected to")
+        return Decision(
+            False, "address", rule, f"{address} is not public, and in no network that the definition opens"
+        )
+
+    def _allows(self, address: IpAddress) -> bool:
+        return any(address in network for network in self.allow_networks)
+
+
+def _network(text: str) -> IpNetwork:
+    try:
+        return ip_network(text.strip())
+    except ValueError as error:
+        raise RuleError(f"allow_networks: {error}; write a network as 10.1.0.0/16") from None
+
+
+def _parse(text: str) -> IpAddress | None:
+    try:
+        return ip_address(text.strip().removeprefix("[").removesuffix("]").partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _class_of(address: IpAddress) -> str | None:
+    """Return why an address is special, or None for a public one."""
+    name = next((name for network, name in _CLASSES if address in network), None)
+    if name is not None or isinstance(address, IPv4Address):
+        return name
+    if address in _GLOBAL_UNICAST or address in _NAT64:
+        return None
+    return "not global unicast"
+
+
+def _carried(address: IpAddress) -> Iterator[IPv4Address]:
+    """Yield the IPv4 addresses that an IPv6 address carries inside (RFC 4291, 6052, 3056, 4380, 5214)."""
+    number = int(address)
+    if isinstance(address, IPv4Address) or number <= 1:
+        return
+    low = IPv4Address(number & 0xFFFFFFFF)
+    if any(address in network for network in _CARRIERS) or (number >> 32) & 0xFFFFFFFF in _ISATAP:
+        yield low
+    elif address.sixtofour is not None:
+        yield address.sixtofour
+    elif address.teredo is not None:
+        yield from address.teredo

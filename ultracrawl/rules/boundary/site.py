@@ -1,0 +1,91 @@
+"""What the boundary says of one origin (scheme, host and port): worked out once, then remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ultracrawl.rules.boundary.masks import IpAddress
+from ultracrawl.rules.boundary.matcher import DomainTable, by_action
+from ultracrawl.rules.boundary.paths import HostPaths, PathTable, PortTable
+from ultracrawl.rules.boundary.rules import Action, BoundaryRules
+from ultracrawl.rules.urls import split
+
+Addresses = Callable[[str], Iterable[IpAddress | str]]
+"""Gives the addresses of a host name for address masks; an unknown host has none."""
+
+
+def no_addresses(_host: str) -> Iterable[IpAddress | str]:
+    """Return no addresses: every host counts as one that does not resolve."""
+    return ()
+
+
+CLOSED_DOMAINS = "no include domain matches"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The answers of all rules that look at scheme, host and port only; None is "no rule"."""
+
+    host: str
+    scheme_refusal: str | None
+    excluded: str | None
+    included: str | None
+    """The domain rule that includes the host."""
+    follow_only: str | None
+    port_refusal: str | None
+    paths: HostPaths | None
+
+
+class SiteJudge:
+    """Works out the `Site` of a URL."""
+
+    __slots__ = (
+        "_addresses",
+        "_exclude",
+        "_follow_only",
+        "_include",
+        "_paths",
+        "_ports",
+        "_schemes",
+        "_unindexed",
+        "asks_addresses",
+        "closed",
+    )
+
+    def __init__(self, rules: BoundaryRules, addresses: Addresses) -> None:
+        self._schemes = frozenset(scheme.lower() for scheme in rules.schemes)
+        self._exclude = DomainTable(by_action(rules.domains, Action.EXCLUDE), excludes=True)
+        self._include = DomainTable(by_action(rules.domains, Action.INCLUDE))
+        followed = by_action(rules.domains, Action.FOLLOW_ONLY)
+        self._follow_only = DomainTable(followed)
+        self._unindexed = DomainTable(followed, excludes=True)
+        self._ports = PortTable(rules.ports)
+        self._paths = PathTable(rules.paths)
+        self._addresses = addresses
+        self.asks_addresses = any(
+            table.asks_addresses for table in (self._exclude, self._include, self._follow_only)
+        )
+        """Whether address masks look at the addresses of hosts."""
+        self.closed = not self._include.empty
+        """Whether there are inclusions, so that a host needs one."""
+
+    @property
+    def scheme_rule(self) -> str:
+        """The name of the scheme rule."""
+        return f"schemes {' '.join(sorted(self._schemes))}"
+
+    def judge(self, url: str) -> Site:
+        """Return what the rules say of the origin of a URL."""
+        scheme, host, port, _ = split(url)
+        host = host.lower().removesuffix(".")
+        find = (host, self._addresses)
+        return Site(
+            host=host,
+            scheme_refusal=None if scheme in self._schemes else self.scheme_rule,
+            excluded=self._exclude.find(*find),
+            included=self._include.find(*find) or self._follow_only.find(*find),
+            follow_only=self._unindexed.find(*find),
+            port_refusal=self._ports.refusal(host, port),
+            paths=self._paths.of(host),
+        )

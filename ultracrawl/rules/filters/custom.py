@@ -1,0 +1,119 @@
+"""Functions of your own, in Python: what the vendor's robot loaded from shared objects.
+
+Such a function, for `Generate fn=by-department name=Sales`:
+
+    def by_department(pb, csf, csr):
+        csr.rd["department"] = [pb["name"]]
+        return REQ_PROCEED
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ultracrawl.rules.filters.function import ANYTHING, Function, Place, Step
+from ultracrawl.rules.filters.marked import mark_of
+from ultracrawl.rules.filters.parameters import ParameterBlock
+from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
+from ultracrawl.rules.filters.resource import View, source_name
+from ultracrawl.rules.filters.robot import Robot
+
+REQ_PROCEED, REQ_ABORTED, REQ_NOACTION, REQ_EXIT, REQ_RESTART = Answer
+
+LONGEST_REASON = 200
+"""Characters of an error that are kept."""
+
+_DENYING = frozenset({Answer.ABORTED, Answer.EXIT, Answer.RESTART})
+
+
+@dataclass(frozen=True, slots=True)
+class FilterHandle:
+    """What a function of your own may know of the filter that calls it (`csf`)."""
+
+    name: str
+    kind: FilterKind
+    phase: Phase
+
+
+class ResourceHandle:
+    """The resource that a function of your own works on (`csr`).
+
+    A function should read only the sources of its phase: the URL's before the fetch, headers and META data after it.
+    """
+
+    __slots__ = ("_view",)
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    @property
+    def url(self) -> str:
+        """The URL of the resource."""
+        return self._view.resource.url
+
+    @property
+    def rd(self) -> dict[str, list[str]]:
+        """The resource description in the making: fields with their values."""
+        return self._view.rd
+
+    @property
+    def body(self) -> bytes:
+        """The body as it came, empty before the fetch."""
+        return self._view.resource.fetched.body if self._view.resource.fetched else b""
+
+    def source(self, name: str) -> str:
+        """Return a source, empty if there is none."""
+        return self._view.value(source_name(name))
+
+    def assign(self, name: str, *values: str) -> None:
+        """Give a source new values. Raises `TypeError` for what is no text."""
+        _require_texts(f"source {name}", values)
+        self._view.assign(source_name(name), *values)
+
+    def spawn(self, url: str) -> None:
+        """Add a URL to those found in the resource. Raises `TypeError` for what is no text."""
+        _require_texts("URL", [url])
+        if url not in self._view.links:
+            self._view.links.append(url)
+
+
+def _require_texts(what: str, values: object) -> None:
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise TypeError(f"{what}: {values!r:.80} is no list of texts")
+
+
+OwnFunction = Callable[[Mapping[str, str], FilterHandle, ResourceHandle], int | None]
+"""Your function; it answers with one of the REQ_ codes, None counts as REQ_PROCEED."""
+
+
+def own_function(name: str, call: OwnFunction) -> Function:
+    """Return a function that directives may name. One that raises denies the resource, and the robot goes on.
+
+    A function that is marked (`filter_function`) is checked by what it says of itself; others may stand anywhere.
+    """
+
+    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+        handle = FilterHandle(place.filter, place.kind, place.phase)
+
+        def step(view: View) -> Answer:
+            failure = ""
+            try:
+                with robot.limit():
+                    answer = Answer(call(block, handle, ResourceHandle(view)) or 0)
+                for field, values in view.rd.items():
+                    _require_texts(f"field {field}", values)
+            except (Exception, SystemExit) as error:  # the edge to code of others: one resource is lost
+                failure = f": {type(error).__name__}: {' '.join(str(error).split())[:LONGEST_REASON]}"
+                robot.log(f"{name}: {view.resource.url}{failure}")
+                answer = Answer.ABORTED
+            if answer in _DENYING and not view.reason:
+                view.deny(f"{name} answered REQ_{answer.name}{failure}")
+            return answer
+
+        return step
+
+    mark = mark_of(call)
+    if mark is None:
+        return Function(name, frozenset(Phase), build, makes=(ANYTHING,), open=True)
+    return Function(name, mark.phases, build, mark.parameters, makes=(ANYTHING,), open=mark.open)

@@ -1,0 +1,131 @@
+"""Functions that allow or deny a resource."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ultracrawl.rules.filters.expressions import expression_of
+from ultracrawl.rules.filters.function import METADATA_AND_DATA, FilterError, Function, Place, Step
+from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
+from ultracrawl.rules.filters.phase import Answer, Phase
+from ultracrawl.rules.filters.resource import CASELESS, Resource, View, source_name
+from ultracrawl.rules.filters.robot import Robot
+from ultracrawl.rules.urls import host_of
+
+ALL = "all"
+"""The keyword that every text equals and begins with."""
+FILTER_RULES = "filter rules"
+DUPLICATION = "duplication"
+_MAX_REASONS = {"depth": "depth", "hosts": "max hosts", "objects": "max objects"}
+"""How the reasons of `filter-by-max` begin."""
+_UNITS = {"content-length": 1024}
+"""What one of `value` is: file sizes are in KB."""
+
+Test = Callable[[str], object]
+Covers = Callable[[str, str], bool]
+_COMPARED = (Parameter("src", required=True), Parameter("allow"), Parameter("deny"))
+
+
+class _Make(Protocol):
+    """Makes the test for a text; with `folds` case means nothing."""
+
+    def __call__(self, text: str, covers: Covers, /, *, folds: bool) -> Test:
+        """Return the test. Raises `FilterError`."""
+
+
+def _exact(text: str, _: Covers, *, folds: bool) -> Test:
+    return (lambda _: True) if text == ALL else (text.lower() if folds else text).__eq__
+
+
+def _prefix(text: str, _: Covers, *, folds: bool) -> Test:
+    head = text.lower() if folds else text
+    return (lambda _: True) if text == ALL else lambda value: value.startswith(head)
+
+
+def _regex(text: str, covers: Covers, *, folds: bool) -> Test:
+    if text == ALL:
+        return lambda _: True
+    expression = expression_of(text, ignore_case=folds)
+    return lambda value: covers(expression, value)
+
+
+def _comparing(make: _Make) -> Callable[..., Step]:
+    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+        def covers(expression: str, value: str) -> bool:
+            return robot.cache_of(place.filter).covers(expression, value)
+
+        source = source_name(block["src"])
+        if "allow" not in block and "deny" not in block:
+            raise FilterError("neither allow nor deny is given", "add allow=TEXT or deny=TEXT")
+        folds = source in CASELESS
+        denied = make(block["deny"], covers, folds=folds) if "deny" in block else None
+        allowed = make(block["allow"], covers, folds=folds) if "allow" in block else None
+        reason = f"{FILTER_RULES}: {block.function} src={block['src']}"
+
+        def step(view: View) -> Answer:
+            refused = (denied is not None and view.matches(source, denied)) or (
+                allowed is not None and not view.matches(source, allowed)
+            )
+            if not refused:
+                return Answer.PROCEED
+            view.deny(reason)
+            return Answer.ABORTED
+
+        return step
+
+    return build
+
+
+def _max(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+    source = source_name(block["src"])
+    if place.phase is Phase.SETUP:
+        raise FilterError("there is no resource under Setup", "write it under MetaData or Data")
+    limit = int(block["value"]) * _UNITS.get(source, 1)
+    counted: dict[str, Callable[[Resource], int]] = {
+        "hosts": lambda resource: len(robot.hosts) + (host_of(resource.url) not in robot.hosts),
+        "objects": lambda resource: resource.number or robot.objects + 1,
+    }
+    count, group = counted.get(source), _MAX_REASONS.get(source, FILTER_RULES)
+
+    def step(view: View) -> Answer:
+        number = count(view.resource) if count else _number(view.value(source))
+        if number is None or number <= limit:
+            return Answer.PROCEED
+        view.deny(f"{group}: more than {block['value']} {block['src']}")
+        return Answer.ABORTED
+
+    return step
+
+
+def _number(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def _md5(_: ParameterBlock, __: Place, robot: Robot) -> Step:
+    def step(view: View) -> Answer:
+        checksum, url = view.value("md5"), view.resource.url
+        if not checksum or robot.checksums.setdefault(checksum, url) == url:
+            return Answer.PROCEED
+        view.deny(f"{DUPLICATION}: the same content as {robot.checksums[checksum]}")
+        return Answer.ABORTED
+
+    return step
+
+
+FUNCTIONS = (
+    Function("filter-by-exact", METADATA_AND_DATA, _comparing(_exact), _COMPARED, reads=("src",)),
+    Function("filter-by-prefix", METADATA_AND_DATA, _comparing(_prefix), _COMPARED, reads=("src",)),
+    Function("filter-by-regex", METADATA_AND_DATA, _comparing(_regex), _COMPARED, reads=("src",)),
+    Function(
+        "filter-by-max",
+        METADATA_AND_DATA,
+        _max,
+        (Parameter("src", required=True), Parameter("value", Form.NUMBER, required=True)),
+        reads=("src",),
+        knows=frozenset({"hosts", "objects"}),
+        once=True,
+    ),
+    Function("filter-by-md5", frozenset({Phase.DATA}), _md5, once=True, after="generate-md5"),
+)

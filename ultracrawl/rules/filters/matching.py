@@ -1,0 +1,86 @@
+"""Tests of a text that the console's rules are made of: is, contains, begins with, ends with, expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import re2
+
+from ultracrawl.rules.filters.expressions import expression_of
+from ultracrawl.rules.filters.resource import CASELESS
+
+Test = Callable[[str], object]
+
+
+class By(StrEnum):
+    """How a rule compares its text with a source."""
+
+    IS = "is"
+    CONTAINS = "contains"
+    BEGINS_WITH = "begins-with"
+    ENDS_WITH = "ends-with"
+    REGEX = "regex"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One line of a rule: `source` (URL, protocol, host, path, type, or a field) compared with `string`."""
+
+    source: str
+    by: By
+    string: str
+    line: int = 0
+
+    @property
+    def text(self) -> str:
+        """What it is compared with: in lower case for a source whose case means nothing."""
+        return self.string.lower() if self.source in CASELESS else self.string
+
+    @property
+    def expression(self) -> str:
+        """The expression (RE2) that the text stands for. Raises `FilterError`."""
+        return expression_of(self.string, ignore_case=self.source in CASELESS)
+
+    def compiled(self) -> Test:
+        """Return the test. Raises `FilterError`."""
+        text = self.text
+        match self.by:
+            case By.IS:
+                return text.__eq__
+            case By.CONTAINS:
+                return lambda value: text in value
+            case By.BEGINS_WITH:
+                return lambda value: value.startswith(text)
+            case By.ENDS_WITH:
+                return lambda value: value.endswith(text)
+            case By.REGEX:
+                covers: Test = re2.compile(self.expression).fullmatch
+                return covers
+
+
+def any_of(matches: Iterable[Match]) -> Test:
+    """Return a test that passes if one of several about the same source does; those of one kind are made one.
+
+    Raises `FilterError`.
+    """
+    texts: dict[By, list[str]] = {by: [] for by in By}
+    for match in matches:
+        texts[match.by].append(match.expression if match.by is By.REGEX else match.text)
+    equal, inside = frozenset(texts[By.IS]), texts[By.CONTAINS]
+    heads, tails = tuple(texts[By.BEGINS_WITH]), tuple(texts[By.ENDS_WITH])
+    expressions = [re2.compile(text) for text in texts[By.REGEX]]
+
+    def test(value: str) -> bool:
+        if value in equal or value.endswith(tails) or value.startswith(heads):
+            return True
+        for text in inside:
+            if text in value:
+                return True
+        for expression in expressions:  # noqa: SIM110 - a generator costs more than the test itself
+            if expression.fullmatch(value):
+                return True
+        return False
+
+    return test

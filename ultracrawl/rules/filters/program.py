@@ -1,0 +1,239 @@
+"""A filter, compiled once: its directives become steps, so that a resource costs no parsing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ultracrawl.rules.filters.function import ANYTHING, FilterError, Function, Place, Step, run
+from ultracrawl.rules.filters.parameters import SWITCHES, Parameter, ParameterBlock
+from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
+from ultracrawl.rules.filters.resource import BEFORE_FETCH, Resource, View, source_name
+from ultracrawl.rules.filters.robot import Robot
+
+OWN = frozenset({"fn", "enable"})
+"""Parameters that every directive takes and no function sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterLine:
+    """A directive as it was written; `word` in any case, pairs in their order, `fn` and `enable` among them."""
+
+    word: str
+    pairs: Sequence[tuple[str, str]]
+    line: int = 0
+
+    def __str__(self) -> str:
+        """Return the directive in one line."""
+        pairs = " ".join(
+            f'{name}="{value}"' if " " in value else f"{name}={value}" for name, value in self.pairs
+        )
+        return f"{self.word} {pairs}"
+
+
+class Blame(Protocol):
+    """Takes note of a mistake."""
+
+    def __call__(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
+        """Say what is wrong in which line, and what to write instead."""
+
+
+@dataclass(slots=True)
+class FilterProgram:
+    """One of a robot's two filters. Each phase is run once a resource, Setup and Shutdown once a robot."""
+
+    name: str
+    kind: FilterKind
+    steps: dict[Phase, list[Step]] = field(default_factory=lambda: {phase: [] for phase in Phase})
+    lines: dict[Phase, list[FilterLine]] = field(default_factory=lambda: {phase: [] for phase in Phase})
+    """The directive of each step."""
+
+    def start(self) -> Answer:
+        """Run the Setup directives."""
+        return run(self.steps[Phase.SETUP], View(Resource("")))
+
+    def judge(self, view: View) -> Answer:
+        """Run MetaData, which says whether the resource is fetched for this filter."""
+        return run(self.steps[Phase.METADATA], view)
+
+    def inspect(self, view: View) -> Answer:
+        """Run Data, which says whether the fetched resource is used by this filter."""
+        return run(self.steps[Phase.DATA], view)
+
+    def use(self, view: View) -> Answer:
+        """Run Enumerate or Generate: links go to `view.links`, fields to `view.rd`."""
+        answer = run(self.steps[Phase.ENUMERATE], view)
+        return answer if answer is not Answer.PROCEED else run(self.steps[Phase.GENERATE], view)
+
+    def trace(self, phase: Phase, view: View) -> Iterator[tuple[FilterLine, Answer]]:
+        """Run one phase directive by directive, up to the one that denies; yield what each answers."""
+        for step, line in zip(self.steps[phase], self.lines[phase], strict=True):
+            answer = step(view)
+            yield line, answer
+            if answer not in (Answer.PROCEED, Answer.NOACTION):
+                return
+
+    def stop(self) -> Answer:
+        """Run the Shutdown directives."""
+        return run(self.steps[Phase.SHUTDOWN], View(Resource("")))
+
+
+@dataclass(slots=True)
+class _Used:
+    """What the lines ahead of one have brought."""
+
+    functions: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)
+
+
+class FilterCompiler:
+    """Makes programs; whatever is wrong goes to `blame`, and the line is left out."""
+
+    def __init__(self, robot: Robot, functions: Mapping[str, Function], blame: Blame) -> None:
+        self._robot = robot
+        self._functions = functions
+        self._blame = blame
+
+    def compile(self, name: str, kind: FilterKind, lines: Iterable[FilterLine]) -> FilterProgram:
+        """Compile the directives of one filter."""
+        program = FilterProgram(name, kind)
+        placed = [(phase, line) for line in lines if (phase := self._phase(line, kind)) is not None]
+        placed.sort(key=lambda one: _ORDER[one[0]])
+        used = _Used()
+        for phase, line in placed:
+            step = self._compile(line, Place(name, kind, phase), used)
+            if step is not None:
+                program.steps[phase].append(step)
+                program.lines[phase].append(line)
+        return program
+
+    def _phase(self, line: FilterLine, kind: FilterKind) -> Phase | None:
+        phase = Phase.named(line.word)
+        if phase is None:
+            names = ", ".join(Phase)
+            self._blame(
+                line.line, line.word or "directive", "no directive of a filter", f"write one of {names}"
+            )
+        elif phase is kind.forbids:
+            instead = f"move it to the {_OTHER[kind]} filter"
+            self._blame(line.line, phase.value, f"does not belong into an {kind} filter", instead)
+            return None
+        return phase
+
+    def _compile(self, line: FilterLine, place: Place, used: _Used) -> Step | None:
+        pairs = self._pairs(line)
+        function = self._function(line, pairs)
+        if function is None:
+            return None
+        block = ParameterBlock(
+            function.name, {name: text for name, text in pairs.items() if name not in OWN}, line.line
+        )
+        good = self._checks(block, function, place)
+        if not self._enabled(line, pairs) or (good and not self._in_order(block, function, used.functions)):
+            return None
+        used.functions.add(function.name)  # also with a mistake in it: lines that need it are right
+        if not good or self._reads_too_early(block, function, place, used.sources):
+            return None
+        used.sources.update(source_name(block.get(name, name)) for name in function.makes)
+        try:
+            return function.build(block, place, self._robot)
+        except FilterError as error:
+            self._blame(line.line, function.name, error.problem, error.instead)
+            return None
+
+    def _pairs(self, line: FilterLine) -> dict[str, str]:
+        pairs: dict[str, str] = {}
+        for name, text in line.pairs:
+            if name in pairs:
+                self._blame(
+                    line.line, name, "given twice; the first counts", "remove one of them", fatal=False
+                )
+            else:
+                pairs[name] = text
+        return pairs
+
+    def _function(self, line: FilterLine, pairs: Mapping[str, str]) -> Function | None:
+        if "fn" not in pairs:
+            self._blame(line.line, line.word, "names no function", "add fn=NAME")
+            return None
+        function = self._functions.get(pairs["fn"])
+        if function is None:
+            instead = _similar(pairs["fn"], self._functions)
+            self._blame(line.line, "fn", f"there is no function `{pairs['fn']}`", instead)
+        return function
+
+    def _enabled(self, line: FilterLine, pairs: Mapping[str, str]) -> bool:
+        text = pairs.get("enable", "true")
+        if text.lower() not in SWITCHES:
+            self._blame(line.line, "enable", f"`{text}` is not true, false, on or off", "write one of them")
+        return SWITCHES.get(text.lower(), False)
+
+    def _checks(self, block: ParameterBlock, function: Function, place: Place) -> bool:
+        mistakes = list(_mistakes(block, function, place))
+        for key, problem, instead in mistakes:
+            self._blame(block.line, key, problem, instead)
+        return not mistakes
+
+    def _in_order(self, block: ParameterBlock, function: Function, used: set[str]) -> bool:
+        if function.once and function.name in used:
+            self._blame(
+                block.line, function.name, "used twice in one filter", "remove or switch off one of them"
+            )
+            return False
+        if function.after and function.after not in used:
+            instead = f"add fn={function.after} to the same filter, ahead of this line"
+            self._blame(block.line, function.name, f"needs {function.after} before it", instead)
+            return False
+        return True
+
+    def _reads_too_early(
+        self, block: ParameterBlock, function: Function, place: Place, made: set[str]
+    ) -> bool:
+        if place.phase is not Phase.METADATA or ANYTHING in made:
+            return False
+        there = BEFORE_FETCH | made | function.knows
+        early = [
+            block[name] for name in function.reads if name in block and source_name(block[name]) not in there
+        ]
+        for source in early:
+            problem = f"`{source}` is not known before the fetch, so the line does nothing"
+            self._blame(block.line, function.name, problem, "write it under Data", fatal=False)
+        return bool(early)
+
+
+def _mistakes(block: ParameterBlock, function: Function, place: Place) -> Iterable[tuple[str, str, str]]:
+    """Yield key, problem and remedy of each mistake in the parameters."""
+    if place.phase not in function.phases:
+        names = " or ".join(phase.value for phase in Phase if phase in function.phases)
+        yield function.name, f"cannot stand under {place.phase.value}", f"write it under {names}"
+    for name in function.required:
+        if name not in block:
+            yield function.name, f"lacks {name}", f"add {name}=VALUE"
+    if not function.open:
+        yield from _mistaken_values(block, function)
+
+
+def _mistaken_values(block: ParameterBlock, function: Function) -> Iterable[tuple[str, str, str]]:
+    for name, text in block.items():
+        known: Parameter | None = function.parameter(name)
+        if known is None:
+            takes = ", ".join(one.name for one in function.parameters) or "none"
+            yield name, f"{function.name} takes no parameter `{name}`", f"it takes {takes}"
+        elif problem := known.problem(text):
+            yield name, problem, f"write {known.form.value}" if not known.choices else "write one of these"
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistake
+
+    found = get_close_matches(name, list(known), 1)
+    return (
+        f"did you mean `{found[0]}`"
+        if found
+        else "name a built-in function, or load your own with load-modules"
+    )
+
+
+_ORDER = {phase: number for number, phase in enumerate(Phase)}
+_OTHER = {FilterKind.ENUMERATION: FilterKind.GENERATION, FilterKind.GENERATION: FilterKind.ENUMERATION}

@@ -1,0 +1,143 @@
+"""Which URLs a minor cycle fetches: the best of each site, in shares for known and for new URLs (FAST 5.23)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from heapq import heappush, heappushpop
+from math import ceil, exp, expm1, inf
+from typing import NamedTuple
+
+from ultracrawl.rules.recrawl.scores import KnownPage, Scorer
+
+DEFAULT_CYCLE = 90_000.0
+"""Seconds of a cycle of a source without an interval: 1500 minutes (FAST 5.1 J60)."""
+NO_PRIORITY = 0.5
+"""What the sitemap protocol assumes for entries without a priority."""
+
+
+class Aim(StrEnum):
+    """What the order of known URLs is to achieve."""
+
+    FRESHNESS = "freshness"
+    """Most pages up to date, on average over time: the gain of a visit decides, times the worth of the page."""
+    SCORE = "score"
+    """The highest scores first, whenever they were fetched."""
+
+
+class SiteSize(NamedTuple):
+    """How many URLs of a site are known."""
+
+    fetched: int
+    new: int
+    """Never fetched."""
+
+
+class Ranked(NamedTuple):
+    """A URL with its place in the order; greater ones go first."""
+
+    overdue: bool
+    """It was not fetched for too many cycles."""
+    rank: float
+    priority: float
+    """By its sitemap."""
+    waited: float
+    """Seconds since it was fetched."""
+    key: int
+
+
+@dataclass(slots=True)
+class Choice:
+    """What a minor cycle begins with."""
+
+    pages: list[Ranked] = field(default_factory=list)
+    """The sites one after the other; of each the new URLs, then the known ones, best first."""
+    allowance: dict[str, int] = field(default_factory=dict)
+    """How many URLs of each site that are found in the cycle may be fetched in it."""
+
+
+def gain(interval: float, waited: float) -> float:
+    """Return what a visit adds to the freshness of a page, in seconds, `waited` seconds after the last one.
+
+    For a page that changes every `interval` seconds on average, independently of when it did before (Poisson), and
+    is visited every t seconds, the part of time in which the copy is up to date is F(f) = (f / q)(1 - exp(-q / f))
+    with q = 1 / interval and f = 1 / t. The gain is dF/df = (1 - exp(-q t)(1 + q t)) / q. A set of visits
+    has the greatest average freshness if the gain is the same for all pages (Cho and Garcia-Molina, "Effective page
+    refresh policies for web crawlers", ACM TODS 28(4), 2003); so whatever has the greatest gain is next. It grows while
+    a page waits, up to `interval`: pages that change faster than they can be visited are worth little.
+    """
+    passed = waited / interval
+    # 1 - exp(-p)(1 + p), so written that the first terms do not swallow what is left of a short wait.
+    return interval * (-expm1(-passed) - passed * exp(-passed)) if passed < 700 else interval
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveRule:
+    """How minor cycles choose; lengths are seconds, `scorer.cycle` is that of a whole cycle."""
+
+    scorer: Scorer
+    minors: int = 4
+    quota: int = 90
+    """Percent of known URLs among the fetches, as long as there are enough of both (182)."""
+    coverage_min: int = 25
+    coverage_max_pct: int = 10
+    aim: Aim = Aim.FRESHNESS
+    longest: int = 8
+    """Cycles after which a known URL goes first whatever its score; 0: never."""
+
+    def coverage(self, size: int) -> int:
+        """Return how many URLs of a site with so many known ones a minor cycle fetches (183, 184)."""
+        return min(size, self._most(size))
+
+    def _most(self, size: int) -> int:
+        return max(self.coverage_min, size * self.coverage_max_pct // 100)
+
+    def new_share(self, size: int) -> int:
+        """Return how many of them are new ones, if there are so many (182)."""
+        return ceil(self.coverage(size) * (100 - self.quota) / 100)
+
+    def split(self, size: SiteSize) -> tuple[int, int]:
+        """Return how many known and how many new URLs come first: one kind takes what the other lacks."""
+        total = self.coverage(size.fetched + size.new)
+        new = min(size.new, max(self.new_share(size.fetched + size.new), total - size.fetched))
+        return min(size.fetched, total - new), new
+
+    def choose(self, pages: Iterable[KnownPage], sizes: Mapping[str, SiteSize], now: float) -> Choice:
+        """Choose among all known URLs; `sizes` has every site of theirs."""
+        best: dict[str, tuple[list[Ranked], list[Ranked]]] = {site: ([], []) for site in sizes}
+        room = {site: self.split(size) for site, size in sizes.items()}
+        for page in pages:
+            kind = 0 if page.last_fetched else 1
+            most, heap = room[page.site][kind], best[page.site][kind]
+            if len(heap) < most:
+                heappush(heap, self.ranked(page, now))
+            elif most:
+                heappushpop(heap, self.ranked(page, now))
+        choice = Choice()
+        for site, (known, new) in best.items():
+            choice.pages += sorted(new, reverse=True) + sorted(known, reverse=True)
+            choice.allowance[site] = self.allowance(sizes[site], len(known), len(new))
+        return choice
+
+    def allowance(self, size: SiteSize, known: int, new: int) -> int:
+        """Return how many URLs that turn up in a minor cycle may be fetched in it, beside those it begins with."""
+        size_now = size.fetched + size.new
+        unused = self._most(size_now) - known - new
+        return max(self.new_share(size_now) - new, unused, 0)
+
+    def ranked(self, page: KnownPage, now: float) -> Ranked:
+        """Return a page with its place in the order: by rank, then sitemap priority, then the longest wait."""
+        # A visit to come was dated by a clock that was ahead; nobody knows when it was.
+        waited = abs(now - page.last_fetched) if page.last_fetched else 0.0
+        overdue = bool(self.longest) and waited >= self.longest * self.scorer.cycle
+        priority = NO_PRIORITY if page.priority is None else page.priority
+        return Ranked(overdue, self._rank(page, waited), priority, waited, page.key)
+
+    def _rank(self, page: KnownPage, waited: float) -> float:
+        parts = self.scorer.parts(page)
+        if self.aim is Aim.SCORE or not page.last_fetched:
+            return parts.total
+        interval = max(page.history.interval(self.scorer.cycle), self.scorer.cycle / self.minors)
+        certain = self.scorer.uses_sitemaps and page.is_outdated
+        return (self.scorer.weights.change_history + parts.worth) * gain(interval, inf if certain else waited)

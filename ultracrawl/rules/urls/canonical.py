@@ -1,0 +1,200 @@
+"""The canonical form of a URL: one text for all spellings of one address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ada_url import join_url, normalize_url
+
+from ultracrawl.model import Decision
+from ultracrawl.rules.urls.parameters import RemovedParameters, sorted_query
+
+MAX_LENGTH = 2083
+"""Longest canonical URL by default, in characters: what browsers and proxies of all ages pass on."""
+
+_ORIGINS_KEPT = 4096
+_PLAIN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;="
+_UNRESERVED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+_ODD = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~:/?@!$&'()*+,;=]")
+_NEVER = ("javascript:", "mailto:", "data:", "tel:")
+_BLANKS = "".join(map(chr, range(0x21)))
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*(?=:)")
+
+
+class Canonical(NamedTuple):
+    """A canonical URL, or None, with the decision that explains it."""
+
+    url: str | None
+    decision: Decision
+
+
+class _Refused(Exception):  # noqa: N818 - control flow inside this module, never seen outside
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(rule, reason)
+        self.rule = rule
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class UrlPolicy:
+    """How links become canonical URLs in one source.
+
+    Parsing follows the WHATWG URL standard. On top of it: only `schemes` come out; fragment and user info
+    are dropped, as is the dot behind a host name; percent-encoding is unified (RFC 3986 6.2.2: unreserved
+    characters decoded, upper-case digits, characters that RFC 3986 has no place for encoded, a stray `%` is
+    `%25`). An empty query (`/a?`) stays apart from none (`/a`), as RFC 3986 6.2.3 asks; empty path segments
+    stay.
+    """
+
+    sort_query_params: bool = False
+    """Put query parameters in the order of their names."""
+    remove_params: AbstractSet[str] = frozenset()
+    """Names of query and path parameters to drop, `name` or `prefix*`, case ignored; none by default."""
+    max_length: int = MAX_LENGTH
+    """Longer URLs are refused; counted in characters of the canonical form."""
+    keep_fragment: bool = False
+    schemes: AbstractSet[str] = frozenset({"http", "https"})
+    """`ftp` and `file` may be added; other schemes have no canonical form here."""
+    _removed: RemovedParameters | None = field(init=False, repr=False, compare=False)
+    _origins: set[str] = field(init=False, repr=False, compare=False, default_factory=set)
+    """Origins (`https://host:port`) met before that need no change: a bounded memory for the fast path."""
+
+    def __post_init__(self) -> None:
+        removed = RemovedParameters(self.remove_params) if self.remove_params else None
+        object.__setattr__(self, "_removed", removed)
+
+    def canonical(self, href: str, base: str | None = None) -> str | None:
+        """Return the canonical URL of a link as written, or None if it leads to nothing that can be fetched.
+
+        `base` is the absolute URL that relative links are joined to. No string makes it raise.
+        """
+        if href.startswith(_NEVER):
+            return None
+        if len(href) > self.max_length:
+            return self.canonicalise(href, base).url
+        try:
+            url: str = normalize_url(href) if base is None else join_url(base, href)
+        except ValueError:
+            return self.canonicalise(href, base).url
+        cut = url.find("#")
+        if cut >= 0 and not self.keep_fragment:
+            url = url[:cut]
+        if (
+            url[: url.find("/", 8)] in self._origins
+            and not url.encode().translate(None, _PLAIN)
+            and len(url) <= self.max_length
+            and not (self._edits_parameters and ("?" in url or ";" in url))
+        ):
+            return url
+        try:
+            return self._finish(url)
+        except _Refused:
+            return None
+
+    @property
+    def without_rewriting(self) -> UrlPolicy:
+        """The policy that gives the canonical form and nothing else: this one, unless it rewrites."""
+        return self
+
+    @property
+    def _edits_parameters(self) -> bool:
+        return self.sort_query_params or self._removed is not None
+
+    def canonicalise(self, href: str, base: str | None = None) -> Canonical:
+        """Return the canonical URL together with the decision that explains it, for `explain` and logs."""
+        try:
+            url = self._finish(self._join(href, base))
+        except _Refused as refused:
+            return Canonical(None, Decision(False, "url", refused.rule, refused.reason))
+        return Canonical(url, Decision(True, "url", "canonical URL", url))
+
+    def _join(self, href: str, base: str | None) -> str:
+        href = href.strip(_BLANKS)
+        if not self.keep_fragment:
+            # The "#" stays until it is parsed: blanks before it would count as blanks at the end.
+            href = "".join(href.partition("#")[:2])
+        if len(href) > self.max_length + 1:
+            raise _Refused("URL too long", f"{len(href)} characters; {self.max_length} are allowed")
+        href = _scalars(href)
+        try:
+            url: str = normalize_url(href) if base is None else join_url(_scalars(base), href)
+        except ValueError:
+            needs_base = base is None and not _SCHEME.match(href.lower())
+            raise _Refused("malformed URL", "no base to join it to" if needs_base else "not a URL") from None
+        return url if self.keep_fragment else url.partition("#")[0]
+
+    def _finish(self, url: str) -> str:
+        scheme, found, rest = url.partition("://")
+        if scheme not in self.schemes or not found:
+            raise _Refused("URL scheme", f"only {', '.join(sorted(self.schemes))} URLs are taken")
+        authority, _, path = rest.partition("/")
+        clean = _clean_authority(authority)
+        if authority and not clean:
+            raise _Refused("malformed URL", "the host name has an empty label")
+        result = f"{scheme}://{clean}{self._edit('/' + path)}"
+        if len(result) > self.max_length:
+            raise _Refused("URL too long", f"{len(result)} characters; {self.max_length} are allowed")
+        if clean == authority and scheme in ("http", "https"):
+            self._remember(f"{scheme}://{clean}")
+        return result
+
+    def _remember(self, origin: str) -> None:
+        if len(self._origins) >= _ORIGINS_KEPT:
+            self._origins.clear()
+        self._origins.add(origin)
+
+    def _edit(self, tail: str) -> str:
+        before, hash_sign, fragment = tail.partition("#")
+        path, mark, text = before.partition("?")
+        path, query = unify(path), unify(text) if mark else None
+        if self._removed is not None:
+            shorter, query = self._removed.without(path, query)
+            path = shorter if shorter == path else _without_dots(shorter)
+        if self.sort_query_params and query:
+            query = sorted_query(query)
+        edited = path if query is None else f"{path}?{query}"
+        return f"{edited}#{unify(fragment)}" if hash_sign else edited
+
+
+def unify(text: str) -> str:
+    """Return a part of a URL with canonical percent-encoding; applying it again changes nothing."""
+    return _ODD.sub(_unified, text)
+
+
+def _unified(match: re.Match[str]) -> str:
+    found = match[0]
+    if len(found) == 3:
+        character = chr(int(found[1:], 16))
+        return character if character in _UNRESERVED else found.upper()
+    return "".join(f"%{byte:02X}" for byte in found.encode())
+
+
+def _clean_authority(authority: str) -> str:
+    """Return host and port without user info and without the dot behind a full name; empty if unusable."""
+    authority = authority.rpartition("@")[2]
+    host, colon, port = authority, "", ""
+    if not authority.endswith("]") and ":" in authority:
+        host, colon, port = authority.rpartition(":")
+    host = host.removesuffix(".")
+    if host.startswith(".") or host.endswith(".") or ".." in host:
+        return ""
+    return host and f"{host}{colon}{port}"
+
+
+def _without_dots(path: str) -> str:
+    """Resolve dot segments that came to light when a path parameter was removed (`/a/..;sid=1/b`)."""
+    return str(normalize_url("http://h" + path))[len("http://h") :]
+
+
+def _scalars(text: str) -> str:
+    """Replace lone surrogates by U+FFFD, as the URL standard does before parsing."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+DEFAULT_POLICY = UrlPolicy()
+"""The policy of a source that sets nothing."""
