@@ -24,7 +24,7 @@ from support import files, samples
 from support.compound import old_presentation, outlook_message
 
 from ultracrawl.content import sniff_type
-from ultracrawl.conversion import ConversionProcess, Converted, Job, ProcessLimits
+from ultracrawl.content.service import ConversionProcess, Converted, Job, ProcessLimits
 
 WORDS = "The harbour pump lifts grey water from the tide gate to the upper basin every morning. "
 TEXT = WORDS * 230

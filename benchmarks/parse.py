@@ -15,7 +15,7 @@ from typing import TypeVar
 from selectolax.lexbor import LexborHTMLParser
 
 from ultracrawl.content import find_charset, parse_html, sniff_type
-from ultracrawl.content.nesting import limit_nesting
+from ultracrawl.content.html.nesting import limit_nesting
 from ultracrawl.rules.robots import RobotsRules
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.content import decode
-from ultracrawl.content.encodings import codec_of
+from ultracrawl.content.charset.encodings import codec_of
 
 CASES = Path(__file__).parents[2] / "../shared/suites/charset_declared.jsonl"
 DIFFERENCES = {

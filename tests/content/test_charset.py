@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.content import decode, find_charset
-from ultracrawl.content.encodings import codec_of
+from ultracrawl.content.charset.encodings import codec_of
 
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 5
 

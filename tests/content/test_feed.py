@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.content.feed import MAX_ENTRIES, FeedEntry, is_feed, parse_feed
+from ultracrawl.content.feeds.feed import MAX_ENTRIES, FeedEntry, is_feed, parse_feed
 
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/">
 <channel><title>News &amp; more</title><link>http://h/</link><description>All of it</description>

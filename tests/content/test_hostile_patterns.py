@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ultracrawl.content import parse_html, parse_sitemap
-from ultracrawl.content.attribute_limit import limit_attributes
-from ultracrawl.content.feed import is_feed, parse_feed
+from ultracrawl.content.feeds.feed import is_feed, parse_feed
+from ultracrawl.content.html.attribute_limit import limit_attributes
 from ultracrawl.content.mime import effective_type, sniff_type
 
 pytestmark = pytest.mark.timeout(30)

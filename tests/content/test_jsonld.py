@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ultracrawl.content import PageReader
-from ultracrawl.content.jsonld import jsonld_attributes
+from ultracrawl.content.html.jsonld import jsonld_attributes
 from ultracrawl.model import Page
 
 PAGE = Page(charset="utf-8")

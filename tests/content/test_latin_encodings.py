@@ -3,7 +3,7 @@
 import pytest
 
 from ultracrawl.content import decode, find_charset
-from ultracrawl.content.latin import latin_codec
+from ultracrawl.content.charset.latin import latin_codec
 
 TEXTS = {
     "Catalan": ("cp1252", "Això és una pàgina: les paraules són fàcils, però no totes. Què més?"),

@@ -6,7 +6,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from ultracrawl.content import PageReader, parse_html
-from ultracrawl.content.formatting import limit_formatting
+from ultracrawl.content.html.formatting import limit_formatting
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model import Conversion, LinkKind
 

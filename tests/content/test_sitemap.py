@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.content import SitemapKind, SitemapUrl, XmlRefusedError, parse_sitemap, read_xml
-from ultracrawl.content.sitemap import MAX_URLS
+from ultracrawl.content.feeds.sitemap import MAX_URLS
 from ultracrawl.content.unzip import unzip
 
 URL = "https://example.com/sitemap.xml"

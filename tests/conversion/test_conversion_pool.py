@@ -14,7 +14,7 @@ import psutil
 import pytest
 from support import files
 
-from ultracrawl.conversion import (
+from ultracrawl.content.service import (
     ConversionPool,
     ConversionProcess,
     Converted,
@@ -22,7 +22,7 @@ from ultracrawl.conversion import (
     NotConverted,
     ProcessLimits,
 )
-from ultracrawl.conversion.frames import LENGTH, encode_job
+from ultracrawl.content.service.frames import LENGTH, encode_job
 from ultracrawl.model import StatusCode
 
 PDF = Job(files.pdf(), "application/pdf")
@@ -98,7 +98,7 @@ def test_a_signal_to_the_whole_group_ends_no_process_that_is_starting(sent: sign
 def test_a_process_is_replaced_after_many_documents(
     pool: ConversionPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ultracrawl.conversion.pool._LONGEST_LIFE", 2)
+    monkeypatch.setattr("ultracrawl.content.service.pool._LONGEST_LIFE", 2)
     seen = set()
     for _ in range(4):
         pool.submit(PDF).result(20)
@@ -135,7 +135,7 @@ def test_close_ends_processes_that_work() -> None:
 
 def test_a_process_ends_with_the_crawler_that_was_killed() -> None:
     code = (
-        "from ultracrawl.conversion import *\nimport time\n"
+        "from ultracrawl.content.service import *\nimport time\n"
         "process = ConversionProcess(ProcessLimits(60.0, 512 << 20))\nprint(process.pid, flush=True)\ntime.sleep(60)"
     )
     with subprocess.Popen(
@@ -156,9 +156,9 @@ def test_a_process_ends_with_the_crawler_that_was_killed() -> None:
 def test_an_alarm_ends_a_process_whose_crawler_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The process is left alone with a document for which it has no time."""
     code = (
-        "import sys, types\nfrom ultracrawl.conversion import worker\nworker._ALARM_DELAY = 0.2\n"
+        "import sys, types\nfrom ultracrawl.content.service import worker\nworker._ALARM_DELAY = 0.2\n"
         "module = types.ModuleType('m')\nexec('def convert(source, sink):\\n while True: pass', module.__dict__)\n"
-        "sys.modules['ultracrawl.converters.json'] = module\nworker.main(512 << 20, 0.2)"
+        "sys.modules['ultracrawl.content.converters.json'] = module\nworker.main(512 << 20, 0.2)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -186,7 +186,7 @@ def test_memory_is_bounded_by_the_system() -> None:
 
 
 def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracrawl.conversion.process._OVERHEAD", -(10**9))
+    monkeypatch.setattr("ultracrawl.content.service.process._OVERHEAD", -(10**9))
     process = ConversionProcess(ProcessLimits(20.0, 512 << 20))
     answer = process.convert(PDF)
     assert isinstance(answer, NotConverted)
@@ -198,7 +198,7 @@ def test_an_answer_without_end_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
 def test_jobs_travel_whole() -> None:
     import io
 
-    from ultracrawl.conversion.frames import read_job
+    from ultracrawl.content.service.frames import read_job
 
     job = Job(b"\0body\xff", "text/csv", "text/csv; charset=x", "cp1252")
     assert read_job(io.BytesIO(encode_job(job) + job.body)) == job
@@ -209,7 +209,7 @@ def test_jobs_travel_whole() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere an alarm ends it")
 def test_a_process_whose_crawler_went_while_it_started_ends_at_once() -> None:
-    command = [sys.executable, "-m", "ultracrawl.conversion.worker", str(512 << 20), "60"]
+    command = [sys.executable, "-m", "ultracrawl.content.service.worker", str(512 << 20), "60"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None

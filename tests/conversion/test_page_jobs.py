@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from ultracrawl.content import AnswerHead, PageReader
+from ultracrawl.content.html.selection import PagePicks, css_pick, xpath_pick
 from ultracrawl.content.limits import PageLimits
-from ultracrawl.content.selection import PagePicks, css_pick, xpath_pick
-from ultracrawl.conversion import ConversionPool, PageJob, PageLost, PageRead, ProcessLimits
+from ultracrawl.content.service import ConversionPool, PageJob, PageLost, PageRead, ProcessLimits
 from ultracrawl.model import LinkKind
 
 PICKS = PagePicks(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ultracrawl.content import effective_type
-from ultracrawl.converters import Budget, ConversionLimits, Sink
-from ultracrawl.converters.convert import Source, convert
+from ultracrawl.content.converters import Budget, ConversionLimits, Sink
+from ultracrawl.content.converters.convert import Source, convert
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]

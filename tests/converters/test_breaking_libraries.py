@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracrawl.conversion.frames import LENGTH
-from ultracrawl.conversion.job import Job
-from ultracrawl.conversion.worker import _Conversation
-from ultracrawl.converters import markdown
+from ultracrawl.content.converters import markdown
+from ultracrawl.content.service.frames import LENGTH
+from ultracrawl.content.service.job import Job
+from ultracrawl.content.service.worker import _Conversation
 from ultracrawl.model import Conversion
 
 

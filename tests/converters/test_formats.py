@@ -13,9 +13,16 @@ from support import files
 from support.compound import compound, old_presentation, outlook_message
 
 from ultracrawl.content import sniff_type
-from ultracrawl.converters import Budget, ConversionLimits, Sink
-from ultracrawl.converters.ole import read_ole
-from ultracrawl.converters.registry import CONVERTERS, CONVERTIBLE, GROUPS, converter_for, is_there, missing
+from ultracrawl.content.converters import Budget, ConversionLimits, Sink
+from ultracrawl.content.converters.office.ole import read_ole
+from ultracrawl.content.converters.registry import (
+    CONVERTERS,
+    CONVERTIBLE,
+    GROUPS,
+    converter_for,
+    is_there,
+    missing,
+)
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]
@@ -358,7 +365,7 @@ def test_every_converter_has_its_types_and_every_group_is_convertible() -> None:
 
 
 def test_what_is_missing_names_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ultracrawl.converters.registry.find_spec", lambda name: None)
+    monkeypatch.setattr("ultracrawl.content.converters.registry.find_spec", lambda name: None)
     is_there.cache_clear()
     try:
         assert missing("application/pdf").endswith("pip install 'ultracrawl[convert]'")

@@ -15,9 +15,9 @@ import pytest
 from support import files
 from support.resource import gzip_of_zeros
 
-from ultracrawl.conversion import ConversionProcess, Converted, Job, NotConverted, ProcessLimits
-from ultracrawl.converters import Budget, ConversionLimits, Sink
-from ultracrawl.converters.convert import Source, convert
+from ultracrawl.content.converters import Budget, ConversionLimits, Sink
+from ultracrawl.content.converters.convert import Source, convert
+from ultracrawl.content.service import ConversionProcess, Converted, Job, NotConverted, ProcessLimits
 from ultracrawl.model import StatusCode
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

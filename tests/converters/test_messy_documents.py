@@ -15,8 +15,8 @@ from support import files, samples
 from support.compound import compound, old_presentation, outlook_message
 
 from ultracrawl.content import effective_type, sniff_type
-from ultracrawl.converters import Budget, ConversionError, ConversionLimits, Sink
-from ultracrawl.converters.ole import read_ole
+from ultracrawl.content.converters import Budget, ConversionError, ConversionLimits, Sink
+from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]

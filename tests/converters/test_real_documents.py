@@ -8,7 +8,7 @@ import pytest
 from support import samples
 
 from ultracrawl.content import sniff_type
-from ultracrawl.converters import ConversionError
+from ultracrawl.content.converters import ConversionError
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]

@@ -33,11 +33,11 @@ def converter_that(workspace: Workspace, code: str) -> dict[str, str]:
     folder.mkdir(exist_ok=True)
     hook = (
         "import sys\n"
-        "if sys.orig_argv[-4:-2] == ['-m', 'ultracrawl.conversion.worker']:\n"
+        "if sys.orig_argv[-4:-2] == ['-m', 'ultracrawl.content.service.worker']:\n"
         "    import types\n"
-        "    module = types.ModuleType('ultracrawl.converters.json')\n"
+        "    module = types.ModuleType('ultracrawl.content.converters.json')\n"
         f"    exec({code!r}, module.__dict__)\n"
-        "    sys.modules['ultracrawl.converters.json'] = module\n"
+        "    sys.modules['ultracrawl.content.converters.json'] = module\n"
     )
     (folder / "sitecustomize.py").write_text(hook)
     return {"PYTHONPATH": f"{folder}:{ROOT}"}
@@ -376,7 +376,7 @@ def test_no_process_is_started_for_html(site: Site, url: str, workspace: Workspa
     folder = tmp_path / "marks"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        f"import sys\nif 'ultracrawl.conversion.worker' in sys.orig_argv: open({str(mark)!r}, 'w')\n"
+        f"import sys\nif 'ultracrawl.content.service.worker' in sys.orig_argv: open({str(mark)!r}, 'w')\n"
     )
     workspace.crawl(PYTHONPATH=f"{folder}:{ROOT}")
     assert workspace.search("needle") == unordered("/", "/a.txt")

@@ -16,11 +16,11 @@ from support.site import Site
 PDF = "application/pdf"
 SLOW = (
     "import sys\n"
-    "if 'ultracrawl.conversion.worker' in sys.orig_argv:\n"
+    "if 'ultracrawl.content.service.worker' in sys.orig_argv:\n"
     "    import types\n"
-    "    module = types.ModuleType('ultracrawl.converters.json')\n"
+    "    module = types.ModuleType('ultracrawl.content.converters.json')\n"
     "    exec('import time\\ndef convert(source, sink): time.sleep(60)', module.__dict__)\n"
-    "    sys.modules['ultracrawl.converters.json'] = module\n"
+    "    sys.modules['ultracrawl.content.converters.json'] = module\n"
 )
 
 
@@ -29,7 +29,7 @@ def workers_of(pid: int) -> list[psutil.Process]:
     found = []
     for child in psutil.Process(pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            if "ultracrawl.conversion.worker" in child.cmdline():
+            if "ultracrawl.content.service.worker" in child.cmdline():
                 found.append(child)
     return found
 

@@ -19,7 +19,7 @@ MOST_MEMORY = 400 << 20
 HELD = """
 import sys, time
 from pathlib import Path
-if "ultracrawl.conversion.worker" in sys.orig_argv:
+if "ultracrawl.content.service.worker" in sys.orig_argv:
     Path({held!r}).touch()
     while not Path({let_go!r}).exists():
         time.sleep(0.01)

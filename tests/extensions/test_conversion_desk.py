@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.conversion import Converted, Job
+from ultracrawl.content.service import Converted, Job
 from ultracrawl.extensions.conversion_desk import ConversionDesk
 from ultracrawl.extensions.session import CrawlSession
 from ultracrawl.extensions.visit import Visit

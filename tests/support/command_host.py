@@ -25,7 +25,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])
 
 from support.worker_host import Nursery
-from ultracrawl.conversion.confinement import die_with_parent
+from ultracrawl.content.service.confinement import die_with_parent
 
 DYNAMIC = (
     "encodings.idna",

@@ -13,17 +13,17 @@ headings of a page (`Outline`). `DEFAULT_KINDS` are the links followed unless a 
 """
 
 from ultracrawl.content.acceptance import Acceptance, Accepted, Refusal
-from ultracrawl.content.charset import decode, find_charset
+from ultracrawl.content.charset.decoding import decode, find_charset
 from ultracrawl.content.dates import parse_http_date, parse_w3c_date
-from ultracrawl.content.html import parse_html
-from ultracrawl.content.links import DEFAULT_KINDS
+from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
+from ultracrawl.content.html.links import DEFAULT_KINDS
+from ultracrawl.content.html.outline import Outline, outline_of
+from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.html.refresh import parse_refresh
+from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.mime import declared_type, effective_type, sniff_type, type_matches
-from ultracrawl.content.outline import Outline, outline_of
 from ultracrawl.content.permission import NOINDEX, IndexPermission, expiry
 from ultracrawl.content.reader import LINK_TYPES, AnswerHead, PageReader
-from ultracrawl.content.refresh import parse_refresh
-from ultracrawl.content.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
-from ultracrawl.content.srcset import parse_srcset
 from ultracrawl.content.text import first_words, parse_text
 from ultracrawl.content.xml import XmlEvents, XmlRefusedError, read_xml
 

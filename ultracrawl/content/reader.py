@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ultracrawl.content.html import parse_html
-from ultracrawl.content.jsonld import jsonld_attributes
+from ultracrawl.content.html.jsonld import jsonld_attributes
+from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls
+from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.html.refresh import parse_refresh
+from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.limits import DEFAULTS, LARGE, LINKS, PageLimits, reasons
-from ultracrawl.content.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.mime import type_matches
-from ultracrawl.content.refresh import parse_refresh
-from ultracrawl.content.selection import PagePicks
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link

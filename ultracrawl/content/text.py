@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ultracrawl.content.charset import decode
+from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.limits import DEFAULTS, LINKS, TEXT, PageLimits, limit_text, reasons
-from ultracrawl.content.links import plain_urls
 from ultracrawl.model.page import Link, LinkKind, Page
 from ultracrawl.rules.robots.directives import parse_directives
 

@@ -8,7 +8,7 @@ from html.entities import html5
 from typing import Protocol
 from xml.parsers import expat
 
-from ultracrawl.content.charset import find_charset
+from ultracrawl.content.charset.decoding import find_charset
 
 _DECLARATION = re.compile(r"<\?xml[^<>]*\?>")
 _AMPERSAND = re.compile(

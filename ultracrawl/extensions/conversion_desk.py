@@ -7,8 +7,16 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.conversion import Converted, Job, NotConverted, PageJob, PageLost, PageRead, ProcessLimits
-from ultracrawl.conversion.pool import ConversionPool
+from ultracrawl.content.service import (
+    Converted,
+    Job,
+    NotConverted,
+    PageJob,
+    PageLost,
+    PageRead,
+    ProcessLimits,
+)
+from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.extensions.failures import Failure
 from ultracrawl.extensions.recorder import HANDED
 from ultracrawl.extensions.visit import Step
@@ -16,7 +24,7 @@ from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from ultracrawl.content import AnswerHead, PageReader
-    from ultracrawl.conversion.job import Answer
+    from ultracrawl.content.service.job import Answer
     from ultracrawl.extensions.session import CrawlSession
     from ultracrawl.extensions.visit import Visit
     from ultracrawl.model import Conversion, Page

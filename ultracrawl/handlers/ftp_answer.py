@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
+from ultracrawl.content.converters.extensions import type_of_name
 from ultracrawl.content.ftp_listing import FTP_LISTING
-from ultracrawl.converters.extensions import type_of_name
 
 if TYPE_CHECKING:
     from scrapy import Request

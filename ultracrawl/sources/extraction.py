@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
-from ultracrawl.content.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
+from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.rules.attributes import SearchAttribute
 from ultracrawl.rules.attributes.making import (
     FIELDS,

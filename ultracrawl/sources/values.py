@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ultracrawl.converters import GROUPS
+from ultracrawl.content.converters import GROUPS
 from ultracrawl.rules.urls import UrlPolicy
 from ultracrawl.sources.mistakes import mistake, shown
 

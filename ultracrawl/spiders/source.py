@@ -12,7 +12,7 @@ from itemadapter import ItemAdapter
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 
-from ultracrawl.content.feed import parse_feed
+from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.extensions import CrawlSession, Visit, visit_of
 from ultracrawl.extensions.conversion_desk import cut_short

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.content.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
+from ultracrawl.content.feeds.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
 from ultracrawl.content.mime import declared_type
 from ultracrawl.extensions.headers import header_of
 from ultracrawl.rules.recrawl.feed_links import renewed

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
-from ultracrawl.content.jsonld import PREFIX as JSONLD_PREFIX
+from ultracrawl.content.converters import CONVERTIBLE, missing
+from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
-from ultracrawl.converters import CONVERTIBLE, missing
 from ultracrawl.model import StatusCode
 from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.mapping import AttributeMap

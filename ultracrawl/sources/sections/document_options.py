@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from ultracrawl.converters import GROUPS
+from ultracrawl.content.converters import GROUPS
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.sections.conversion import ConversionSection
 from ultracrawl.sources.sections.duplicates import DuplicatesSection

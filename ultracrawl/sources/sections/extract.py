@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from ultracrawl.content.selection import SelectorError, css_pick, xpath_pick
+from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pick
 from ultracrawl.rules.attributes.making import template_mistake
 from ultracrawl.sources.header_rules import Expression
 from ultracrawl.sources.mistakes import listed, mistake, shown

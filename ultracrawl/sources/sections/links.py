@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from ultracrawl.content import DEFAULT_KINDS, LINK_TYPES
-from ultracrawl.converters import CONVERTIBLE
+from ultracrawl.content.converters import CONVERTIBLE
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds

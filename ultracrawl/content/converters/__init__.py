@@ -1,0 +1,25 @@
+"""Documents that are not HTML: bytes become a `model.Conversion`, without network and disk.
+
+`converter_for` and `missing` say which converter a media type has and what it lacks, `CONVERTIBLE` which types have
+one, `GROUPS` gives names to groups of them. `convert` reads a `Source` into a `Sink`, which keeps to a `Budget` made of
+`ConversionLimits`; it raises `ConversionError`. The converters themselves are modules named in the registry, imported
+when they are needed: they are meant to run in a process of their own (`ultracrawl.content.service`).
+"""
+
+from ultracrawl.content.converters.budget import Budget, ConversionLimits
+from ultracrawl.content.converters.errors import ConversionError, LimitReachedError
+from ultracrawl.content.converters.registry import CONVERTIBLE, GROUPS, Converter, converter_for, missing
+from ultracrawl.content.converters.sink import Sink
+
+__all__ = [
+    "CONVERTIBLE",
+    "GROUPS",
+    "Budget",
+    "ConversionError",
+    "ConversionLimits",
+    "Converter",
+    "LimitReachedError",
+    "Sink",
+    "converter_for",
+    "missing",
+]

@@ -1,0 +1,1 @@
+"""Archives: the files in them as one document."""

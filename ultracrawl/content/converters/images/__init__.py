@@ -1,0 +1,1 @@
+"""What images say about themselves; pixels are not read."""

@@ -1,0 +1,129 @@
+"""Word and PowerPoint documents of Office Open XML (ECMA-376)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.office.package import Package
+from ultracrawl.content.converters.office.paragraphs import Paragraphs
+from ultracrawl.content.converters.office.properties import read_office_properties
+from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
+from ultracrawl.content.converters.sink import Sink
+
+_WORD_PARTS = re.compile(
+    r"word/(?:document|header|footer|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
+)
+_SLIDE_PARTS = re.compile(r"ppt/(?:slides/slide|notesSlides/notesSlide)(\d+)\.xml", re.IGNORECASE)
+_DRAWN_PARTS = re.compile(
+    r"(?:word|ppt|xl)/(?:(?:diagrams/data|charts/chart|drawings/drawing)\d*|(?:threadedcomments/\w*)?comments?\d*)\.xml",
+    re.IGNORECASE,
+)
+"""Diagrams, charts, text boxes and notes, which stand beside text, slides and sheets."""
+_ORDER = ("document", "footnotes", "endnotes", "comments", "header", "footer")
+_FIELD_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]+)"', re.IGNORECASE)
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read properties, text, notes and links; what was deleted under change tracking is left out."""
+    package = Package(source.body, sink.budget)
+    parts = _parts(package.names)
+    if not parts and "ppt/presentation.xml" not in package:
+        raise ConversionError("the file has neither a Word document nor slides in it")
+    read_office_properties(package, sink)
+    for name in parts:
+        sink.budget.take_member()
+        read_links(package, name, sink)
+        stream_xml(package.read(name), _OfficeText(sink), sink.budget)
+    read_drawn_parts(package, sink)
+
+
+def read_drawn_parts(package: Package, sink: Sink) -> None:
+    """Read what stands in diagrams, in the labels of charts, in text boxes and notes of sheets."""
+    for name in sorted(filter(_DRAWN_PARTS.fullmatch, package.names)):
+        if not _WORD_PARTS.fullmatch(name):
+            sink.budget.take_member()
+            stream_xml(package.read(name), _OfficeText(sink), sink.budget)
+
+
+def _parts(names: tuple[str, ...]) -> list[str]:
+    """Return the parts that hold text in the order of reading: each slide before its notes."""
+    words = [name for name in names if _WORD_PARTS.fullmatch(name)]
+    words.sort(key=lambda name: next(i for i, part in enumerate(_ORDER) if part in name.lower()))
+    slides = [
+        (int(found[1]), "notes" in name, name) for name in names if (found := _SLIDE_PARTS.fullmatch(name))
+    ]
+    return words + [name for _, _, name in sorted(slides)]
+
+
+def read_links(package: Package, part: str, sink: Sink) -> None:
+    """Read the external hyperlinks among the relationships of a part."""
+    folder, _, file = part.rpartition("/")
+    data = package.read(f"{folder}/_rels/{file}.rels")
+    if data:
+        stream_xml(data, _Relationships(sink), sink.budget)
+
+
+class _Relationships:
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        external = attributes.get("TargetMode", "").lower() == "external"
+        if name == "relationship" and external and attributes.get("Type", "").endswith("/hyperlink"):
+            self._sink.link(attributes.get("Target", ""))
+
+    def end(self, name: str) -> None: ...
+
+    def text(self, data: str) -> None: ...
+
+
+class _OfficeText:
+    """Takes `t` elements as text, and labels of charts; paragraphs end with `p`, fields may hold links."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._paragraphs = Paragraphs(sink)
+        self._inside = ""
+        self._skipped = 0
+        self._labels = False
+        self._field: list[str] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in ("t", "instrtext") or (name == "v" and self._labels):
+            self._inside = name
+        elif name == "strcache":
+            self._labels = True
+        elif name == "nobreakhyphen":
+            self._paragraphs.add("-")
+        elif name in ("tab", "br", "cr"):
+            self._paragraphs.add(" ")
+        elif name == "fallback":
+            self._skipped += 1
+        elif name == "fldsimple":
+            self._add_link(attribute(attributes, "instr"))
+
+    def end(self, name: str) -> None:
+        if name in ("p", "v", "comment", "threadedcomment"):
+            self._paragraphs.end()
+            self._field.clear()
+        elif name == "strcache":
+            self._labels = False
+        elif name == "instrtext":
+            self._add_link("".join(self._field))
+        elif name == "fallback":
+            self._skipped -= 1
+        self._inside = ""
+
+    def text(self, data: str) -> None:
+        if self._inside == "instrtext":
+            self._field.append(data)
+        elif self._inside and not self._skipped:
+            self._paragraphs.add(data)
+
+    def _add_link(self, field: str) -> None:
+        if found := _FIELD_LINK.match(field):
+            self._sink.link(found[1])
+            self._field.clear()

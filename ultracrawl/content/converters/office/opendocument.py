@@ -1,0 +1,101 @@
+"""OpenDocument text, spreadsheets, presentations and drawings (ISO 26300), packed or as one flat XML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.office.package import Package
+from ultracrawl.content.converters.office.paragraphs import Paragraphs
+from ultracrawl.content.converters.office.properties import Properties, take_custom
+from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
+from ultracrawl.content.converters.sink import Sink
+
+_NAMES = {
+    "initial-creator": "author",
+    "creator": "last_modified_by",
+    "subject": "subject",
+    "description": "description",
+    "creation-date": "created",
+    "date": "modified",
+    "generator": "application",
+}
+_STATISTICS = {"page-count": "pages", "word-count": "words"}
+_PARAGRAPHS = frozenset({"p", "h", "title", "desc"})
+_BLANKS = frozenset({"s", "tab", "line-break"})
+_SKIPPED = frozenset({"tracked-changes", "binary-data", "settings", "styles", "automatic-styles"})
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read properties, text and links; deleted text of tracked changes is left out."""
+    handler = _OpenDocument(sink)
+    if source.media_type.endswith("flat-xml"):
+        stream_xml(source.body, handler, sink.budget)
+    else:
+        _read_package(source, handler, sink)
+    if "author" not in sink.metadata:
+        sink.meta("author", *sink.metadata.get("last_modified_by", ()))
+
+
+def _read_package(source: Source, handler: _OpenDocument, sink: Sink) -> None:
+    package = Package(source.body, sink.budget)
+    if b"encryption-data" in package.read("META-INF/manifest.xml"):
+        raise ConversionError("the document is encrypted")
+    if "content.xml" not in package:
+        raise ConversionError("the file has no OpenDocument content in it")
+    for name in ("meta.xml", "content.xml"):
+        data = package.read(name)
+        if data:
+            stream_xml(data, handler, sink.budget)
+
+
+class _OpenDocument:
+    """Reads metadata inside `office:meta` and text inside `office:body`."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._paragraphs = Paragraphs(sink)
+        self._properties = Properties(sink, _NAMES, keywords="keyword")
+        self._part = ""
+        self._skipped = 0
+        self._custom = ""
+        """The name of the property made by people that is being read."""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in _SKIPPED:
+            self._skipped += 1
+        elif name in ("meta", "body"):
+            self._part = name
+        elif self._part == "meta":
+            self._start_property(name, attributes)
+        elif name in _BLANKS:
+            self._paragraphs.add(" ")
+        elif name == "a" and (href := attribute(attributes, "href")):
+            self._sink.link(href)
+
+    def _start_property(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._properties.start(name, attributes)
+        self._custom = attribute(attributes, "name") if name == "user-defined" else ""
+        if name == "document-statistic":
+            for written, ours in _STATISTICS.items():
+                self._sink.meta(ours, attribute(attributes, written))
+
+    def end(self, name: str) -> None:
+        if name in _SKIPPED:
+            self._skipped -= 1
+        elif name == self._part:
+            self._part = ""
+        elif self._part == "meta":
+            self._properties.end(name)
+        elif name in _PARAGRAPHS:
+            self._paragraphs.end()
+
+    def text(self, data: str) -> None:
+        if self._skipped:
+            return
+        if self._part == "meta":
+            self._properties.text(data)
+            take_custom(self._custom, data, self._sink)
+        elif self._part == "body":
+            self._paragraphs.add(data)

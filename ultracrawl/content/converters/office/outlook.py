@@ -1,0 +1,47 @@
+"""Messages that Outlook saved (.msg)."""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime
+
+import oxmsg
+
+from ultracrawl.content.converters.convert import Source, add_html, add_member
+from ultracrawl.content.converters.dates import iso_date
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.sink import Sink
+
+_BROKEN = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read subject, sender, recipients, date, text and attachments."""
+    try:
+        message = oxmsg.Message.load(io.BytesIO(source.body))
+        _read_head(message, sink)
+        _read_body(message, sink)
+        attachments = [(found.file_name or "", found.file_bytes or b"") for found in message.attachments]
+    except _BROKEN as error:
+        raise ConversionError(f"broken Outlook message: {error}") from None
+    for name, body in attachments:
+        sink.meta("attachments", name)
+        if body:
+            add_member(Source(body, "", name=name), sink)
+
+
+def _read_head(message: oxmsg.Message, sink: Sink) -> None:
+    subject = message.subject or ""
+    sink.set_title(subject)
+    sink.meta("subject", subject)
+    sink.meta("author", message.sender or "")
+    sink.meta("to", *(f"{one.name} <{one.email_address}>" for one in message.recipients))
+    if isinstance(message.sent_date, datetime):
+        sink.meta("created", iso_date(message.sent_date))
+
+
+def _read_body(message: oxmsg.Message, sink: Sink) -> None:
+    if message.body:
+        sink.add(message.body)
+    elif message.html_body:
+        add_html(message.html_body.encode("utf-8", "replace"), sink.inner(), "text/html; charset=utf-8")

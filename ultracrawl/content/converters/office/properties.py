@@ -1,0 +1,120 @@
+"""Properties of documents in XML parts: Dublin Core names, and those of Office Open XML and OpenDocument."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ultracrawl.content.converters.office.package import Package
+from ultracrawl.content.converters.office.xmlstream import XmlHandler, attribute, stream_xml
+from ultracrawl.content.converters.sink import Sink
+
+DUBLIN_CORE = {
+    "creator": "author",
+    "subject": "subject",
+    "description": "description",
+    "publisher": "publisher",
+    "rights": "rights",
+    "identifier": "identifier",
+    "contributor": "contributor",
+}
+_OFFICE = {
+    **DUBLIN_CORE,
+    "lastmodifiedby": "last_modified_by",
+    "created": "created",
+    "modified": "modified",
+    "category": "category",
+    "application": "application",
+    "company": "company",
+    "manager": "manager",
+    "pages": "pages",
+    "slides": "pages",
+    "words": "words",
+}
+_LONGEST_NAME = 100
+
+
+class Properties:
+    """Hands the text of elements to a sink, each under the name that a table gives it."""
+
+    def __init__(self, sink: Sink, names: Mapping[str, str], keywords: str = "keywords") -> None:
+        self._sink = sink
+        self._names = names
+        self._keywords = keywords
+        self._texts: list[str] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element."""
+        self._texts.clear()
+
+    def end(self, name: str) -> None:
+        """Take the value of an element."""
+        value = "".join(self._texts)
+        self._texts.clear()
+        if name == "title":
+            self._sink.set_title(value)
+        elif name == "language":
+            self._sink.set_language(value)
+        elif name == self._keywords:
+            self._sink.keywords(value)
+        elif name in self._names and value.strip() != "0":  # programs that do not count write 0
+            self._sink.meta(self._names[name], value)
+
+    def text(self, data: str) -> None:
+        """Take characters."""
+        self._texts.append(data)
+
+
+class _Shallow:
+    """Shows a handler only the elements right below the root: deeper titles are those of parts."""
+
+    def __init__(self, handler: XmlHandler) -> None:
+        self._handler = handler
+        self._depth = 0
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._depth += 1
+        if self._depth == 2:
+            self._handler.start(name, attributes)
+
+    def end(self, name: str) -> None:
+        if self._depth == 2:
+            self._handler.end(name)
+        self._depth -= 1
+
+    def text(self, data: str) -> None:
+        if self._depth == 2:
+            self._handler.text(data)
+
+
+class _CustomProperties:
+    """Takes the properties that people made, each under `custom.` and its name in lower case."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._name = ""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "property":
+            self._name = attribute(attributes, "name")
+
+    def end(self, name: str) -> None: ...
+
+    def text(self, data: str) -> None:
+        take_custom(self._name, data, self._sink)
+
+
+def take_custom(name: str, value: str, sink: Sink) -> None:
+    """Take a property that people made: `Cost Centre` is the document attribute `custom.cost centre`."""
+    folded = " ".join(name.lower().split())[:_LONGEST_NAME]
+    if folded:
+        sink.meta(f"custom.{folded}", value)
+
+
+def read_office_properties(package: Package, sink: Sink) -> None:
+    """Read `docProps` of Office Open XML."""
+    for name in ("docProps/core.xml", "docProps/app.xml"):
+        data = package.read(name)
+        if data:
+            stream_xml(data, _Shallow(Properties(sink, _OFFICE)), sink.budget)
+    if custom := package.read("docProps/custom.xml"):
+        stream_xml(custom, _CustomProperties(sink), sink.budget)

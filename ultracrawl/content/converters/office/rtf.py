@@ -1,0 +1,57 @@
+"""Rich Text Format."""
+
+from __future__ import annotations
+
+import re
+
+from striprtf.striprtf import rtf_to_text
+
+from ultracrawl.content.charset.encodings import FALLBACK, codec_of
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.sink import Sink
+
+_HEAD = 65_536
+_CODEPAGE = re.compile(r"\\ansicpg(\d{3,5})")
+_TEXTS = re.compile(
+    r"\{\\(title|author|subject|keywords|doccomm|company|category|operator) ?((?:[^{}\\]|\\[^{}]|\\[{}])*)\}"
+)
+_DATES = re.compile(
+    r"\{\\(creatim|revtim)\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})(?:\\hr(\d{1,2})\\min(\d{1,2}))?"
+)
+_PAGES = re.compile(r"\{\\nofpages(\d{1,6})\}")
+_LINK = re.compile(r'HYPERLINK\s+"([^"{}]{1,4000})"')
+_NAMES = {"doccomm": "description", "operator": "last_modified_by"}
+_DATE_NAMES = {"creatim": "created", "revtim": "modified"}
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read text, the information group and links of fields."""
+    rtf = source.body.decode("latin-1")
+    if not rtf.startswith("{\\rtf"):
+        raise ConversionError("this is not RTF")
+    found = _CODEPAGE.search(rtf, 0, _HEAD)
+    codec = codec_of(f"cp{found[1]}") if found else ""
+    _read_information(rtf[:_HEAD], codec or FALLBACK, sink)
+    for link in _LINK.finditer(rtf):
+        sink.link(link[1])
+    sink.add(_text(rtf, codec or FALLBACK))
+
+
+def _text(rtf: str, codec: str) -> str:
+    return str(rtf_to_text(rtf, encoding=codec, errors="ignore"))  # type: ignore[no-untyped-call]  # has no types
+
+
+def _read_information(head: str, codec: str, sink: Sink) -> None:
+    for name, written in _TEXTS.findall(head):
+        value = _text(f"{{\\rtf1 {written}}}", codec)
+        if name == "title":
+            sink.set_title(value)
+        elif name == "keywords":
+            sink.keywords(value)
+        else:
+            sink.meta(_NAMES.get(name, name), value)
+    for name, year, month, day, hour, minute in _DATES.findall(head):
+        sink.meta(_DATE_NAMES[name], f"{year}-{month:0>2}-{day:0>2}T{hour or 0:0>2}:{minute or 0:0>2}:00")
+    if found := _PAGES.search(head):
+        sink.meta("pages", found[1])

@@ -1,0 +1,75 @@
+"""Excel workbooks, old and new, read with calamine."""
+
+from __future__ import annotations
+
+import io
+from datetime import date, datetime, time, timedelta
+
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
+
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.office.office import read_drawn_parts, read_links
+from ultracrawl.content.converters.office.ole import read_ole
+from ultracrawl.content.converters.office.package import Package
+from ultracrawl.content.converters.office.properties import read_office_properties
+from ultracrawl.content.converters.sink import Sink
+
+_OLE = b"\xd0\xcf\x11\xe0"
+_ROWS_A_CHECK = 1000
+
+Cell = int | float | str | bool | time | date | datetime | timedelta
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read properties, then each sheet with its name, a row as one paragraph."""
+    package = None
+    if source.body.startswith(_OLE):
+        read_ole(source.body, sink)
+    else:
+        package = _read_package(source, sink)
+    _read_sheets(source, sink)
+    if package is not None:
+        read_drawn_parts(package, sink)
+
+
+def _read_sheets(source: Source, sink: Sink) -> None:
+    try:
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.body))
+    except PasswordError:
+        raise ConversionError("the document is encrypted") from None
+    except (CalamineError, OSError, ValueError) as error:
+        raise ConversionError(f"this is not a workbook that can be read: {error}") from None
+    sink.meta("pages", str(len(workbook.sheet_names)))
+    for name in workbook.sheet_names:
+        sink.budget.take_member()
+        sink.add(name)
+        try:
+            _read_sheet(workbook.get_sheet_by_name(name), sink)
+        except (CalamineError, ValueError) as error:
+            sink.note(f"sheet {name!r} could not be read: {error}"[:200])
+
+
+def _read_package(source: Source, sink: Sink) -> Package:
+    """Read properties and links, and count what the sheets unfold to before all of it is unfolded at once."""
+    package = Package(source.body, sink.budget)
+    read_office_properties(package, sink)
+    for name in package.names:
+        if name.lower().startswith("xl/worksheets/sheet"):
+            read_links(package, name, sink)
+    package.check_sizes()
+    return package
+
+
+def _read_sheet(sheet: CalamineSheet, sink: Sink) -> None:
+    for number, row in enumerate(sheet.iter_rows()):
+        if number % _ROWS_A_CHECK == 0:
+            sink.budget.check_time(f"{number} of {sheet.height} rows of {sheet.name!r}")
+        sink.add(" ".join(text for cell in row if (text := _text(cell))))
+
+
+def _text(cell: Cell) -> str:
+    """Return a cell as it would be looked for; whole numbers without a decimal point."""
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    return str(cell).replace("\0", "")  # calamine reads strings of Excel 95 with a zero after each letter

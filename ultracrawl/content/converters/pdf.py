@@ -1,0 +1,103 @@
+"""PDF, read with PDFium."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import suppress
+
+import pypdfium2
+from pypdfium2 import raw
+
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.dates import pdf_date
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.images.xmp import read_xmp
+from ultracrawl.content.converters.sink import Sink
+
+_MAX_LINKS_A_PAGE = 2000
+_SOFT_HYPHEN = "\ufffe"
+"""PDFium's sign for a hyphen at the end of a line that parts a word."""
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read text, links and properties page by page; nothing in the file is run."""
+    try:
+        document = pypdfium2.PdfDocument(source.body)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == raw.FPDF_ERR_PASSWORD:
+            raise ConversionError("the document is encrypted, and needs a password") from None
+        raise ConversionError("this is not a PDF that can be read") from None
+    try:
+        _read_properties(document, sink)
+        _read_xmp(source, sink)
+        _read_pages(document, sink)
+    finally:
+        document.close()
+
+
+def _read_properties(document: pypdfium2.PdfDocument, sink: Sink) -> None:
+    properties = document.get_metadata_dict(skip_empty=True)
+    sink.set_title(properties.get("Title", ""))
+    sink.set_language(_language(document))
+    for name in ("Author", "Subject", "Producer"):
+        sink.meta(name.lower(), properties.get(name, ""))
+    sink.keywords(properties.get("Keywords", ""))
+    sink.meta("application", properties.get("Creator", ""))
+    sink.meta("created", pdf_date(properties.get("CreationDate", "")))
+    sink.meta("modified", pdf_date(properties.get("ModDate", "")))
+    sink.meta("pages", str(len(document)))
+
+
+def _read_xmp(source: Source, sink: Sink) -> None:
+    """Read what the information dictionary lacks; a broken packet is no reason to give up the document."""
+    with suppress(ConversionError):
+        read_xmp(source.body, sink)
+
+
+def _language(document: pypdfium2.PdfDocument) -> str:
+    size = raw.FPDFCatalog_GetLanguage(document.raw, None, 0)
+    if not 2 < size <= 200:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFCatalog_GetLanguage(document.raw, ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
+    return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _read_pages(document: pypdfium2.PdfDocument, sink: Sink) -> None:
+    count = len(document)
+    for number in range(count):
+        sink.budget.check_time(f"{number} of {count} pages")
+        try:
+            page = document[number]
+        except pypdfium2.PdfiumError:
+            sink.note(f"page {number + 1} could not be read")
+            continue
+        try:
+            _read_page(document, page, sink)
+        finally:
+            page.close()
+
+
+def _read_page(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, sink: Sink) -> None:
+    text = page.get_textpage()
+    try:
+        sink.add(text.get_text_range().replace(_SOFT_HYPHEN, ""))
+    finally:
+        text.close()
+    position = ctypes.c_int(0)
+    link = raw.FPDF_LINK()
+    for _ in range(_MAX_LINKS_A_PAGE):
+        if not raw.FPDFLink_Enumerate(page.raw, position, link):
+            break
+        action = raw.FPDFLink_GetAction(link)
+        if action:
+            sink.link(_target(document, action))
+
+
+def _target(document: pypdfium2.PdfDocument, action: raw.FPDF_ACTION) -> str:
+    size = raw.FPDFAction_GetURIPath(document.raw, action, None, 0)
+    if not 1 < size <= 4097:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    raw.FPDFAction_GetURIPath(document.raw, action, buffer, size)
+    return buffer.value.decode("utf-8", "replace")

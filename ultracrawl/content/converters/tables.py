@@ -1,0 +1,33 @@
+"""Comma and tab separated values."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.sink import Sink
+
+_SAMPLE = 8192
+_ROWS_A_CHECK = 5000
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read a row as one paragraph; the cells of the first row are `columns`."""
+    text, _ = decode(source.body, source.content_type, source.default_charset)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text[:_SAMPLE]))
+    csv.field_size_limit(len(text) + 1)
+    number = 0
+    for number, row in enumerate(rows, 1):
+        if number == 1:
+            sink.meta("columns", *row)
+        if number % _ROWS_A_CHECK == 0:
+            sink.budget.check_time(f"{number} rows")
+        sink.add(" ".join(row))
+    sink.meta("rows", str(number))
+
+
+def _delimiter(sample: str) -> str:
+    line = sample.partition("\n")[0]
+    return max(",;\t|", key=line.count)

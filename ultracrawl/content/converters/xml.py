@@ -1,0 +1,77 @@
+"""XML of any kind, feeds and SVG among it: the text in document order, and what looks like a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.charset.prescan import charset_parameter, declared_in_xml
+from ultracrawl.content.converters.convert import Source
+from ultracrawl.content.converters.office.properties import DUBLIN_CORE
+from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
+from ultracrawl.content.converters.sink import Sink
+
+_TITLES = frozenset({"title"})
+_UNREAD = frozenset({"style", "script", "bindata", "binary-data"})
+_LINKS = frozenset({"link", "loc"})
+_STATES_ENCODING = re.compile(rb"<\?xml\s[^>]*?\bencoding\b")
+
+
+def convert(source: Source, sink: Sink) -> None:
+    """Read text element by element; broken XML gives the text before the break, and an error."""
+    handler = _AnyXml(sink)
+    if _is_left_to_parser(source):
+        stream_xml(source.body, handler, sink.budget)
+        return
+    text, _ = decode(source.body, source.content_type, source.default_charset)
+    stream_xml(text.encode("utf-8", "replace"), handler, sink.budget, "utf-8")
+
+
+def _is_left_to_parser(source: Source) -> bool:
+    """Return whether the document declares an encoding that is none of the web; the parser knows some of them.
+
+    Those of several bytes a character, and headers, it does not know.
+    """
+    stated = _STATES_ENCODING.match(source.body) is not None
+    return stated and not declared_in_xml(source.body) and not charset_parameter(source.content_type)
+
+
+class _AnyXml:
+    """Takes all text; the first title and Dublin Core are metadata too, absolute `href` and `link` are links."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._texts: list[str] = []
+        self._unread = 0
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._flush()
+        self._unread += name in _UNREAD
+        self._sink.set_language(attributes.get("xml:lang", ""))
+        self._sink.absolute_links([attribute(attributes, "href"), attribute(attributes, "src")])
+
+    def end(self, name: str) -> None:
+        self._unread -= name in _UNREAD
+        text = self._flush()
+        if not text:
+            return
+        if name in _TITLES:
+            self._sink.set_title(text)
+        elif name in _LINKS:
+            self._sink.absolute_links([text])
+        elif name == "language":
+            self._sink.set_language(text)
+        elif name in DUBLIN_CORE and DUBLIN_CORE[name] not in self._sink.metadata:
+            self._sink.meta(DUBLIN_CORE[name], text)
+
+    def text(self, data: str) -> None:
+        if not self._unread:
+            self._texts.append(data)
+
+    def _flush(self) -> str:
+        text = "".join(self._texts).strip()
+        self._texts.clear()
+        if text:
+            self._sink.add(text)
+        return text

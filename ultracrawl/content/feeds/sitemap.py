@@ -1,0 +1,251 @@
+"""Sitemaps as sites really serve them: XML, index, plain text, RSS, Atom, each also gzipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.feeds.lastmod import NO_LASTMOD, LastMod, read_lastmod
+from ultracrawl.content.feeds.regular_sitemap import Fields, regular_entries
+from ultracrawl.content.unzip import is_gzip, unzip
+from ultracrawl.content.xml import XmlRefusedError, read_xml
+
+MAX_URLS = 50_000
+"""Entries read from one file; the protocol's own limit."""
+
+_MAX_URL_LENGTH = 8192
+_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
+_STARTS_XML = ("<", "\ufeff<")
+
+
+class SitemapKind(StrEnum):
+    """What a file turned out to be; `UNKNOWN` holds nothing."""
+
+    URLS = "urlset"
+    INDEX = "index"
+    TEXT = "text"
+    RSS = "rss"
+    ATOM = "atom"
+    UNKNOWN = "unknown"
+
+
+class SitemapUrl(NamedTuple):
+    """One entry; `alternates` are pairs of language and URL."""
+
+    loc: str
+    lastmod: datetime | None = None
+    changefreq: str = ""
+    priority: float | None = None
+    alternates: tuple[tuple[str, str], ...] = ()
+    changed_by: float = 0.0
+    """The latest moment that `lastmod` may mean, in seconds since the epoch; 0 without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemap:
+    """What one file holds: pages in `urls`, further sitemaps in `children`, mistakes in `problem`."""
+
+    kind: SitemapKind
+    urls: tuple[SitemapUrl, ...] = ()
+    children: tuple[SitemapUrl, ...] = ()
+    problem: str = ""
+
+
+def parse_sitemap(data: bytes, url: str, content_type: str = "") -> Sitemap:
+    """Read the sitemap found at `url`; never raises.
+
+    A broken file gives the entries before the break, a hostile one (DTD, entities) gives none; both say so
+    in `problem`.
+    """
+    problem = ""
+    if is_gzip(data):
+        data, cut = unzip(data)
+        problem = "the compressed data is broken or too large" if cut else ""
+    if not data.strip():
+        return Sitemap(SitemapKind.UNKNOWN, problem=problem or "the file is empty")
+    text, _ = decode(data[:1000], content_type)
+    if not text.lstrip().startswith(_STARTS_XML):
+        return _parse_text(data, content_type, problem)
+    entries = regular_entries(data, content_type)
+    if entries is not None:
+        return _regular(entries, problem)
+    collector = _Collector(url)
+    try:
+        broken = read_xml(data, collector, content_type=content_type)
+    except XmlRefusedError as refusal:
+        return Sitemap(SitemapKind.UNKNOWN, problem=str(refusal))
+    return collector.result(problem or broken)
+
+
+def _regular(entries: list[Fields], problem: str) -> Sitemap:
+    if len(entries) > MAX_URLS:
+        problem = f"more than {MAX_URLS} entries"
+    made = (_plain(entry) for entry in entries[:MAX_URLS])
+    return Sitemap(SitemapKind.URLS, tuple(entry for entry in made if entry is not None), problem=problem)
+
+
+def _plain(fields: Fields) -> SitemapUrl | None:
+    loc, lastmod, changefreq, priority = fields
+    if "&" in loc or "#" in loc or not loc.startswith("http"):
+        loc = _mended(loc.replace("&amp;", "&"))
+    if not _is_url(loc):
+        return None
+    moment, latest = read_lastmod(lastmod) if lastmod else NO_LASTMOD
+    return SitemapUrl(loc, moment, _changefreq(changefreq), _priority(priority), (), latest)
+
+
+def _parse_text(data: bytes, content_type: str, problem: str) -> Sitemap:
+    text, _ = decode(data, content_type)
+    lines = (line.strip() for line in text.splitlines())
+    urls = tuple(SitemapUrl(loc) for loc in map(_mended, lines) if _is_url(loc))
+    if not urls:
+        return Sitemap(SitemapKind.UNKNOWN, problem=problem or "neither XML nor a list of URLs")
+    if len(urls) > MAX_URLS:
+        problem = f"more than {MAX_URLS} entries"
+    return Sitemap(SitemapKind.TEXT, urls[:MAX_URLS], problem=problem)
+
+
+def _mended(loc: str) -> str:
+    """Return a location without fragment, with its scheme, escaped once instead of twice."""
+    loc = loc.partition("#")[0].replace("&amp;", "&")
+    return f"http://{loc}" if loc.startswith("www.") else loc
+
+
+def _is_url(text: str) -> bool:
+    return text[:8].lower().startswith(("http://", "https://", "ftp://")) and len(text) <= _MAX_URL_LENGTH
+
+
+_ROOTS = {
+    "urlset": SitemapKind.URLS,
+    "sitemapindex": SitemapKind.INDEX,
+    "rss": SitemapKind.RSS,
+    "rdf": SitemapKind.RSS,
+    "channel": SitemapKind.RSS,
+    "feed": SitemapKind.ATOM,
+}
+_ENTRIES = {
+    SitemapKind.URLS: frozenset({"url", "sitemap"}),
+    SitemapKind.INDEX: frozenset({"url", "sitemap"}),
+    SitemapKind.RSS: frozenset({"item"}),
+    SitemapKind.ATOM: frozenset({"entry"}),
+}
+_DATES = ("lastmod", "updated", "modified", "pubdate", "date", "published")
+
+
+@dataclass(slots=True)
+class _Entry:
+    """The fields of the entry that is being read, first value of each, and its depth in the tree."""
+
+    depth: int
+    is_sitemap: bool
+    fields: dict[str, str] = field(default_factory=dict)
+    alternates: list[tuple[str, str]] = field(default_factory=list)
+
+
+class _Collector:
+    """Turns the elements of any of the XML kinds into entries; namespaces are not looked at."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._kind = SitemapKind.UNKNOWN
+        self._depth = 0
+        self._entry: _Entry | None = None
+        self._full = False
+        self.urls: list[SitemapUrl] = []
+        self.children: list[SitemapUrl] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> bool:
+        """Take the start of an element; False when enough entries have been read."""
+        self._depth += 1
+        if self._depth == 1:
+            self._kind = _ROOTS.get(name, SitemapKind.UNKNOWN)
+            return self._kind is not SitemapKind.UNKNOWN
+        if self._entry is None and name in _ENTRIES[self._kind]:
+            self._entry = _Entry(self._depth, name == "sitemap")
+        elif self._entry is not None and name == "link" and "href" in attributes:
+            self._take_link(self._entry, attributes)
+        self._full = len(self.urls) + len(self.children) >= MAX_URLS
+        return not self._full
+
+    def end(self, name: str, text: str) -> None:
+        """Take the end of an element: a field of the entry, or the entry itself."""
+        entry = self._entry
+        if entry is not None and self._depth == entry.depth:
+            entry.fields.setdefault("text", text.strip())
+            self._close(entry)
+            self._entry = None
+        elif entry is not None and self._depth == entry.depth + 1 and text.strip():
+            if name == "loc" and "loc" in entry.fields:  # an end tag was forgotten: this is the next entry
+                self._close(entry)
+                self._entry = entry = _Entry(entry.depth, entry.is_sitemap)
+            entry.fields.setdefault(name, text.strip())
+        elif entry is not None and name == "url" and text.strip():  # `<loc><url>...</url></loc>`
+            entry.fields.setdefault("loc", text.strip())
+        self._depth -= 1
+
+    def result(self, problem: str) -> Sitemap:
+        """Return what was read; nothing at all counts as unknown only if the root was."""
+        if self._kind is SitemapKind.UNKNOWN and not problem:
+            problem = "the XML is no sitemap and no feed"
+        if self._full:
+            problem = f"more than {MAX_URLS} entries"
+        return Sitemap(self._kind, tuple(self.urls), tuple(self.children), problem)
+
+    def _take_link(self, entry: _Entry, attributes: Mapping[str, str]) -> None:
+        rel = attributes.get("rel", "alternate").lower()
+        if self._kind is SitemapKind.ATOM and rel == "alternate":
+            entry.fields.setdefault("link", attributes["href"].strip())
+        elif rel == "alternate":
+            entry.alternates.append((attributes.get("hreflang", ""), attributes["href"].strip()))
+
+    def _close(self, entry: _Entry) -> None:
+        loc = _mended(self._location(entry))
+        if not _is_url(loc):
+            return
+        moment, latest = _lastmod(entry.fields)
+        made = SitemapUrl(
+            loc,
+            moment,
+            _changefreq(entry.fields.get("changefreq", "")),
+            _priority(entry.fields.get("priority", "")),
+            tuple(entry.alternates),
+            latest,
+        )
+        (self.children if entry.is_sitemap else self.urls).append(made)
+
+    def _location(self, entry: _Entry) -> str:
+        fields = entry.fields
+        if self._kind in (SitemapKind.URLS, SitemapKind.INDEX):
+            return fields.get("loc") or fields.get("text", "")
+        link = fields.get("link") or fields.get("guid", "")
+        try:
+            return urljoin(self._url, link) if link else ""
+        except ValueError:  # a link that is no URL names no page
+            return ""
+
+
+def _lastmod(fields: Mapping[str, str]) -> LastMod:
+    for name in _DATES:
+        if name in fields and (found := read_lastmod(fields[name])).moment:
+            return found
+    return NO_LASTMOD
+
+
+def _changefreq(text: str) -> str:
+    word = text.strip().lower()
+    return word if word in _FREQUENCIES else ""
+
+
+def _priority(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0.0 <= value <= 1.0 else None

@@ -1,0 +1,218 @@
+"""Where links hide: one reader for each kind, chosen per source (FAST `link_extraction`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ada_url import join_url
+from selectolax.lexbor import LexborNode
+
+from ultracrawl.content.html.harvest import Harvest
+from ultracrawl.content.html.srcset import parse_srcset
+from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
+from ultracrawl.model.page import Link, LinkKind
+from ultracrawl.rules.urls import declared_base
+
+Reader = Callable[[Harvest, LexborNode], None]
+
+DEFAULT_KINDS = frozenset(
+    {
+        LinkKind.A,
+        LinkKind.AREA,
+        LinkKind.FRAME,
+        LinkKind.IFRAME,
+        LinkKind.CANONICAL,
+        LinkKind.ALTERNATE,
+        LinkKind.NEXT,
+        LinkKind.META_REFRESH,
+    }
+)
+"""What a source follows unless it says otherwise: ways from page to page, not the parts of one page."""
+
+_SERIES = frozenset(
+    {"next", "prev", "previous", "start", "first", "last", "contents", "index", "chapter", "up"}
+)
+_CONNECTION_HINTS = frozenset({"preconnect", "dns-prefetch"})
+_CSS_URL = re.compile(r"""url\(\s*["']?([^"')\s]+)|@import\s+["']([^"'\n]+)""", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"\b(?:https?|ftp)://[^\s<>\"'`{}|\\^]+", re.IGNORECASE)
+_WHOLLY_ABSOLUTE = re.compile(r"\s*((?:https?|ftp)://[^\s<>\"]+)\s*", re.IGNORECASE)
+_LITERAL = re.compile(r"""["']([^"'\s<>\\]{1,2000})["']""")
+_PAGE_PATH = re.compile(
+    r"(?:https?://|ftp://|/[^/*]).*|[\w./-]+\.(?:html?|xhtml|php|aspx?|jspx?|cgi|pdf)(?:[?#].*)?$"
+)
+_TRAILING = ".,;:!?)]'\""
+
+
+def read_a(found: Harvest, node: LexborNode) -> None:
+    """Keep the link of `<a>` with its text."""
+    attrs = node.attrs
+    href = attrs.get("href")
+    if not href:
+        return
+    href = href.strip(" \t\n\f\r")
+    nofollow = found.watch_nofollow and "nofollow" in (attrs.get("rel") or "").lower().split()
+    if found.is_new(href, LinkKind.A, nofollow):
+        text = ""
+        if found.text_budget > 0:
+            text = node.text()
+            found.text_budget -= len(text)
+        found.links.append(Link(href, LinkKind.A, " ".join(text.split()), nofollow))
+
+
+def read_area(found: Harvest, node: LexborNode) -> None:
+    """Keep the link of `<area>`; its text is the `alt` text."""
+    attributes = node.attributes
+    nofollow = "nofollow" in (attributes.get("rel") or "").lower().split()
+    found.add(attributes.get("href"), LinkKind.AREA, attributes.get("alt") or "", nofollow)
+
+
+def read_img(found: Harvest, node: LexborNode) -> None:
+    """Keep `src`, `srcset` and `longdesc` of `<img>`, `<source>` and `<input type=image>`."""
+    attributes = node.attributes
+    found.add(attributes.get("src"), LinkKind.IMG, attributes.get("alt") or "")
+    for url in parse_srcset(attributes.get("srcset") or ""):
+        found.add(url, LinkKind.IMG)
+    found.add(attributes.get("longdesc"), LinkKind.IMG)
+
+
+def read_object(found: Harvest, node: LexborNode) -> None:
+    """Keep `data` of `<object>`, resolved against its `codebase`."""
+    _add_with_codebase(found, node, "data", LinkKind.OBJECT)
+
+
+def read_applet(found: Harvest, node: LexborNode) -> None:
+    """Keep `code` and `archive` of `<applet>`, resolved against its `codebase`."""
+    _add_with_codebase(found, node, "code", LinkKind.APPLET)
+    _add_with_codebase(found, node, "archive", LinkKind.APPLET)
+
+
+def read_form(found: Harvest, node: LexborNode) -> None:
+    """Keep the bare `action` of a form that is sent by GET."""
+    attributes = node.attributes
+    if (attributes.get("method") or "get").strip().lower() == "get":
+        found.add(attributes.get("action"), LinkKind.FORM)
+
+
+def read_style(found: Harvest, node: LexborNode) -> None:
+    """Keep `url(...)` and `@import` inside `<style>`."""
+    for match in _CSS_URL.finditer(node.text()):
+        found.add(match[1] or match[2], LinkKind.STYLE)
+
+
+def read_script_text(found: Harvest, node: LexborNode) -> None:
+    """Keep string literals of a script that are absolute URLs, absolute paths or names of pages."""
+    for match in _LITERAL.finditer(node.text()):
+        if _PAGE_PATH.match(match[1]):
+            found.add(match[1], LinkKind.SCRIPT_TEXT)
+
+
+def read_card(found: Harvest, node: LexborNode) -> None:
+    """Keep the three event links of a WML `<card>`."""
+    attributes = node.attributes
+    for name in ("onenterforward", "onenterbackward", "ontimer"):
+        found.add(attributes.get(name), LinkKind.CARD)
+
+
+@lru_cache(maxsize=256)
+def kind_of_rel(rel: str) -> LinkKind | None:
+    """Return the kind of a `<link>` by its `rel`, or None if it leads to no document."""
+    words = frozenset(rel.lower().split())
+    if words & _CONNECTION_HINTS:
+        return None
+    if "canonical" in words:
+        return LinkKind.CANONICAL
+    if "sitemap" in words:
+        return LinkKind.SITEMAP
+    if "alternate" in words and "stylesheet" not in words:
+        return LinkKind.ALTERNATE
+    return LinkKind.NEXT if words & _SERIES else LinkKind.LINK
+
+
+def wholly_absolute(content: str) -> str:
+    """Return the URL that a META value as a whole is, or empty."""
+    found = _WHOLLY_ABSOLUTE.fullmatch(content)
+    return found[1] if found else ""
+
+
+def plain_urls(text: str) -> Iterator[str]:
+    """Yield absolute URLs in running text, without the punctuation that ends a sentence."""
+    for match in _ABSOLUTE.finditer(text):
+        yield match[0].rstrip(_TRAILING)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """The readers for one choice of kinds: by lexbor's number, and by name for elements unknown to HTML."""
+
+    kinds: frozenset[LinkKind]
+    by_number: dict[int, Reader]
+    by_name: dict[str, Reader]
+
+
+@lru_cache(maxsize=256)
+def plan_for(kinds: frozenset[LinkKind]) -> LinkPlan:
+    """Return the plan for a choice of kinds; sources that choose alike share it."""
+    plan = LinkPlan(kinds, {}, {})
+    for kind, names, reader in _READERS:
+        if kind in kinds:
+            for name in names.split():
+                _register(plan, name, reader)
+    return plan
+
+
+def _register(plan: LinkPlan, name: str, reader: Reader) -> None:
+    number = tag_number(name)
+    if number >= FIRST_OWN_NUMBER:
+        plan.by_name[name] = reader
+    elif earlier := plan.by_number.get(number):
+        plan.by_number[number] = _both(earlier, reader)
+    else:
+        plan.by_number[number] = reader
+
+
+def _both(first: Reader, second: Reader) -> Reader:
+    def read(found: Harvest, node: LexborNode) -> None:
+        first(found, node)
+        second(found, node)
+
+    return read
+
+
+def _attribute(name: str, kind: LinkKind) -> Reader:
+    def read(found: Harvest, node: LexborNode) -> None:
+        found.add(node.attrs.get(name), kind)
+
+    return read
+
+
+def _add_with_codebase(found: Harvest, node: LexborNode, name: str, kind: LinkKind) -> None:
+    attributes = node.attributes
+    href = attributes.get(name)
+    codebase = attributes.get("codebase")
+    if href and codebase and (base := declared_base(found.base or found.url, codebase)):
+        with suppress(ValueError):  # left as written, the URL rules will reject it with a reason
+            href = join_url(base, href)
+    found.add(href, kind)
+
+
+_READERS: tuple[tuple[LinkKind, str, Reader], ...] = (
+    (LinkKind.A, "a", read_a),
+    (LinkKind.AREA, "area", read_area),
+    (LinkKind.FRAME, "frame", _attribute("src", LinkKind.FRAME)),
+    (LinkKind.IFRAME, "iframe", _attribute("src", LinkKind.IFRAME)),
+    (LinkKind.IMG, "img source input", read_img),
+    (LinkKind.SCRIPT, "script", _attribute("src", LinkKind.SCRIPT)),
+    (LinkKind.SCRIPT_TEXT, "script", read_script_text),
+    (LinkKind.STYLE, "style", read_style),
+    (LinkKind.OBJECT, "object", read_object),
+    (LinkKind.EMBED, "embed", _attribute("src", LinkKind.EMBED)),
+    (LinkKind.APPLET, "applet", read_applet),
+    (LinkKind.FORM, "form", read_form),
+    (LinkKind.LAYER, "layer ilayer", _attribute("src", LinkKind.LAYER)),
+    (LinkKind.CARD, "card", read_card),
+    (LinkKind.GO, "go", _attribute("href", LinkKind.GO)),
+)

@@ -1,0 +1,120 @@
+"""From the bytes of an HTML page to a `Page`, with one parse and one walk."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
+from ultracrawl.content.html.attribute_limit import MOST, limit_attributes
+from ultracrawl.content.html.formatting import limit_formatting
+from ultracrawl.content.html.harvest import Harvest
+from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls, plan_for
+from ultracrawl.content.html.nesting import MAX_DEPTH, limit_nesting
+from ultracrawl.content.html.selection import PagePicks
+from ultracrawl.content.html.walk import walk
+from ultracrawl.content.html.xhtml import with_end_tags
+from ultracrawl.content.limits import (
+    DEFAULTS,
+    LINKS,
+    NODES,
+    TEXT,
+    PageLimits,
+    limit_nodes,
+    limit_text,
+    reasons,
+)
+from ultracrawl.model.page import LinkKind, Page
+from ultracrawl.rules.robots.directives import parse_directives
+
+_UNSEEN_MARKS = (b"hidden", b"role=", b"data-nosnippet", b"display")
+_UNSEEN = "[hidden],[role=navigation],[data-nosnippet],[style*=display i]"
+_NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
+
+
+def parse_html(
+    body: bytes,
+    *,
+    url: str,
+    content_type: str = "",
+    link_kinds: frozenset[LinkKind] = DEFAULT_KINDS,
+    x_robots_tag: Sequence[str] = (),
+    robots_name: str = "ultracrawl",
+    default_charset: str = "",
+    picks: PagePicks | None = None,
+    xml: bool = False,
+    limits: PageLimits = DEFAULTS,
+) -> Page:
+    """Read a page; broken HTML gives what a browser would make of it and never raises.
+
+    `url` is the page's own, absolute. `content_type` and `x_robots_tag` are header values as received.
+    `link_kinds` says where links are looked for. `default_charset` is the source's guess for pages that do
+    not declare one. `picks` are looked for in the same tree. `xml` says that the page is XHTML.
+    What `limits` leaves out is named in `Page.truncated`.
+    """
+    body, charset = _utf8(body, content_type, default_charset)
+    body, long = limit_nodes(body, limits.nodes)
+    body, crowded = limit_attributes(body)
+    body, deep = limit_nesting(limit_formatting(body))
+    if xml:
+        body = with_end_tags(body)
+    low = body.lower()
+    tree = LexborHTMLParser(body)
+    budget = min(2 * len(body), limits.text)
+    found = Harvest(url, robots_name.lower(), link_kinds, limits, budget, watch_nofollow=b"nofollow" in low)
+    if tree.root is not None:
+        walk(tree.root, found, plan_for(link_kinds), _unseen(tree.root, low))
+    text, wordy = limit_text(found.page_text(), limits.text)
+    if LinkKind.TEXT in link_kinds:
+        for plain in plain_urls(text):
+            found.add(plain, LinkKind.TEXT)
+    return Page(
+        title=limit_text(" ".join((found.title or "").split()), limits.text)[0],
+        text=text,
+        language=found.language or _language_pragma(found),
+        charset=charset,
+        base=found.base,
+        canonical=found.canonical,
+        refresh=found.refresh,
+        meta=found.meta,
+        robots=parse_directives(found.robots, x_robots_tag, name=robots_name),
+        links=tuple(found.links),
+        picked=picks.values(url, tree, body) if picks is not None else {},
+        truncated=reasons(
+            (NODES.format(limits.nodes), long),
+            (f"elements nest deeper than {MAX_DEPTH} levels", deep),
+            (f"a tag has more than {MOST} attributes", crowded),
+            (LINKS.format(limits.links), found.too_many_links),
+            (TEXT.format(limits.text), wordy or found.meta_budget < 0),
+        ),
+    )
+
+
+def _utf8(body: bytes, content_type: str, default_charset: str) -> tuple[bytes, str]:
+    """Return a body in UTF-8, and the charset that it came in."""
+    charset = find_charset(body, content_type, default_charset)
+    if charset != "utf-8" or not is_utf8(body):
+        decoded, charset = decode_as(charset, body, default_charset)
+        body = decoded.encode("utf-8", "replace")
+    return body.removeprefix(codecs.BOM_UTF8), charset
+
+
+def _unseen(root: LexborNode, low: bytes) -> frozenset[int]:
+    """Return the addresses of elements that the page itself keeps out of sight or out of results."""
+    if not any(mark in low for mark in _UNSEEN_MARKS):
+        return frozenset()
+    return frozenset(node.mem_id for node in root.css(_UNSEEN) if _is_unseen(node))
+
+
+def _is_unseen(node: LexborNode) -> bool:
+    attributes = node.attributes
+    if attributes.keys() & {"hidden", "data-nosnippet"} or attributes.get("role") == "navigation":
+        return True
+    return bool(_NOT_DISPLAYED.search(attributes.get("style") or ""))
+
+
+def _language_pragma(found: Harvest) -> str:
+    return next(iter(found.meta.get("content-language", ())), "").partition(",")[0].strip()

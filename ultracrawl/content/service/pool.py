@@ -1,0 +1,124 @@
+"""A few conversion processes that take documents in turn."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import SimpleQueue
+
+from ultracrawl.content.service.job import Answer, Job, NotConverted, PageJob, PageLost, ProcessLimits
+from ultracrawl.content.service.process import ConversionProcess
+from ultracrawl.model import StatusCode
+
+_Task = tuple[Job | PageJob, "Future[Answer]"]
+_LONGEST_LIFE = 500
+"""Documents after which a process is replaced: libraries leak."""
+
+
+class ConversionPool:
+    """Up to `workers` processes, each driven by a thread that does nothing but wait for it.
+
+    Threads and processes start with the first documents, so a pool that is given none costs nothing. A process that
+    was killed or died is replaced when the next document comes.
+    """
+
+    def __init__(self, limits: ProcessLimits, workers: int = 1) -> None:
+        self._limits = limits
+        self._workers = workers
+        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._processes: dict[int, ConversionProcess] = {}
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._closed = False
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of the processes that are there now."""
+        with self._lock:
+            return [process.pid for process in self._processes.values() if process.usable]
+
+    def submit(self, job: Job | PageJob) -> Future[Answer]:
+        """Queue a document; the answer comes in another thread."""
+        future: Future[Answer] = Future()
+        with self._lock:
+            self._waiting += 1
+            if self._waiting > len(self._threads) and len(self._threads) < self._workers:
+                self._start_thread()
+        self._tasks.put((job, future))
+        return future
+
+    def _start_thread(self) -> None:
+        number = len(self._threads)
+        # Daemons: the interpreter must not wait for a document that hangs.
+        thread = threading.Thread(
+            target=self._serve, args=(number,), name=f"conversion-{number}", daemon=True
+        )
+        self._threads.append(thread)
+        thread.start()
+
+    def _serve(self, number: int) -> None:
+        served = 0
+        while (task := self._tasks.get()) is not None:
+            job, future = task
+            if future.set_running_or_notify_cancel():
+                self._settle(number, job, future)
+                served += 1
+            with self._lock:
+                self._waiting -= 1
+            if served >= _LONGEST_LIFE:
+                served = 0
+                self._discard(number)
+
+    def _settle(self, number: int, job: Job | PageJob, future: Future[Answer]) -> None:
+        try:
+            future.set_result(self._convert(number, job))
+        except BaseException as error:  # the edge of the thread: whoever waits has to hear of it
+            future.set_exception(error)
+
+    def _convert(self, number: int, job: Job | PageJob) -> Answer:
+        try:
+            process = self._process(number)
+        except OSError as error:
+            return _unserved(job, f"no conversion process can be started: {error}")
+        if process is None:
+            return _unserved(job, "conversion was ended", StatusCode.CONVERSION_FAILED)
+        return process.convert(job)
+
+    def _process(self, number: int) -> ConversionProcess | None:
+        with self._lock:
+            process = self._processes.get(number)
+            if self._closed:
+                return None
+            if process is None or not process.usable:
+                process = self._processes[number] = ConversionProcess(self._limits)
+            return process
+
+    def _discard(self, number: int) -> None:
+        with self._lock:
+            process = self._processes.pop(number, None)
+        if process is not None:
+            process.kill()
+
+    def close(self) -> None:
+        """End all processes at once; documents that wait or are being converted are given up."""
+        with self._lock:
+            self._closed = True
+            processes = list(self._processes.values())
+        for process in processes:
+            process.interrupt()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join(timeout=5.0)
+        for process in processes:
+            with suppress(OSError):
+                process.kill()
+
+
+def _unserved(
+    job: Job | PageJob, reason: str, status: StatusCode = StatusCode.CONVERTER_MISSING
+) -> NotConverted | PageLost:
+    """Return that no process worked on a document."""
+    return PageLost(reason) if isinstance(job, PageJob) else NotConverted(status, reason)

@@ -1,0 +1,136 @@
+"""The program of a conversion process, `python -m ultracrawl.content.service.worker MEMORY SECONDS`.
+
+It reads jobs from standard input and answers each with frames on standard output. It has a bound of its own on
+memory, writes no file, opens no connection and starts no process. It ends when its input ends or the crawler is gone,
+and by an alarm of the system when a document takes too long.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import IO
+
+from ultracrawl.content.converters import Budget, ConversionError, Sink
+from ultracrawl.content.converters.convert import Source, convert
+from ultracrawl.content.service.confinement import confine, die_with_crawler
+from ultracrawl.content.service.frames import Frame, encode, pack_conversion, read_job
+from ultracrawl.content.service.job import Job, PageJob
+from ultracrawl.content.service.page_frames import pack_page, pieces
+from ultracrawl.errors import is_panic
+from ultracrawl.model import StatusCode
+
+_PIECE = 1 << 17
+"""Characters of text that are sent in one frame."""
+_PIECE_SECONDS = 0.5
+_NO_ROOM = ("failed to map segment", "annot allocate memory")
+_ALARM_DELAY = 5.0
+"""Seconds after which the process ends itself, if the crawler has not killed it before."""
+
+
+def main(memory: int, seconds: float) -> None:
+    """Serve until standard input ends."""
+    die_with_crawler()
+    jobs = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # what a library prints must not get among the answers
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    confine()
+    gc.freeze()
+    with suppress(BrokenPipeError):
+        while (job := read_job(jobs)) is not None:
+            allowed = job.seconds if isinstance(job, PageJob) else seconds
+            signal.setitimer(signal.ITIMER_REAL, allowed + _ALARM_DELAY)
+            _Conversation(answers).run(job)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            del job
+
+
+class _Conversation:
+    """Converts one document and sends its text while it is found."""
+
+    def __init__(self, answers: IO[bytes]) -> None:
+        self._answers = answers
+        self._pieces: list[str] = []
+        self._size = 0
+        self._sent = time.monotonic()
+
+    def run(self, job: Job | PageJob) -> None:
+        if isinstance(job, PageJob):
+            self._read(job)
+        else:
+            self._convert(job)
+
+    def _read(self, job: PageJob) -> None:
+        try:
+            page = job.reader.read(job.body, job.url, job.media_type, job.head)
+        except MemoryError:
+            self._end({"reason": "it needs too much memory (conversion.memory)"})
+            return
+        if page is None:
+            self._end({"reason": f"pages of the type {job.media_type} are not read"})
+            return
+        for piece in pieces(page.text, _PIECE):
+            self._write({"text": piece})
+        self._write({"page": pack_page(page)})
+
+    def _convert(self, job: Job) -> None:
+        sink = Sink(Budget(job.limits), self._take)
+        source = Source(job.body, job.media_type, job.content_type, "", job.default_charset)
+        try:
+            convert(source, sink)
+        except ConversionError as error:
+            self._fail(StatusCode.CONVERSION_FAILED, str(error), sink)
+        except MemoryError:
+            self._fail(
+                StatusCode.CONVERTER_MISSING, "the converter ran out of memory (conversion.memory)", sink
+            )
+        except BrokenPipeError:
+            raise
+        except BaseException as error:  # the edge: whatever a broken document makes a library raise
+            if not (isinstance(error, Exception) or is_panic(error)):
+                raise
+            self._fail(_status_of(error), f"{type(error).__name__}: {error}"[:300], sink)
+        else:
+            self._end({"done": pack_conversion(sink.conversion())})
+
+    def _take(self, text: str) -> None:
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size >= _PIECE or time.monotonic() - self._sent > _PIECE_SECONDS:
+            self._send_text()
+
+    def _send_text(self) -> None:
+        if self._pieces:
+            self._write({"text": " ".join(self._pieces)})
+            self._pieces.clear()
+        self._size = 0
+        self._sent = time.monotonic()
+
+    def _fail(self, status: StatusCode, reason: str, sink: Sink) -> None:
+        frame: Frame = {"status": int(status), "reason": reason}
+        self._end(frame | {"partial": pack_conversion(sink.conversion())})
+
+    def _end(self, frame: Frame) -> None:
+        self._send_text()
+        self._write(frame)
+
+    def _write(self, frame: Frame) -> None:
+        data = memoryview(encode(frame))
+        while data:
+            data = data[self._answers.write(data) :]
+
+
+def _status_of(error: BaseException) -> StatusCode:
+    """Return 908 for a library for which there was no room, 903 for all else."""
+    no_room = isinstance(error, ImportError) and any(words in str(error) for words in _NO_ROOM)
+    return StatusCode.CONVERTER_MISSING if no_room else StatusCode.CONVERSION_FAILED
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]))
