@@ -14,11 +14,11 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
-from ultracrawl.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.dialects.portal_robot.rules_file import read_rules
 from ultracrawl.rules.filters import Fetched, FilterKind, Resource, Robot, View
+from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
+from ultracrawl.sources.dialects.portal_robot.rules_file import read_rules
 
-DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
+DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 BODY = b"<title>T</title><meta name=author content=A><h1>H</h1><p>text <a href=/b>b</a>"
 
 

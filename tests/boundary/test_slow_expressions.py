@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.content.acceptance import Acceptance
-from ultracrawl.dialects import read_definitions
 from ultracrawl.rules.boundary import Boundary, BoundaryRules, PatternError
 from ultracrawl.rules.boundary.expressions import (
     LATER_LIMIT,
@@ -21,6 +20,7 @@ from ultracrawl.rules.boundary.expressions import (
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rules import Action, DomainRule, Kind, UriRule
 from ultracrawl.sources import load_project
+from ultracrawl.sources.dialects import read_definitions
 
 LOOK_AHEAD = r"https?://[^/]+/(?!public/).*"
 TWICE = r"https?://[^/]+/(\w+)/\1/.*"

@@ -12,9 +12,9 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.cli import admin as verbs
-from ultracrawl.dialects.fast_xml.notices import Notices
-from ultracrawl.dialects.fast_xml.reader import read_scopes
-from ultracrawl.dialects.fast_xml.writing import collections_xml
+from ultracrawl.sources.dialects.fast_xml.notices import Notices
+from ultracrawl.sources.dialects.fast_xml.reader import read_scopes
+from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 
 START = {"start_uris": ("http://a.example/",)}
 

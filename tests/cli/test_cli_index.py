@@ -8,9 +8,9 @@ import pytest
 from support.project import Workspace
 
 from ultracrawl.backends import open_index
-from ultracrawl.dialects import read_definitions
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 
 @pytest.fixture(params=["whoosh", "tantivy"])

@@ -9,10 +9,10 @@ import pytest
 from support.project import Workspace
 
 from ultracrawl.backends import Searcher, open_index
-from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, IndexDocument, Operator
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 DEFINITION = {
     "attributes": {"Size": "number"},

@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 
 from ultracrawl.backends import Searcher, open_index
 from ultracrawl.cli.main import cli
-from ultracrawl.dialects import read_definitions
 from ultracrawl.index import Deletion, Filter, IndexDocument, Operator, SearchResult, as_html
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 
 def day(year: int) -> datetime:

@@ -10,7 +10,7 @@ from support.site import Site
 
 AGAIN = """
 from ultracrawl.backends import open_state
-from ultracrawl.dialects import read_definitions
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.jobs import run_sources
 from ultracrawl.sources import require
 

@@ -21,10 +21,10 @@ from support.server import Request
 from support.site import Site
 
 from ultracrawl.backends import open_documents
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml import OPTIONS
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml import OPTIONS
 
 TYPES = ("text/html", "text/plain", "text/vnd.wap.wml", "application/xhtml+xml")
 BASE: dict[str, Any] = {

@@ -14,8 +14,8 @@ from support.project import Workspace, kill_group
 from support.site import Site
 
 from ultracrawl.backends import open_index
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 TWO: dict[str, Any] = {"public": {"primary": True}, "copy": {"index": "archive"}}
 

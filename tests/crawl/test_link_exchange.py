@@ -9,10 +9,10 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.extensions import link_exchange
 from ultracrawl.extensions.link_exchange import Inbox, waiting_links
 from ultracrawl.sources import compile_source, require
+from ultracrawl.sources.dialects import read_definitions
 
 
 def define(workspace: Workspace, url: str, **outside: Any) -> None:

@@ -10,7 +10,7 @@ from support.site import Site
 
 from ultracrawl.content import DEFAULT_KINDS, AnswerHead, PageReader
 from ultracrawl.model import LinkKind
-from ultracrawl.sources.sections.links import LinksSection
+from ultracrawl.sources.sections.scope.links import LinksSection
 
 MARKUP: dict[str, str] = {
     "a": '<a href="/a">x</a>',

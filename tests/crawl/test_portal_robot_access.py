@@ -12,8 +12,8 @@ from support.robot import RobotFiles
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 BASIC = "Basic " + base64.b64encode(b"jack:boots").decode()
 

@@ -9,8 +9,8 @@ from support.project import Workspace
 from support.robot import RobotFiles
 from support.site import Site
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import compile_source, require
+from ultracrawl.sources.dialects import read_definitions
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from support.project import Workspace
 from support.site import Site
 
 from ultracrawl.backends import open_state
-from ultracrawl.dialects import read_definitions
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.state import QueueEntry
 
 

@@ -13,9 +13,9 @@ from support.site import Site
 from support.until import until
 
 from ultracrawl.backends import open_documents
-from ultracrawl.dialects import read_definitions
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.state.document_store import DocumentStore
 
 

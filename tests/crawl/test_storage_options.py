@@ -11,9 +11,9 @@ from support.project import Ended, Workspace
 from support.site import Site
 
 from ultracrawl.backends import open_documents
-from ultracrawl.dialects import read_definitions
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.state.clustered_store import clusters_of, open_clusters
 from ultracrawl.state.document_store import BlockStore, FileStore
 

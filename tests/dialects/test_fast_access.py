@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from support.fast import attrib, fast_xml
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import DataSource, Loaded
+from ultracrawl.sources.dialects import read_definitions
 
 START = {"start_uris": ("http://a.example/",)}
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import pytest
 from support.fast import attrib, fast_options, fast_xml
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.extensions.access.cookie_jars import CookieJars
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.frontier import Frontier, Mirrors
@@ -29,6 +28,7 @@ from ultracrawl.rules.recrawl.scores import KnownPage
 from ultracrawl.rules.robots import RobotsRules
 from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
 from ultracrawl.sources.compilation.access import compile_logins, compile_proxies
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.secrets import SecretReader
 
 HOUR = 3600.0

@@ -20,9 +20,9 @@ from dialects.test_fast_options import (
 )
 from support.fast import fast_options, fast_xml
 
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml import OptionSpec
 from ultracrawl.sources import Project, compile_source, load_project, require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml import OptionSpec
 from ultracrawl.sources.writing import definition_text
 
 

@@ -10,10 +10,10 @@ import pytest
 from support.fast import fast_xml
 
 from ultracrawl import garbage
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml import reader
-from ultracrawl.dialects.fast_xml.document import MAX_DEPTH, parse_document
 from ultracrawl.sources import Loaded
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml import reader
+from ultracrawl.sources.dialects.fast_xml.document import MAX_DEPTH, parse_document
 
 START = {"start_uris": ("http://a.example/",)}
 
@@ -91,7 +91,7 @@ def test_bytes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_elements_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("ultracrawl.dialects.fast_xml.document.MAX_ELEMENTS", 3)
+    monkeypatch.setattr("ultracrawl.sources.dialects.fast_xml.document.MAX_ELEMENTS", 3)
     (finding,) = load(tmp_path, fast_xml(START)).findings
     assert "has more than 3 elements" in finding.problem
 
@@ -158,7 +158,7 @@ def test_guesses_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A file full of unknown names is read without looking for a similar one for each."""
     asked: list[object] = []
     monkeypatch.setattr(
-        "ultracrawl.dialects.fast_xml.grammar.closest", lambda name, _known: asked.append(name)
+        "ultracrawl.sources.dialects.fast_xml.grammar.closest", lambda name, _known: asked.append(name)
     )
     unknown = "".join(f'<attrib name="delax{number}" type="real">1</attrib>' for number in range(1000))
     assert len(load(tmp_path, fast_xml(START, inside=unknown)).findings) == 1000

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from support.fast import fast_xml
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import DataSource, Loaded, Project
-from ultracrawl.sources.sections.feeding import Destination
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.sections.documents.feeding import Destination
 
 START = {"start_uris": ("http://a.example/",)}
 

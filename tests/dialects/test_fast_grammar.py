@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from support.fast import fast_xml
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import DataSource, Loaded
+from ultracrawl.sources.dialects import read_definitions
 
 START = '<attrib name="start_uris" type="list-string"><member>http://a.example/</member></attrib>\n'
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from support.fast import attrib, fast_options, fast_xml
 
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml.collection import Scope, layered
-from ultracrawl.dialects.fast_xml.masks import MASK, masked, unmasked
-from ultracrawl.dialects.fast_xml.notices import Notices
-from ultracrawl.dialects.fast_xml.reader import read_scopes
-from ultracrawl.dialects.fast_xml.writing import collections_xml
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered
+from ultracrawl.sources.dialects.fast_xml.forms.masks import MASK, masked, unmasked
+from ultracrawl.sources.dialects.fast_xml.notices import Notices
+from ultracrawl.sources.dialects.fast_xml.reader import read_scopes
+from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 
 URL = "http://a.example/x"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.fast import fast_options, fast_xml
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import Loaded, compile_source
+from ultracrawl.sources.dialects import read_definitions
 
 START = {"start_uris": ("http://portal.example/",), "include_domains/suffix": (".example",)}
 PART = f'<SubDomain name="part">{fast_options({"include_domains/exact": ("p.example",)})}</SubDomain>'

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from support.fast import attrib, fast_options, fast_xml
 
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml import OPTIONS, OptionSpec
-from ultracrawl.dialects.fast_xml.forms import FORMS
 from ultracrawl.sources import DataSource, Loaded
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml import OPTIONS, OptionSpec
+from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
 
 FILES = {
     "client.pem": "",

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.fast import fast_options, fast_xml
 
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml import OPTIONS
-from ultracrawl.dialects.fast_xml.options import RULE_SECTIONS
 from ultracrawl.sources import Loaded, compile_source
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml import OPTIONS
+from ultracrawl.sources.dialects.fast_xml.options import RULE_SECTIONS
 
 START = ("http://a.example/", "http://a.example/news/")
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from support.fast import fast_xml
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.model import LinkKind
 from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.frontier import Rota
 from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
+from ultracrawl.sources.dialects import read_definitions
 
 START = {"start_uris": ("http://a.example/",)}
 

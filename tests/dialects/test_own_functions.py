@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.rules.filters import Fetched, FilterKind, Resource, Robot, View, filter_function
+from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 
 MODULE = """
 from ultracrawl.rules.filters import REQ_ABORTED, REQ_PROCEED, filter_function

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.portal_robot.file_text import read_file
-from ultracrawl.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.sources import DataSource, require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.portal_robot.file_text import read_file
+from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 
 FILES = {
     "robot.conf": """# Müller

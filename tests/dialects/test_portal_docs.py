@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.dialects.portal_robot.properties import PROPERTIES
 from ultracrawl.rules.filters import BUILT_IN, Answer, FilterKind, Resource, Robot, View
+from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
+from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES
 
 TEXT = (Path(__file__).parents[2] / "docs" / "portal-robot.md").read_text()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.dialects.portal_robot.editing import RulesEditor
-from ultracrawl.dialects.portal_robot.rules_file import read_rules
 from ultracrawl.errors import UserError
+from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.sources.dialects.portal_robot.rules_file import read_rules
 
 FOUND = """# sites
 \x0c

@@ -14,14 +14,14 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.portal_robot.export import RobotText, robot_text, write_robot
-from ultracrawl.dialects.portal_robot.export.writing import line, quoted
-from ultracrawl.dialects.portal_robot.lexer import read_text
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.sources import CompiledSource, DataSource, compile_source, definition_text, require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.portal_robot.export import RobotText, robot_text, write_robot
+from ultracrawl.sources.dialects.portal_robot.export.writing import line, quoted
+from ultracrawl.sources.dialects.portal_robot.lexer import read_text
 
-DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
+DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 HOSTS = ("a.example", "b.a.example", "xa.example", "other.test", "10.example")
 PORTS = ("", ":8080", ":8443")
 PATHS = ("/", "/x", "/x/y.html", "/x/z.PNG?a=1", "/xy", "/q?print=1", "/x/a+b(c).zip")

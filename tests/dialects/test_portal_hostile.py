@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.dialects.portal_robot.filter_file import read_filters
-from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
-from ultracrawl.dialects.portal_robot.lexer import ConfigText, read_text
-from ultracrawl.dialects.portal_robot.properties import read_properties
-from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
-from ultracrawl.dialects.portal_robot.schedule_file import read_schedule
 from ultracrawl.rules.filters import FilterKind, Robot
+from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS
+from ultracrawl.sources.dialects.portal_robot.lexer import ConfigText, read_text
+from ultracrawl.sources.dialects.portal_robot.properties import read_properties
+from ultracrawl.sources.dialects.portal_robot.rules_file import read_classification, read_rules
+from ultracrawl.sources.dialects.portal_robot.schedule_file import read_schedule
 
 PIECES = (
     '<Filter name="e">',

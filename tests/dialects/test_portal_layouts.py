@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.dialects import read_definitions
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.sources import DataSource, require
+from ultracrawl.sources.dialects import read_definitions
 
 PROCESS = """# Compass Server
 <Process csid="x-catalog://compass.siroe.com:8086/nikki" \\

@@ -7,12 +7,12 @@ from importlib.resources import files
 import pytest
 from support.filters import page
 
-from ultracrawl.dialects.portal_robot.properties import PROPERTIES, read_properties
-from ultracrawl.dialects.portal_robot.rules_file import RulesFile, read_classification, read_rules
 from ultracrawl.rules.filters import View
 from ultracrawl.rules.filters.classification import Classifier
+from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, read_properties
+from ultracrawl.sources.dialects.portal_robot.rules_file import RulesFile, read_classification, read_rules
 
-DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
+DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 
 
 def rules(text: str) -> RulesFile:

@@ -11,7 +11,7 @@ import yaml
 from documentation.pages import PAGES, anchors, blocks, commands, links, name_of, understand
 from support.project import ROOT
 
-from ultracrawl.dialects import read_definitions
+from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.project import DefinitionHead
 
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from ultracrawl.extensions.run.limits import LOOK_EVERY, RunLimits
 from ultracrawl.extensions.session import CrawlSession
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
-from ultracrawl.sources.sections.limits import LimitsSection
+from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.state import QueueEntry
 
 RUN_LOG = "ultracrawl.extensions.run.limits"

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from ultracrawl.dialects.portal_robot.schedule_file import read_schedule, schedule_line
 from ultracrawl.errors import WorkError
 from ultracrawl.jobs.robot_control import RobotState
 from ultracrawl.jobs.robot_schedule import ScheduleKeeper
@@ -18,6 +17,7 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_days,
     parse_time,
 )
+from ultracrawl.sources.dialects.portal_robot.schedule_file import read_schedule, schedule_line
 
 SUNDAY = datetime(2026, 11, 22)
 

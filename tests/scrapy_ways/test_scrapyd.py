@@ -11,9 +11,9 @@ from scrapy_ways.test_effective_settings import assert_hardened
 from support.site import Site
 
 from ultracrawl.backends import open_state
-from ultracrawl.dialects import read_definitions
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 pytestmark = pytest.mark.server
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.sources import compile_source, load_project
-from ultracrawl.sources.checks import check_crawling_mode
+from ultracrawl.sources.checking.checks import check_crawling_mode
 from ultracrawl.sources.definition import DataSource
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ultracrawl.dialects import DIALECTS, locate_definitions, read_definitions
+from ultracrawl.sources.dialects import DIALECTS, locate_definitions, read_definitions
 
 YAML = b"sources: {a: {start_urls: https://a.example/}}\n"
 

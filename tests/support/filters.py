@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from ultracrawl.dialects.portal_robot import read_text
 from ultracrawl.model import Finding
 from ultracrawl.rules.filters import (
     BUILT_IN,
@@ -22,6 +21,7 @@ from ultracrawl.rules.filters import (
     Robot,
     View,
 )
+from ultracrawl.sources.dialects.portal_robot import read_text
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 WORDS = [phase.value for phase in Phase]

@@ -17,8 +17,8 @@ import yaml
 
 from support.hosted import HOSTED, HostedCommand
 from ultracrawl.backends import open_index
-from ultracrawl.dialects import read_definitions
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from support.project import Workspace
 from ultracrawl.backends import open_index
-from ultracrawl.dialects import read_definitions
 from ultracrawl.index import IndexEngine, SearchQuery
 from ultracrawl.index.values import attributes_to_json
 from ultracrawl.sources import require
+from ultracrawl.sources.dialects import read_definitions
 
 MOST_TOLD = 20
 """Differences that are named."""

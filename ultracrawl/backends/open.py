@@ -16,8 +16,8 @@ from ultracrawl.index.process import IndexProcess
 from ultracrawl.index.switch import FeedingSwitch
 from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
-from ultracrawl.sources.sections.lists import value_lists as listed_values
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.state import SqliteState
 from ultracrawl.state.clustered_store import open_clusters
 from ultracrawl.state.document_store import BlockStore, DocumentStore, FileStore

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 
 from ultracrawl.backends.open import index_config, open_index, value_lists
-from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
@@ -18,7 +17,8 @@ from ultracrawl.rules.attributes.fields import OTHER_FIELDS, with_fields
 from ultracrawl.rules.attributes.value_lists import ValueList, value_text
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 MOST_FOLDED = 1000
 """Hits up to which one URL of several sources is folded to one."""

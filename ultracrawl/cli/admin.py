@@ -17,10 +17,10 @@ from ultracrawl.cli.collection_file import (
     stored_parts,
 )
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.dialects.fast_xml.collection import layered
-from ultracrawl.dialects.fast_xml.masks import unmasked
-from ultracrawl.dialects.fast_xml.reader import KEY_FILE
-from ultracrawl.dialects.fast_xml.writing import collections_xml
+from ultracrawl.sources.dialects.fast_xml.collection import layered
+from ultracrawl.sources.dialects.fast_xml.forms.masks import unmasked
+from ultracrawl.sources.dialects.fast_xml.reader import KEY_FILE
+from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 
 _CONFIG = click.option(
     "-c", "--config", metavar="FILE", help="The XML file of the collections. Default: $ULTRACRAWL_CONFIG."

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from ultracrawl.backends import stored_documents_exist
 from ultracrawl.cli.options import found_definitions, show_findings
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.fast_xml.collection import Scope
-from ultracrawl.dialects.fast_xml.notices import Code, Notices
-from ultracrawl.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
-from ultracrawl.dialects.fast_xml.writing import collections_xml
-from ultracrawl.dialects.replacing import replace_file
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
+from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
+from ultracrawl.sources.dialects.replacing import replace_file
 
 
 def file_of(config: str | None) -> Path:

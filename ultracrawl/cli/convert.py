@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import chosen_sources
-from ultracrawl.dialects import read_definitions
-from ultracrawl.dialects.portal_robot.export import robot_text, write_robot
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.sources import Project, definition_text, render_findings, require
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.dialects.portal_robot.export import robot_text, write_robot
 
 
 @click.command("convert")

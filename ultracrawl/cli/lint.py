@@ -9,11 +9,11 @@ import click
 
 from ultracrawl.backends import cache_folder, former_indexes
 from ultracrawl.cli.options import found_definitions, json_option, print_json
-from ultracrawl.dialects import read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources import Loaded, Project
+from ultracrawl.sources.dialects import read_definitions
 
 
 @click.command("lint")

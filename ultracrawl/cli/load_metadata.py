@@ -13,7 +13,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes import AttributeType, SearchAttribute
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.value_lists import ValueList
-from ultracrawl.sources.list_checks import check_value_lists
+from ultracrawl.sources.checking.list_checks import check_value_lists
 
 
 @click.command("load-metadata")

@@ -12,11 +12,11 @@ import click
 
 from ultracrawl.cli.adhoc import remembered
 from ultracrawl.cli.terminal import tell
-from ultracrawl.dialects import locate_definitions, read_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding
 from ultracrawl.settings.places import placed, scrapy_place
 from ultracrawl.sources import Catalog, DataSource, Project, usable
+from ultracrawl.sources.dialects import locate_definitions, read_definitions
 
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_HINTS = 3

@@ -10,16 +10,16 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.dialects import locate_definitions
-from ultracrawl.dialects.portal_robot.editing import RulesEditor
-from ultracrawl.dialects.portal_robot.export.writing import between_quotes
-from ultracrawl.dialects.portal_robot.file_text import FileText, read_file
-from ultracrawl.dialects.portal_robot.layout import ALL_WORDS
-from ultracrawl.dialects.portal_robot.lexer import read_text
-from ultracrawl.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
+from ultracrawl.sources.dialects import locate_definitions
+from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.sources.dialects.portal_robot.export.writing import between_quotes
+from ultracrawl.sources.dialects.portal_robot.file_text import FileText, read_file
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS
+from ultracrawl.sources.dialects.portal_robot.lexer import read_text
+from ultracrawl.sources.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
 
 Change = Callable[[RulesEditor], None]
 ELSEWHERE = {

@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.errors import UserError, WorkError
 
-_DEFAULTS = files("ultracrawl.dialects.portal_robot") / "defaults"
+_DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 _FILES = ("robot.conf", "filter.conf", "filterrules.conf", "classification.conf", "mime.types")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _CSID = "x-catalog://localhost:80/robot"

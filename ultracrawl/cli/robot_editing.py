@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.robot import change_rules, config_option, host_line, host_pairs
-from ultracrawl.dialects.portal_robot.editing import RulesEditor
-from ultracrawl.dialects.portal_robot.export.writing import between_quotes
 from ultracrawl.errors import UserError
+from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
+from ultracrawl.sources.dialects.portal_robot.export.writing import between_quotes
 
 
 @click.command("edit-site", short_help="Change a site.")

@@ -11,10 +11,10 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot_control import robot_options, robot_source, show_status
 from ultracrawl.cli.terminal import tell
-from ultracrawl.dialects import locate_definitions
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.robot_facts import Fact, configuration, versions
 from ultracrawl.jobs.robot_report import excluded_urls, servers_found, waiting_urls
+from ultracrawl.sources.dialects import locate_definitions
 
 
 @click.group("report", short_help="Show what became of the URLs of the robot.")

@@ -11,8 +11,6 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot import rules_path
 from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
-from ultracrawl.dialects.portal_robot.file_text import read_file
-from ultracrawl.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
 from ultracrawl.jobs.robot_schedule import ScheduleKeeper
@@ -25,6 +23,8 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_days,
     parse_time,
 )
+from ultracrawl.sources.dialects.portal_robot.file_text import read_file
+from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.state.control import Command
 
 STOP_TIMEOUT = 600.0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ultracrawl.index.cache import SHARED, DocumentCache, salvage
 from ultracrawl.index.outlet import Indexer, Outlet, cache_errors
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 _FILLED = "filled"
 """The file of a folder that says that its index has, or gets, everything of the source."""

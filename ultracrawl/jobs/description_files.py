@@ -9,12 +9,12 @@ from datetime import datetime
 from email.utils import format_datetime
 from typing import BinaryIO
 
-from ultracrawl.dialects.portal_robot.reader import FIELDS
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, fields_of
 from ultracrawl.rules.filters.soif import SoifData, SoifError, read_soif, write_soif
+from ultracrawl.sources.dialects.portal_robot.reader import FIELDS
 
 TITLE, TEXT, PARTIAL_TEXT = "title", "full-text", "partial-text"
 _FIELD_OF = {attribute: field for field, attribute in FIELDS.items()}

@@ -15,7 +15,7 @@ from ultracrawl.index.outlets import queue_folder
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 COMMIT_TIMEOUT = 3600.0
 

@@ -9,7 +9,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.jobs.run import Watcher, run_sources
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.sections.access_options import AccessOptions
+from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 
 _HANDLER = "ultracrawl.handlers.stored.StoredDownloadHandler"
 _SETTINGS = {

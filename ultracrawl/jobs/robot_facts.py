@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ultracrawl import __version__
-from ultracrawl.dialects.portal_robot.layout import main_file_beside
-from ultracrawl.dialects.portal_robot.lexer import Block
-from ultracrawl.dialects.portal_robot.properties import PROPERTIES
-from ultracrawl.dialects.portal_robot.reader import RobotFiles, read_files
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
+from ultracrawl.sources.dialects.portal_robot.layout import main_file_beside
+from ultracrawl.sources.dialects.portal_robot.lexer import Block
+from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES
+from ultracrawl.sources.dialects.portal_robot.reader import RobotFiles, read_files
 
 _LIBRARIES = ("Scrapy", "Twisted", "lxml", "Whoosh-Reloaded", "tantivy", "pycurl", "google-re2")
 _USER = re.compile(r"//[^/@\s]*@")

@@ -8,24 +8,24 @@ project without mistakes, `usable` sets mistaken sources apart; `render_findings
 `compile_source` turns a source into `CompiledSource`, the rules that a crawl asks; `json_schema` describes the files.
 """
 
-from ultracrawl.sources.access_checks import IN_CLEAR
 from ultracrawl.sources.catalog import Catalog, adhoc
-from ultracrawl.sources.checks import NO_START
+from ultracrawl.sources.checking.access_checks import IN_CLEAR
+from ultracrawl.sources.checking.checks import NO_START
 from ultracrawl.sources.compilation.pace import compile_rota
 from ultracrawl.sources.compilation.source import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.loaded import Loaded, render_findings, require, usable
-from ultracrawl.sources.locations import PROJECT_FILE
 from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
+from ultracrawl.sources.reading.loaded import Loaded, render_findings, require, usable
+from ultracrawl.sources.reading.locations import PROJECT_FILE
+from ultracrawl.sources.reading.tree import Data, Fault, Path, Place, Tree
+from ultracrawl.sources.reading.yaml_loader import load_project, load_tree
 from ultracrawl.sources.schema import json_schema
-from ultracrawl.sources.sections.boundary import BoundarySection
-from ultracrawl.sources.sections.limits import LimitsSection
-from ultracrawl.sources.sections.politeness import PolitenessSection
+from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
+from ultracrawl.sources.sections.fetching.robots import RobotsSection
 from ultracrawl.sources.sections.project import CacheSection, IndexSection, StateSection
-from ultracrawl.sources.sections.robots import RobotsSection
-from ultracrawl.sources.tree import Data, Fault, Path, Place, Tree
+from ultracrawl.sources.sections.scope.boundary import BoundarySection
+from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.writing import definition_text
-from ultracrawl.sources.yaml_loader import load_project, load_tree
 
 __all__ = [
     "IN_CLEAR",

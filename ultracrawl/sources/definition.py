@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
-from ultracrawl.sources.rule_files import with_parameters, with_urls_of_files
-from ultracrawl.sources.sections.access_options import AccessOptions
-from ultracrawl.sources.sections.crawl_options import CrawlOptions
-from ultracrawl.sources.sections.document_options import DocumentOptions
+from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_files
+from ultracrawl.sources.sections.documents.document_options import DocumentOptions
+from ultracrawl.sources.sections.fetching.access_options import AccessOptions
+from ultracrawl.sources.sections.fetching.crawl_options import CrawlOptions
 from ultracrawl.sources.values import GroupNames, SiteList, UrlList, as_list
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"

@@ -21,7 +21,7 @@ from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
 from ultracrawl.rules.urls import UrlPolicy
-from ultracrawl.sources.sections.extract import ExtractRule
+from ultracrawl.sources.sections.documents.extract import ExtractRule
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]
 

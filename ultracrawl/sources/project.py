@@ -12,10 +12,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from ultracrawl.model import Finding
 from ultracrawl.rules.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS
+from ultracrawl.sources.checking.mistakes import mistake
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
-from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
-from ultracrawl.sources.sections.lists import ListedValues
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.lists import ListedValues
+from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.project import (
     CacheSection,
     DocumentsSection,
@@ -24,7 +25,6 @@ from ultracrawl.sources.sections.project import (
     LogsSection,
     StateSection,
 )
-from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.section import Section
 
 AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]

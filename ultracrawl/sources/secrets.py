@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
 from ultracrawl.errors import UserError
 from ultracrawl.rules.access.cipher import MARK, PasswordCipher
-from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.rule_files import RuleFiles
+from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.reading.rule_files import RuleFiles
 
 FILE = "file:"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

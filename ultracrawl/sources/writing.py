@@ -18,7 +18,7 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.durations import parse_interval
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.project import DefinitionHead, Project
-from ultracrawl.sources.tree import Data
+from ultracrawl.sources.reading.tree import Data
 
 _SEPARATORS = "@#|~!%;,"
 _PLACES = ("index", "state", "cache", "logs")

@@ -18,7 +18,7 @@ from ultracrawl.index.soundness import make_sound, probe
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
-from ultracrawl.sources.sections.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 from ultracrawl.state import StateStore
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ultracrawl.index.switch import EVERYTHING, FeedingSwitch
-from ultracrawl.sources.sections.feeding import FeedingSection
+from ultracrawl.sources.sections.documents.feeding import FeedingSection
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the orders."""

@@ -10,9 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.dialects.portal_robot.file_text import read_file
-from ultracrawl.dialects.portal_robot.filter_file import FilterFile, read_filters
-from ultracrawl.dialects.portal_robot.rules_file import read_classification, read_rules
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.bounds import bounded
 from ultracrawl.extensions.filtering.programs import Programs
@@ -32,13 +29,16 @@ from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.function import run
 from ultracrawl.rules.filters.rules import UNLIMITED
 from ultracrawl.rules.urls import host_of
+from ultracrawl.sources.dialects.portal_robot.file_text import read_file
+from ultracrawl.sources.dialects.portal_robot.filter_file import FilterFile, read_filters
+from ultracrawl.sources.dialects.portal_robot.rules_file import read_classification, read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ultracrawl.extensions.logs.filter_log import FilterLog
     from ultracrawl.model import Page
-    from ultracrawl.sources.sections.filters import FiltersSection
+    from ultracrawl.sources.sections.documents.filters import FiltersSection
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.extensions.leaving.pending import packed, unpacked
 from ultracrawl.extensions.relations.lists import RelationLists, as_text
 from ultracrawl.extensions.relations.reading import links_of, metadata_of
-from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES
+from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 
 if TYPE_CHECKING:
     from scrapy.http import Response

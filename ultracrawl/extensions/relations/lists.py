@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls import host_of, on_site, site_of, url_key
-from ultracrawl.sources.sections.relations import RELATION_ATTRIBUTES
+from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource

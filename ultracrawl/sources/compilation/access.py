@@ -15,7 +15,7 @@ from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.urls import host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
-from ultracrawl.sources.sections.logins import LoginEntry
+from ultracrawl.sources.sections.fetching.logins import LoginEntry
 
 
 def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialBook:

@@ -25,7 +25,7 @@ from ultracrawl.rules.boundary.site import Addresses, no_addresses
 from ultracrawl.rules.urls import UrlPolicy, host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.sources.sections.boundary import AreaSection
+from ultracrawl.sources.sections.scope.boundary import AreaSection
 
 FOLD_WWW = RewriteRule(r"^(?i)([a-z]+://)www[0-9]+\.", r"\1www.")
 """What `filters.fold_www` does to URLs: hosts that share the load of one are taken for it (portal robot 12.2)."""

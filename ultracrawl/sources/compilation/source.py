@@ -38,9 +38,9 @@ from ultracrawl.sources.compilation.boundary import (
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.project import Project
-from ultracrawl.sources.sections.access_options import AccessOptions
-from ultracrawl.sources.sections.feeds import FeedsSection
-from ultracrawl.sources.sections.limits import LimitsSection
+from ultracrawl.sources.sections.fetching.access_options import AccessOptions
+from ultracrawl.sources.sections.recrawl.feeds import FeedsSection
+from ultracrawl.sources.sections.scope.limits import LimitsSection
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What types alone cannot say about a definition."""

@@ -1,0 +1,65 @@
+"""What types alone cannot say about the options of access: secrets that everybody can read, or work out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pydantic import SecretStr
+
+from ultracrawl.rules.access import Scheme
+from ultracrawl.sources.checking.doubt import Doubt
+from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.reading.tree import Path
+from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
+from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
+
+PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
+"""Names of form fields that are for secrets."""
+
+
+IN_CLEAR = "the secret stands here for everybody to read"
+"""The problem of an advice about a secret that the definition itself holds."""
+
+
+def check_access(source: DataSource) -> Iterator[Doubt]:
+    """Yield an advice for each secret that stands in the definition as it is, or that listeners can work out."""
+    for path, secret in _secrets(source):
+        if stands_in_clear(secret):
+            yield Doubt(path, IN_CLEAR, INSTEAD, fatal=False)
+    for name, entry in source.authentication.items():
+        if entry.scheme is Scheme.NTLM_V1:
+            yield Doubt(
+                ("authentication", name, "scheme"),
+                "from what version 1 of NTLM sends, anybody on the way can work the password out",
+                "write `ntlm` for version 2, unless the server knows no other",
+                fatal=False,
+            )
+    if source.proxy.servers and "ftp" in source.boundary.schemes:
+        yield Doubt(
+            ("proxy", "servers"),
+            "FTP servers are asked directly, not through a proxy",
+            "take `ftp` out of `boundary.schemes` if that must not be",
+            fatal=False,
+        )
+
+
+def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
+    for name, entry in source.authentication.items():
+        yield ("authentication", name, "password"), entry.password
+    for name, server in source.proxy.servers.items():
+        if server.password is not None:
+            yield ("proxy", "servers", name, "password"), server.password
+    for name, pair in source.client_certificates.items():
+        if pair.password is not None:
+            yield ("client_certificates", name, "password"), pair.password
+    for name, account in source.ftp.accounts.items():
+        yield ("ftp", "accounts", name, "password"), account.password
+    for name, login in source.logins.items():
+        for field, value in login.fields.items():
+            if PASSWORD_FIELD.search(field):
+                yield ("logins", name, "fields", field), value
+    for name, group in source.site_headers.items():
+        for header, value in group.headers.items():
+            if header.lower() in SECRET_HEADERS:
+                yield ("site_headers", name, "headers", header), value

@@ -1,0 +1,151 @@
+"""A source definition in the making: options by path, each with the place that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from ultracrawl.sources import Data, Path, Place
+from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+
+
+@dataclass(slots=True)
+class _Leaf:
+    value: Data
+    place: Place | None = None
+    """None for a default, which stands nowhere; the first value that is set replaces it."""
+    members: list[Place] = field(default_factory=list)
+    """The places of the members, if the value is a list."""
+    is_member: bool = False
+    """Whether it stands for one member of a list in the file."""
+
+
+class Draft:
+    """The options of one source; a later value replaces an earlier one, members of lists are added."""
+
+    def __init__(self, place: Place, defaults: Draft | None = None) -> None:
+        self._place = place
+        self._leaves: dict[Path, _Leaf] = dict(defaults._leaves) if defaults else {}
+
+    def put(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
+        """Set an option; `line` is that of the member that it comes from, without which the others still count."""
+        if setting is not None and line:
+            self._leaves[path] = _Leaf(value, Place(setting.file, line, setting.path), is_member=True)
+        else:
+            self._leaves[path] = _Leaf(value, self._of(setting))
+
+    def put_at(self, path: Path, value: Data, file: str, line: int, key: str) -> None:
+        """Set an option that comes from a part of a collection."""
+        self._leaves[path] = _Leaf(value, Place(file, line, key))
+
+    def below(self, path: Path) -> list[Data]:
+        """Return the values of all options below a path."""
+        return [leaf.value for known, leaf in self._leaves.items() if known[: len(path)] == path != known]
+
+    def add(self, path: Path, member: Data, setting: Setting, line: int) -> None:
+        """Add a member to a list."""
+        leaf = self._list(path, setting)
+        assert isinstance(leaf.value, list)
+        leaf.value.append(member)
+        if line:
+            leaf.members.append(Place(setting.file, line, setting.path))
+
+    def open_list(self, path: Path, setting: Setting) -> None:
+        """Make an option an empty list, unless it is one already."""
+        self._list(path, setting)
+
+    def copy(self, path: Path, other: Draft) -> None:
+        """Set an option as another draft has it, with the place that it has there."""
+        leaf = other._leaves.get(path)
+        if leaf is not None:
+            value = list(leaf.value) if isinstance(leaf.value, list) else leaf.value
+            self._leaves[path] = _Leaf(value, leaf.place, list(leaf.members))
+
+    def extend(self, path: Path, other: Draft, source: Path, only: Collection[str] | None = None) -> None:
+        """Add the members of a list of another draft, all or those that are in `only`."""
+        leaf = other._leaves.get(source)
+        if leaf is None or not isinstance(leaf.value, list):
+            return
+        known = self._leaves.get(path)
+        own = known.value if known is not None and isinstance(known.value, list) else []
+        places = known.members if known is not None else []
+        chosen = [n for n, one in enumerate(leaf.value) if only is None or one in only]
+        added = [leaf.members[number] for number in chosen if number < len(leaf.members)]
+        place = known.place if known is not None and known.place else leaf.place
+        self._leaves[path] = _Leaf([*own, *(leaf.value[n] for n in chosen)], place, [*places, *added])
+
+    def append(self, path: Path, members: Sequence[Data], other: Draft, source: Path) -> None:
+        """Add members to a list that another draft has in files which it names at `source`."""
+        if not members:
+            return
+        known = self._leaves.get(path)
+        own = known.value if known is not None and isinstance(known.value, list) else []
+        place = known.place if known is not None and known.place else other.place(source)
+        self._leaves[path] = _Leaf([*own, *members], place, known.members if known is not None else [])
+
+    def forget(self, path: Path) -> None:
+        """Leave an option at its default."""
+        self._leaves.pop(path, None)
+
+    def get(self, path: Path) -> Data:
+        """Return the value of an option, or None."""
+        leaf = self._leaves.get(path)
+        return leaf.value if leaf else None
+
+    def place(self, path: Path) -> Place:
+        """Return where an option comes from, or the nearest one above it."""
+        for length in range(len(path), 0, -1):
+            leaf = self._leaves.get(path[:length])
+            if leaf is not None:
+                number = path[length] if length < len(path) else None
+                inside = isinstance(number, int) and number < len(leaf.members)
+                found = leaf.members[number] if inside and isinstance(number, int) else leaf.place
+                return found or self._place
+        if not path:
+            return self._place
+        below = (leaf.place for known, leaf in self._leaves.items() if known[: len(path)] == path)
+        return next((place for place in below if place), self._place)
+
+    def drop(self, path: Path) -> bool:
+        """Remove the member of a list; return whether there was one. The name of a file is never dropped."""
+        for length in range(len(path), 0, -1):
+            known = self._leaves.get(path[:length])
+            if known is not None and known.is_member:
+                del self._leaves[path[:length]]
+                return True
+        for length in range(len(path) - 1, 0, -1):
+            leaf, number = self._leaves.get(path[:length]), path[length]
+            if leaf is not None and isinstance(number, int) and number < len(leaf.members):
+                return self._dropped(leaf, number)
+        return False
+
+    @staticmethod
+    def _dropped(leaf: _Leaf, number: int) -> bool:
+        assert isinstance(leaf.value, list)
+        member = leaf.value[number]
+        if isinstance(member, dict) and "file" in member:
+            return False
+        del leaf.value[number], leaf.members[number]
+        return True
+
+    def data(self) -> dict[str, Data]:
+        """Return the options as a definition file would hold them."""
+        result: dict[str, Data] = {}
+        for path, leaf in self._leaves.items():
+            group = result
+            for step in path[:-1]:
+                inner = group.setdefault(str(step), {})
+                assert isinstance(inner, dict)
+                group = inner
+            group[str(path[-1])] = leaf.value
+        return result
+
+    def _list(self, path: Path, setting: Setting) -> _Leaf:
+        leaf = self._leaves.get(path)
+        if leaf is None or not isinstance(leaf.value, list) or (leaf.place is None and setting.line):
+            leaf = self._leaves[path] = _Leaf([], self._of(setting))
+        return leaf
+
+    @staticmethod
+    def _of(setting: Setting | None) -> Place | None:
+        return Place(setting.file, setting.line, setting.path) if setting and setting.line else None

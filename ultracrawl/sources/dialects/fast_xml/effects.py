@@ -1,0 +1,48 @@
+"""What is said about options that have no effect here, or none yet: each option once for a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+
+
+def tell_effects(collection: Scope, node: str, notices: Notices) -> None:
+    """Tell of the options that a collection sets in its own file and that change nothing."""
+    for setting in _settings(collection):
+        if setting.file == notices.file and not setting.spec.sets:
+            _tell(setting, notices)
+    if collection.nodes and node not in collection.nodes:
+        problem = f"none of the nodes is this one (`{node}`); what they say counts on theirs"
+        line = min(one.line for one in collection.nodes.values())
+        instead = "set ULTRACRAWL_NODE to be one of them"
+        notices.tell_once("node", Code.CLUSTER, line, collection.name, problem, instead, file=collection.file)
+
+
+def _tell(setting: Setting, notices: Notices) -> None:
+    spec = setting.spec
+    if spec.no_effect:
+        code = Code.CLUSTER if spec.group == "CLUSTER" else Code.TUNING
+        problem = f"has no effect here: {spec.no_effect}"
+        notices.tell_once(
+            spec.path, code, setting.line, setting.path, problem, "leave it as it is", file=setting.file
+        )
+    elif setting.value != spec.default:
+        problem = f"has no effect yet: {spec.not_yet}"
+        notices.tell_once(
+            spec.path,
+            Code.MISSING,
+            setting.line,
+            setting.path,
+            problem,
+            "do not rely on it",
+            file=setting.file,
+        )
+
+
+def _settings(scope: Scope) -> Iterator[Setting]:
+    yield from scope.settings.values()
+    for part in (*scope.logins.values(), *scope.subs.values(), *scope.nodes.values()):
+        yield from _settings(part)

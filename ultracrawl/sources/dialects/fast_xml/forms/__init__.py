@@ -1,0 +1,1 @@
+"""The forms that values take in FAST XML, and what each becomes here."""

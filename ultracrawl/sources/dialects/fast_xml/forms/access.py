@@ -1,0 +1,225 @@
+"""How options about access become values of a source definition: headers, proxies, passwords, accounts, logins."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path as FilePath
+from urllib.parse import unquote, urlsplit
+
+from ultracrawl.sources import Data, Path, Place
+from ultracrawl.sources.checking.mistakes import shown
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.draft import Draft
+from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+
+_TOKEN = re.compile(r"[^/\s(]+")
+_UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")
+_PROXY = re.compile(r"(?:(?P<scheme>\w+)://)?(?:(?P<user>[^:@]*):(?P<password>.*)@)?(?P<host>[^@]+)")
+SCHEMES = {"basic": "basic", "digest": "digest", "ntlmv1": "ntlmv1", "ntlmv2": "ntlm", "auto": "auto"}
+"""What a credential may end with, and the name that it has in a definition."""
+PROXIES: Path = ("proxy", "servers")
+_PROXY_SCHEMES = frozenset({"http", "https"})
+_PORT = re.compile(r"(?<=[^:]):\d+\Z", re.ASCII)
+_CERTIFICATE: Path = ("client_certificates", "main", "certificate")
+_KEY: Path = ("client_certificates", "main", "key")
+_NO_LIMIT = 2_147_483_647
+"""What the default of `proxy_max_pending` means."""
+
+
+def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Take header lines; the first word of User-Agent is also the name that robots.txt is searched for."""
+    assert isinstance(setting.value, tuple)
+    for text, line in zip(setting.value, setting.lines, strict=True):
+        name, colon, value = (part.strip() for part in text.partition(":"))
+        if not colon or not name:
+            problem = f"{shown(text)} is no header line and is dropped"
+            notices.tell(
+                Code.MEMBER, line, setting.path, problem, "write it as `Name: value`", file=setting.file
+            )
+        elif name.lower() != "user-agent":
+            draft.put(("headers", name), value, setting, line)
+        elif value:
+            draft.put(path, value, setting, line)
+            if found := _TOKEN.match(value):
+                draft.put(("robots", "name"), found[0], setting, line)
+
+
+def http_version(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+    """Name the version of HTTP."""
+    draft.put(path, "1.1" if setting.value else "1.0", setting)
+
+
+def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Read `[http://][user:password@]host[:port]`; the proxies are named by their number."""
+    assert isinstance(setting.value, tuple)
+    for number, text in enumerate(setting.value, 1):
+        line = setting.lines[number - 1]
+        found = _PROXY.fullmatch(text)
+        if found is None:
+            notices.tell(
+                Code.MEMBER,
+                line,
+                setting.path,
+                "a proxy is no address",
+                "write `host:port`",
+                file=setting.file,
+            )
+            continue
+        if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
+            # Dropped, it would let requests out that are meant to go through it.
+            problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
+            notices.tell(
+                Code.VALUE, line, setting.path, problem, "write `http://host:port`", file=setting.file
+            )
+            continue
+        server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
+        if found["user"]:
+            server |= {"user": unquote(found["user"]), "password": found["password"]}
+        draft.put((*path, f"proxy {number}"), server, setting, line)
+    if setting.value and not notices.fatal:
+        check_proxies(draft, Place(setting.file, setting.line, setting.path), notices)
+
+
+def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
+    """Tell if none is left of the proxies that a collection names."""
+    if not draft.below(PROXIES):
+        problem = "no proxy of the list can be used, and requests would go out without one"
+        instead = "mend the list, or take it out"
+        notices.tell(Code.VALUE, place.line, place.key, problem, instead, file=place.file)
+
+
+def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
+    """Bound the connections to each proxy."""
+    if setting.value != _NO_LIMIT:
+        for server in draft.below(path):
+            assert isinstance(server, dict)
+            assert isinstance(setting.value, int)
+            server["connections"] = setting.value
+
+
+def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Read `user:password` or `user:password:realm:scheme`, for a beginning of URIs or for a realm."""
+    user, _, rest = str(setting.value).partition(":")
+    password, realm, scheme = rest, "", "basic"
+    parts = rest.rsplit(":", 2)
+    if len(parts) == 3 and parts[2].lower() in SCHEMES:
+        password, realm, scheme = parts[0], parts[1], SCHEMES[parts[2].lower()]
+    if not user or not password:
+        problem = "is no user with a password"
+        notices.tell(
+            Code.VALUE, setting.line, setting.path, problem, "write `user:password`", file=setting.file
+        )
+        return
+    entry: dict[str, Data] = {"user": user, "password": password, "scheme": scheme}
+    if "://" in setting.name:
+        entry |= {"url": setting.name, "realm": realm}
+    else:
+        entry["realm"] = setting.name
+    draft.put((*path, f"passwd {len(draft.below(path)) + 1}"), entry, setting)
+
+
+def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
+    """Read `user:password` of an FTP server."""
+    user, colon, password = str(setting.value).partition(":")
+    if not user or not colon or not password:
+        problem = "is no user with a password"
+        notices.tell(
+            Code.VALUE, setting.line, setting.path, problem, "write `user:password`", file=setting.file
+        )
+        return
+    entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}
+    draft.put((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
+
+
+def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Tell if a client certificate has no key, or a key no certificate, or a file of both cannot be read."""
+    given = [one for name in ("cert_file", "key_file") if (one := collection.settings.get(("", name)))]
+    if len(given) == 1:
+        draft.forget(_CERTIFICATE)
+        draft.forget(_KEY)
+        _wrong(given[0], "`cert_file` and `key_file` go together", "name both files", notices)
+    for setting in given:
+        try:
+            (FilePath(notices.file).parent / str(setting.value)).open("rb").close()
+        except OSError as error:
+            problem = f"{shown(setting.value)} cannot be read: {error.strerror}"
+            _wrong(setting, problem, "name a PEM file", notices)
+
+
+def _wrong(setting: Setting, problem: str, instead: str, notices: Notices) -> None:
+    notices.tell(Code.VALUE, setting.line, setting.path, problem, instead, file=setting.file)
+
+
+# ---- logins
+
+
+def put_logins(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Put the logins of a collection into its draft."""
+    for name, login in collection.logins.items():
+        entry = _login(login, notices)
+        for option, key in (("timeout", "login_timeout"), ("required", "login_failed_ignore")):
+            setting = collection.settings.get(("", key))
+            if setting is not None:
+                entry[option] = not setting.value if option == "required" else _data(setting.value)
+        fitting = _UNFIT.sub("-", name).strip(" ._-") or "login"
+        draft.put_at(("logins", fitting), entry, login.file, login.line, f"{collection.name}/{name}")
+
+
+def _login(login: Scope, notices: Notices) -> dict[str, Data]:
+    values: dict[str, Value] = {
+        name: setting.value for (section, name), setting in login.settings.items() if section == LOGIN
+    }
+    fields: dict[str, Data] = {
+        name: str(setting.value) for (section, name), setting in login.settings.items() if section != LOGIN
+    }
+    autofill = bool(values.get("autofill"))
+    if autofill and not values.get("html_form"):
+        problem = "`autofill` needs `html_form`"
+        notices.tell(
+            Code.VALUE, login.line, login.name, problem, "name the page with the form", file=login.file
+        )
+    entry: dict[str, Data] = {"fields": fields, "autofill": autofill}
+    if action := _address(values, login, notices):
+        entry["action"] = action
+    if "action" in values or not autofill:
+        entry["method"] = str(values.get("action", "POST"))
+    if ttl := values.get("ttl"):
+        entry["ttl"] = f"{ttl} s"
+    for name, option in (
+        ("preload", "preload"),
+        ("html_form", "page"),
+        ("relogin_if_failed", "relogin_if_failed"),
+    ):
+        if name in values:
+            entry[option] = _data(values[name])
+    named = values.get("sites") or (values.get("site", ""),)
+    if isinstance(named, tuple) and any(named):
+        entry["sites"] = [_host(str(site)) for site in named]
+    return entry
+
+
+def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
+    """Return where the form is sent: scheme, host and path; empty if the page with the form says it."""
+    site, form = str(values.get("site", "")), str(values.get("form", ""))
+    page = urlsplit(str(values.get("html_form", ""))) if values.get("autofill") else urlsplit("")
+    if form and not site and page.netloc:
+        return f"{values.get('scheme', page.scheme)}://{page.netloc}/{form.removeprefix('/')}"
+    if (not site and not form) or (not form and page.netloc):
+        return ""
+    if not site or not form:
+        lacking = "form" if site else "site"
+        problem = f"the login has no `{lacking}`"
+        instead = "write `site` and `form`, or `html_form` with `autofill`"
+        notices.tell(Code.VALUE, login.line, login.name, problem, instead, file=login.file)
+    return f"{values.get('scheme', 'http')}://{site}/{form.removeprefix('/')}"
+
+
+def _host(site: str) -> str:
+    """Return a host without the port that stands behind it: logins are for hosts."""
+    return _PORT.sub("", site)
+
+
+def _data(value: Value) -> Data:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,109 @@
+"""The destinations of collections: which index each one is, and which of them is primary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ultracrawl.sources import Data, Path
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.draft import Draft
+from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
+from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+
+_SECTION = "feeding/*"
+_DESTINATIONS: Path = ("feeding", "destinations")
+_FOLDER = "var/indexes"
+
+
+def put_feeding(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Put the destinations of a collection into its draft, each with the name of its content collection as index."""
+    found: dict[str, dict[str, Setting]] = {}
+    for setting in collection.settings.values():
+        if setting.spec.section == _SECTION:
+            found.setdefault(setting.free, {})[setting.name] = setting
+    whole = {label: parts for label, parts in found.items() if _has_collection(parts, notices)}
+    names = _names(whole)
+    for label, parts in whole.items():
+        path = (*_DESTINATIONS, names[label])
+        target = parts["collection"]
+        draft.put((*path, "index"), source_name(str(target.value)), target)
+        if "paused" in parts:
+            draft.put((*path, "paused"), parts["paused"].value is True, parts["paused"])
+    _choose_primary(whole, names, draft, notices)
+
+
+def _has_collection(parts: dict[str, Setting], notices: Notices) -> bool:
+    if "collection" in parts:
+        return True
+    setting = next(iter(parts.values()))
+    problem = f"the destination `{setting.free}` has no collection"
+    notices.tell(Code.VALUE, setting.line, setting.path, problem, "write its `collection`", file=setting.file)
+    return False
+
+
+def _names(labels: Iterable[str]) -> dict[str, str]:
+    """Return the name of each destination in the definition; what may not stand in one is replaced."""
+    names: dict[str, str] = {}
+    for label in labels:
+        names[label] = free_name(source_name(label), names.values())
+    return names
+
+
+def _choose_primary(
+    found: dict[str, dict[str, Setting]], names: dict[str, str], draft: Draft, notices: Notices
+) -> None:
+    marked = [label for label, parts in found.items() if "primary" in parts and parts["primary"].value]
+    if len(found) > 1 and len(marked) != 1:
+        first = (marked or list(found))[0]
+        setting = found[first].get("primary", found[first]["collection"])
+        how = "several destinations are primary" if marked else "no destination is primary"
+        notices.tell(
+            Code.CONFLICT,
+            setting.line,
+            setting.path,
+            f"{how}; `{first}` is",
+            "mark one of them",
+            file=setting.file,
+        )
+    for label in marked[:1]:
+        draft.put((*_DESTINATIONS, names[label], "primary"), True, found[label]["primary"])
+
+
+def name_indexes(drafts: Iterable[Draft], collections: Collection[str], notices: Notices) -> dict[str, Data]:
+    """Return the indexes beside that of the project that drafts feed, by name.
+
+    A content collection that has the name of a collection of the file is the index of the project, as it is for a
+    collection that names no destination.
+    """
+    indexes: dict[str, Data] = {}
+    for draft in drafts:
+        taken: set[Data] = set()
+        for label in _labels(draft):
+            path = (*_DESTINATIONS, label, "index")
+            index = draft.get(path)
+            if index in collections or index == PROJECT_INDEX:
+                index = PROJECT_INDEX
+                draft.put_at(path, index, *draft.place(path))
+            if index in taken:
+                _drop(draft, label, notices)
+                continue
+            taken.add(index)
+            if index != PROJECT_INDEX:
+                indexes[str(index)] = {"path": f"{_FOLDER}/{index}"}
+    return indexes
+
+
+def _labels(draft: Draft) -> list[str]:
+    feeding = draft.data().get("feeding")
+    destinations = feeding.get("destinations") if isinstance(feeding, dict) else None
+    return list(destinations) if isinstance(destinations, dict) else []
+
+
+def _drop(draft: Draft, label: str, notices: Notices) -> None:
+    place = draft.place((*_DESTINATIONS, label, "index"))
+    for option in ("index", "paused", "primary"):
+        draft.forget((*_DESTINATIONS, label, option))
+    problem = f"`{label}` has the collection of another destination, and is left out"
+    notices.tell(Code.CONFLICT, place.line, place.key, problem, "write each collection once", file=place.file)

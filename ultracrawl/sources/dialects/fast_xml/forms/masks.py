@@ -1,0 +1,99 @@
+"""Passwords of an export: hidden when it is written, and put back when it is loaded again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.forms.access import SCHEMES
+from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+
+MASK = "****"
+_FORM = f"{LOGIN}/parameters"
+_SECRET = frozenset({"passwd", "ftp_acct", _FORM})
+"""Sections whose options are passwords, or hold one."""
+
+
+def masked(setting: Setting) -> Value:
+    """Return the value of an option without the passwords in it."""
+    value = setting.value
+    match setting.spec.section, setting.spec.name:
+        case "passwd", _:
+            user, password, rest = _account(str(value))
+            return f"{user}:{MASK}{rest}" if password else value
+        case "ftp_acct", _:
+            return f"{str(value).partition(':')[0]}:{MASK}"
+        case section, _ if section == _FORM:
+            return MASK
+        case "", "proxy" if isinstance(value, tuple):
+            return tuple(map(_without_password, value))
+    return value
+
+
+def unmasked(new: Scope, old: Scope) -> Scope:
+    """Return a collection, or a part of one, with the passwords of its former state where it has masks."""
+    return replace(
+        new,
+        settings={key: _restored(one, old.settings.get(key)) for key, one in new.settings.items()},
+        logins=_parts(new.logins, old.logins),
+        subs=_parts(new.subs, old.subs),
+        nodes=_parts(new.nodes, old.nodes),
+    )
+
+
+def tell_masked(collection: Scope, notices: Notices) -> None:
+    """Tell of passwords that are masked: no server is to be asked with them."""
+    for scope in (collection, *collection.logins.values()):
+        for setting in scope.settings.values():
+            if _has_mask(setting):
+                problem = "has a password that is masked, as `admin export` prints it"
+                notices.tell(
+                    Code.VALUE,
+                    setting.line,
+                    setting.path,
+                    problem,
+                    "write the password itself",
+                    file=setting.file,
+                )
+
+
+def _parts(new: Mapping[str, Scope], old: Mapping[str, Scope]) -> dict[str, Scope]:
+    return {name: unmasked(one, old[name]) if name in old else one for name, one in new.items()}
+
+
+def _restored(setting: Setting, known: Setting | None) -> Setting:
+    if known is None or not _has_mask(setting):
+        return setting
+    if setting.spec.section == "passwd":
+        (user, _, rest), (former, password, _) = _account(str(setting.value)), _account(str(known.value))
+        return replace(setting, value=f"{user}:{password}{rest}") if user == former else setting
+    if isinstance(setting.value, tuple) and isinstance(known.value, tuple):
+        hidden = {_without_password(member): member for member in known.value}
+        return replace(setting, value=tuple(hidden.get(member, member) for member in setting.value))
+    return replace(setting, value=known.value) if masked(known) == setting.value else setting
+
+
+def _has_mask(setting: Setting) -> bool:
+    value = setting.value
+    if isinstance(value, tuple):
+        hidden = (member for member in value if f":{MASK}@" in member)
+        return setting.spec.name == "proxy" and any(_without_password(member) == member for member in hidden)
+    return setting.spec.section in _SECRET and MASK in str(value) and masked(setting) == value
+
+
+def _account(text: str) -> tuple[str, str, str]:
+    """Return user, password, and what stands behind them: `:realm:scheme`, or nothing."""
+    user, _, rest = text.partition(":")
+    parts = rest.rsplit(":", 2)
+    if len(parts) == 3 and parts[2].lower() in SCHEMES:
+        return user, parts[0], f":{parts[1]}:{parts[2]}"
+    return user, rest, ""
+
+
+def _without_password(proxy: str) -> str:
+    user, at, host = proxy.rpartition("@")
+    scheme, mark, account = user.rpartition("://")
+    return f"{scheme}{mark}{account.partition(':')[0]}:{MASK}{at}{host}" if at else proxy

@@ -1,0 +1,55 @@
+"""The file of networks beside collections: what of an intranet they may reach, for which XML has no option."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+from pathlib import Path as FilePath
+
+from ultracrawl.sources import Path
+from ultracrawl.sources.checking.mistakes import shown
+from ultracrawl.sources.dialects.fast_xml.draft import Draft
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+
+NETWORKS_FILE = "networks.txt"
+"""A network a line, as `10.1.0.0/16`; blank lines and those that begin with `#` are skipped."""
+_NETWORKS: Path = ("boundary", "networks")
+
+
+def read_networks(beside: FilePath, notices: Notices) -> dict[str, int]:
+    """Return the networks of the file beside a collection's own, with their lines; none if there is no file."""
+    path = beside.with_name(NETWORKS_FILE)
+    if not path.exists():
+        return {}
+    own = Notices(str(path))
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        lines = []
+        own.tell(Code.VALUE, 0, "file", f"cannot be read: {error}", "check the file and its rights")
+    found = _networks(lines, own)
+    notices.take(own)
+    return found
+
+
+def _networks(lines: list[str], notices: Notices) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            found.setdefault(str(ip_network(text)), number)
+        except ValueError:
+            problem = f"{shown(text)} is no network"
+            notices.tell(Code.VALUE, number, "network", problem, "write it as `10.1.0.0/16`")
+    return found
+
+
+def open_networks(draft: Draft, networks: dict[str, int], file: str) -> None:
+    """Let a source reach networks, beside those that it may reach already."""
+    if not networks:
+        return
+    known = draft.get(_NETWORKS)
+    own = [str(one) for one in known] if isinstance(known, list) else []
+    merged = list(dict.fromkeys([*own, *networks]))
+    draft.put_at(_NETWORKS, [*merged], file, next(iter(networks.values())), "network")

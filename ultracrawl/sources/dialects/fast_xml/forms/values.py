@@ -1,0 +1,226 @@
+"""From the text of an option to its value: types, fixed words, bounds, and what is forgiven with a notice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
+
+from ultracrawl.sources.checking.mistakes import listed, shown
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.options import OptionSpec, Value
+
+_YES, _NO = frozenset({"true", "1", "on"}), frozenset({"false", "0", "off"})
+_INTEGER = re.compile(r"[-+]?\d{1,18}(\.0*)?", re.ASCII)
+_REAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+
+
+class Member(NamedTuple):
+    """A member of a list, or the one text of an option, without the white space around it."""
+
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An option as it stands in the file: its text, and its members if it has some."""
+
+    spec: OptionSpec
+    name: str
+    declared: str
+    """The type that it gives itself; empty without one."""
+    line: int
+    path: str
+    text: str
+    members: tuple[Member, ...] | None
+    secret: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text as notices show it."""
+        return "the value" if self.secret else shown(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value that an option has, and where it stands; `line` 0 is the file as a whole."""
+
+    spec: OptionSpec
+    name: str
+    """The name of the option; with a free name it is data."""
+    value: Value
+    file: str
+    line: int
+    path: str
+    lines: tuple[int, ...] = ()
+    """The lines of the members."""
+    free: str = ""
+    """The name of its section, if that is data."""
+
+
+class _Ignored(Exception):  # noqa: N818 - no error: the option counts as if it were not there
+    """The option is as if it were absent; what is to be said was said."""
+
+
+def read_value(written: Written, notices: Notices, free: str = "") -> Setting | None:
+    """Return the value of an option, None if it counts as absent. Mistakes and what was forgiven go to `notices`."""
+    reader = _Reader(written, notices)
+    try:
+        value, lines = reader.read()
+    except _Ignored:
+        return None
+    return Setting(written.spec, written.name, value, notices.file, written.line, written.path, lines, free)
+
+
+class _Reader:
+    """Reads one option; each method says by itself what it forgives."""
+
+    def __init__(self, written: Written, notices: Notices) -> None:
+        self._written = written
+        self._spec = written.spec
+        self._notices = notices
+
+    def read(self) -> tuple[Value, tuple[int, ...]]:
+        kind = self._spec.kind
+        if self._written.declared != kind:
+            declared = self._written.declared or "nothing"
+            self._tell(Code.TYPE, f"has the type {kind}, not {declared}", f'write `type="{kind}"`')
+        if kind == "list-string":
+            return self._members()
+        return self._scalar(self._one_text()), ()
+
+    def _tell(self, code: Code, problem: str, instead: str, line: int = 0) -> None:
+        self._notices.tell(code, line or self._written.line, self._written.path, problem, instead)
+
+    def _wrong(self, problem: str, instead: str) -> _Ignored:
+        self._tell(Code.VALUE, problem, instead)
+        return _Ignored()
+
+    # ---- single values
+
+    def _one_text(self) -> str:
+        members = self._written.members
+        if members is None:
+            return self._written.text
+        if len(members) != 1:
+            raise self._wrong(f"has {len(members)} members and takes one value", "write the value alone")
+        self._tell(
+            Code.TYPE, "takes one value, no list; its member is taken", "write the value without `member`"
+        )
+        return members[0].text
+
+    def _scalar(self, text: str) -> Value:
+        if not text:
+            if self._spec.empty:
+                return None
+            if self._spec.kind == "string" and self._spec.name == "*":
+                return ""
+            self._tell(Code.EMPTY, "has no value; it counts as absent", "write a value, or remove it")
+            raise _Ignored
+        match self._spec.kind:
+            case "boolean":
+                return self._boolean(text)
+            case "integer":
+                return int(self._bounded(self._integer(text)))
+            case "real":
+                return float(self._bounded(self._real(text)))
+        return self._word(text) if self._spec.words else text
+
+    def _boolean(self, text: str) -> bool:
+        lowered = text.lower()
+        if text in ("yes", "no"):
+            return text == "yes"
+        if lowered in ("yes", "no"):
+            self._tell(Code.CASE, f"{shown(text)} is taken for `{lowered}`", f"write `{lowered}`")
+            return lowered == "yes"
+        if lowered not in _YES | _NO:
+            raise self._wrong(f"{self._written.shown} is neither yes nor no", "write `yes` or `no`")
+        meant = "yes" if lowered in _YES else "no"
+        self._tell(Code.RANGE, f"{shown(text)} is taken for `{meant}`", f"write `{meant}`")
+        return meant == "yes"
+
+    def _integer(self, text: str) -> int:
+        found = _INTEGER.fullmatch(text)
+        if found is None:
+            raise self._wrong(f"{self._written.shown} is not a whole number", "write digits only, as `60`")
+        if found[1] is not None:
+            self._tell(Code.TYPE, f"{shown(text)} is taken for a whole number", "write it without a point")
+        return int(text.partition(".")[0])
+
+    def _real(self, text: str) -> float:
+        if not _REAL.fullmatch(text):
+            raise self._wrong(f"{self._written.shown} is not a number", "write it with a point, as `1.5`")
+        number = float(text)
+        if not isfinite(number):
+            raise self._wrong(f"{self._written.shown} is too large a number", "write a smaller one")
+        return number
+
+    def _bounded(self, number: float) -> float:
+        least, most = self._spec.least, self._spec.most
+        nearest = number if least is None else max(number, least)
+        nearest = nearest if most is None else min(nearest, most)
+        if nearest != number:
+            bounds = f"{_plain(least)} to {_plain(most)}" if most is not None else f"{_plain(least)} or more"
+            self._tell(Code.RANGE, f"{_plain(number)} is taken for {_plain(nearest)}", f"write {bounds}")
+        return nearest
+
+    def _word(self, text: str) -> str:
+        word = self._known(text)
+        if word is None:
+            problem = f"{shown(text)} is no value of it; it counts as absent"
+            self._tell(Code.RANGE, problem, f"write {listed(self._spec.words)}")
+            raise _Ignored
+        if word != text and not self._spec.folds:
+            self._tell(Code.CASE, f"{shown(text)} is taken for `{word}`", f"write {listed(self._spec.words)}")
+        return word
+
+    def _known(self, text: str) -> str | None:
+        """Return the fixed word that a text is, whatever its case, None if it is none."""
+        return next((word for word in self._spec.words if word.lower() == text.lower()), None)
+
+    # ---- lists
+
+    def _members(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        found: dict[str, int] = {}
+        for member in self._listed():
+            text = self._member(member)
+            if text:
+                found.setdefault(text, member.line)
+        if not found and self._spec.never_empty:
+            self._tell(Code.EMPTY, "is empty; the default counts", "write members, or remove it")
+            raise _Ignored
+        return tuple(found), tuple(found.values())
+
+    def _listed(self) -> tuple[Member, ...]:
+        members, text = self._written.members, self._written.text
+        if members is None:
+            if text:
+                self._tell(
+                    Code.MEMBER, "has no members; its text is taken for one", "write `<member>` around it"
+                )
+            return (Member(text, self._written.line),)
+        if text:
+            self._tell(
+                Code.MEMBER, "has text beside its members, which is ignored", "write `<member>` around it"
+            )
+        return members
+
+    def _member(self, member: Member) -> str:
+        words = self._spec.words
+        if not words or not member.text:
+            return member.text
+        word = self._known(member.text)
+        if word is None:
+            problem = f"{shown(member.text)} is not known and is dropped"
+            self._tell(Code.MEMBER, problem, f"write {listed(words)}", member.line)
+            return ""
+        if word != member.text and not self._spec.folds:
+            problem = f"{shown(member.text)} is in another case"
+            self._tell(Code.CASE, problem, f"write {listed(words)}", member.line)
+        return word
+
+
+def _plain(number: float | None) -> str:
+    return f"{number:g}" if number is None or number != int(number) else str(int(number))

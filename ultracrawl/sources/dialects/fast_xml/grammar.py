@@ -1,0 +1,281 @@
+"""From the elements of a document to collections: which element, section and option may stand where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ultracrawl.sources.checking.mistakes import closest, listed, shown
+from ultracrawl.sources.dialects.fast_xml.collection import Scope, ScopeKind
+from ultracrawl.sources.dialects.fast_xml.document import Element
+from ultracrawl.sources.dialects.fast_xml.forms.values import Member, Written, read_value
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.options import LOGIN, OPTIONS, RULE_SECTIONS
+
+ROOT = "CrawlerConfig"
+MOST_GUESSES = 200
+"""Unknown names for which similar ones are looked for."""
+_SCOPES = {kind.value: kind for kind in ScopeKind}
+_LISTS = {"logins": ScopeKind.LOGIN, "subdomains": ScopeKind.SUB}
+"""Sections whose sub-sections are logins and sub-collections."""
+
+_INSIDE = {
+    ScopeKind.COLLECTION: (ScopeKind.SUB, ScopeKind.LOGIN, ScopeKind.NODE),
+    ScopeKind.NODE: (ScopeKind.SUB, ScopeKind.LOGIN),
+}
+_ATTRIBUTES = {"attrib": frozenset({"name", "type"}), "member": frozenset[str](), ROOT: frozenset[str]()}
+_FOLDED = ("http_errors", "ftp_errors", "exclude_headers", "ftp_acct")
+"""Sections in whose free names case does not count."""
+
+_USER = re.compile(r"//[^/]*@")
+"""User and password in the name of an option that is a URI; nobody else is to see them."""
+_SECRET = frozenset({"passwd", "ftp_acct", "Login/parameters"})
+
+
+def read_grammar(root: Element, notices: Notices) -> list[Scope]:
+    """Return the collections of a document, those of one name merged in order."""
+    if root.name != ROOT:
+        problem = f"has the root element {shown(root.name)}"
+        notices.tell(Code.ROOT, root.line, "file", problem, f"give a file whose root is `{ROOT}`")
+        return []
+    return _Grammar(notices).collections(root)
+
+
+class _Grammar:
+    """Walks through the elements; the notices say what is left out."""
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._guesses = 0
+
+    def collections(self, root: Element) -> list[Scope]:
+        self._check_attributes(root, "file")
+        found: dict[str, Scope] = {}
+        for element in root.children:
+            if element.name != ScopeKind.COLLECTION:
+                self._misplaced(element, "", "in the root element")
+            elif (name := self._name(element, "")) is not None:
+                self._scope(element, ScopeKind.COLLECTION, name, name, found)
+        if not found and not self._notices.fatal:
+            instead = "write a `DomainSpecification` with the name of the collection"
+            self._notices.tell(Code.EMPTY, root.line, "file", "holds no collection", instead)
+        return list(found.values())
+
+    def _scope(
+        self,
+        element: Element,
+        kind: ScopeKind,
+        name: str,
+        path: str,
+        among: dict[str, Scope],
+        *,
+        replaces: bool = False,
+    ) -> None:
+        """Read a collection or a part of one; a second one of the same name goes on where the first ended."""
+        scope = among.get(name)
+        if scope is None or replaces:
+            scope = among[name] = Scope(kind, name, self._notices.file, element.line)
+        else:
+            self._tell(Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once")
+        self._check_attributes(element, path)
+        for child in self._sections_first(element):
+            self._child(child, scope, path)
+
+    @staticmethod
+    def _sections_first(element: Element) -> list[Element]:
+        """Return the elements of a scope, the sections that name all logins or sub-collections ahead of the others."""
+        return sorted(
+            element.children, key=lambda child: child.attributes.get("name", "").strip() not in _LISTS
+        )
+
+    def _child(self, child: Element, scope: Scope, path: str) -> None:
+        kind = _SCOPES.get(child.name)
+        if child.name == "attrib":
+            self._option(child, scope, _base(scope), "", path)
+        elif child.name == "section":
+            self._section(child, scope, path)
+        elif kind in _INSIDE.get(scope.kind, ()):
+            assert kind is not None
+            if (name := self._name(child, path)) is not None:
+                self._part(child, kind, name, scope, path)
+        else:
+            self._misplaced(child, path, f"in `{scope.kind}`")
+
+    def _part(self, element: Element, kind: ScopeKind, name: str, scope: Scope, path: str) -> None:
+        among = {ScopeKind.LOGIN: scope.logins, ScopeKind.SUB: scope.subs, ScopeKind.NODE: scope.nodes}[kind]
+        # An element replaces what a section said before; the same element twice is merged.
+        replaces = name in among and among[name].line in self._lines_of_sections(scope, kind)
+        self._scope(element, kind, name, f"{path}/{name}", among, replaces=replaces)
+        if scope.kind is ScopeKind.COLLECTION:
+            self._check_part(among[name], path)
+
+    @staticmethod
+    def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:
+        if kind is ScopeKind.LOGIN and scope.all_logins:
+            return {one.line for one in scope.logins.values()}
+        return (
+            {one.line for one in scope.subs.values()} if kind is ScopeKind.SUB and scope.all_subs else set()
+        )
+
+    # ---- sections
+
+    def _section(self, element: Element, scope: Scope, path: str) -> None:
+        name = self._name(element, path)
+        if name is None:
+            return
+        if name in _LISTS and scope.kind in _INSIDE:
+            self._parts(element, _LISTS[name], scope, path)
+        else:
+            self._known_section(element, scope, _base(scope), "", name, path)
+
+    def _parts(self, element: Element, kind: ScopeKind, scope: Scope, path: str) -> None:
+        """Read all logins or all sub-collections."""
+        if kind is ScopeKind.LOGIN:
+            scope.all_logins = True
+        else:
+            scope.all_subs = True
+        among = scope.logins if kind is ScopeKind.LOGIN else scope.subs
+        for child in element.children:
+            if child.name != "section":
+                self._misplaced(child, path, f"in the section `{element.attributes.get('name', '').strip()}`")
+            elif (name := self._name(child, path)) is not None:
+                self._scope(child, kind, name, f"{path}/{name}", among)
+                self._check_part(among[name], path)
+
+    def _check_part(self, part: Scope, path: str) -> None:
+        """Say if a sub-collection covers nothing."""
+        if part.kind is ScopeKind.SUB and not any(section in RULE_SECTIONS for section, _ in part.settings):
+            problem = "has no rules that say which URIs it covers, so it covers none"
+            where = f"{path}/{part.name}"
+            self._notices.tell(
+                Code.CONTEXT, part.line, where, problem, f"write one of {listed(RULE_SECTIONS)}"
+            )
+
+    def _known_section(
+        self, element: Element, scope: Scope, parent: str, free: str, name: str, path: str
+    ) -> None:
+        section = OPTIONS.section(parent, name)
+        path = f"{path}/{name}"
+        if section is None or section == LOGIN:
+            known = OPTIONS.is_section(name)
+            code = Code.CONTEXT if known else Code.UNKNOWN
+            problem = "has no place here and is ignored" if known else "is no known section and is ignored"
+            guess = self._guess(name, [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections])
+            self._tell(code, element, path, problem, f"did you mean `{guess}`" if guess else "remove it")
+            return
+        if scope.kind is ScopeKind.SUB and not OPTIONS.in_sub_collections(section):
+            self._tell(
+                Code.CONTEXT, element, path, "has no effect in a sub-collection", "write it in the collection"
+            )
+            return
+        self._note_section(element, scope, section, free or name, path)
+        self._check_attributes(element, path)
+        inner_free = name if section.endswith("*") else free
+        for child in element.children:
+            if child.name == "attrib":
+                self._option(child, scope, section, inner_free, path)
+            elif child.name == "section":
+                if (inner := self._name(child, path)) is not None:
+                    self._known_section(child, scope, section, inner_free, inner, path)
+            else:
+                self._misplaced(child, path, "in a section")
+
+    def _note_section(self, element: Element, scope: Scope, section: str, free: str, path: str) -> None:
+        written = section.replace("*", free)
+        if written in scope.sections:
+            self._tell(Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once")
+        scope.sections.setdefault(written, element.line)
+
+    # ---- options
+
+    def _option(self, element: Element, scope: Scope, section: str, free: str, path: str) -> None:
+        name = self._name(element, path)
+        if name is None:
+            return
+        canonical = OPTIONS.canonical(section, name)
+        spec = OPTIONS.find(section, canonical)
+        path = f"{path}/{_USER.sub('//', name)}"
+        self._check_attributes(element, path)
+        if spec is None:
+            self._unknown_option(element, section, name, path)
+            return
+        if scope.kind is ScopeKind.SUB and not spec.sub:
+            instead = "write it in the collection"
+            self._tell(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
+            return
+        name = canonical.lower() if section in _FOLDED else canonical
+        self._set(
+            element, scope, Written(spec, name, *self._content(element, section, path)), free, canonical
+        )
+
+    def _set(self, element: Element, scope: Scope, written: Written, free: str, canonical: str) -> None:
+        as_written = element.attributes["name"].strip()
+        if as_written != canonical:
+            self._tell(
+                Code.ALIAS, element, written.path, f"is another name of `{canonical}`", f"write `{canonical}`"
+            )
+        key = (written.spec.section.replace("*", free), written.name)
+        known = scope.settings.get(key)
+        if known is not None:
+            counts = "the usual name counts" if as_written != canonical else "the last one counts"
+            self._tell(Code.DUPLICATE, element, written.path, f"stands here twice; {counts}", "write it once")
+            if as_written != canonical:
+                return
+        setting = read_value(written, self._notices, free)
+        if setting is not None:
+            scope.settings[key] = setting
+
+    def _content(
+        self, element: Element, section: str, path: str
+    ) -> tuple[str, int, str, str, tuple[Member, ...] | None, bool]:
+        """Return what `Written` takes behind the name."""
+        members: list[Member] = []
+        for child in element.children:
+            if child.name != "member" or child.children:
+                self._misplaced(child, path, "in an option")
+            else:
+                if child.attributes:
+                    self._check_attributes(child, path)
+                members.append(Member(child.text.strip(), child.line))
+        declared = element.attributes.get("type", "").strip()
+        found = tuple(members) if element.children else None
+        return declared, element.line, path, element.text.strip(), found, section in _SECRET
+
+    def _unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
+        guess = self._guess(name, OPTIONS.names(section))
+        instead = f"did you mean `{guess}`" if guess else "remove it"
+        self._tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
+
+    # ---- names and places
+
+    def _name(self, element: Element, path: str) -> str | None:
+        name = element.attributes.get("name", "").strip()
+        if name:
+            return name
+        self._tell(Code.NAME, element, path, f"`{element.name}` has no name", 'write `name="..."`')
+        return None
+
+    def _guess(self, name: str, known: Iterable[str]) -> str | None:
+        """Return what was probably meant, or None; a file full of unknown names is not worth a guess for each."""
+        self._guesses += 1
+        return closest(name, known) if self._guesses <= MOST_GUESSES else None
+
+    def _check_attributes(self, element: Element, path: str) -> None:
+        known = _ATTRIBUTES.get(element.name, frozenset({"name"}))
+        for attribute in element.attributes:
+            if attribute not in known:
+                problem = f"`{element.name}` has no attribute `{attribute}`; it is ignored"
+                self._tell(Code.UNKNOWN, element, path, problem, "remove it")
+
+    def _misplaced(self, element: Element, path: str, where: str) -> None:
+        known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
+        guess = None if known else self._guess(element.name, (*_SCOPES, "attrib", "section", "member"))
+        problem = f"`{element.name}` has no place {where}; it is ignored"
+        self._tell(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
+
+    def _tell(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
+        self._notices.tell(code, element.line, path, problem, instead)
+
+
+def _base(scope: Scope) -> str:
+    return LOGIN if scope.kind is ScopeKind.LOGIN else ""

@@ -1,0 +1,243 @@
+"""From the XML file of collections, and the defaults file beside it, to a project with a source for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+from socket import gethostname
+
+from ultracrawl.model import Finding
+from ultracrawl.sources import (
+    IN_CLEAR,
+    NO_START,
+    Data,
+    DefinitionHead,
+    Fault,
+    Loaded,
+    Path,
+    Place,
+    load_tree,
+    make_project,
+)
+from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered, on_node
+from ultracrawl.sources.dialects.fast_xml.document import XmlError, parse_document
+from ultracrawl.sources.dialects.fast_xml.draft import Draft
+from ultracrawl.sources.dialects.fast_xml.effects import tell_effects
+from ultracrawl.sources.dialects.fast_xml.forms.access import PROXIES, check_proxies
+from ultracrawl.sources.dialects.fast_xml.forms.feeding import name_indexes
+from ultracrawl.sources.dialects.fast_xml.forms.networks import NETWORKS_FILE, open_networks, read_networks
+from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
+from ultracrawl.sources.dialects.fast_xml.grammar import read_grammar
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.sub_collections import drafts_of, send_links
+
+DEFAULTS_FILE = "crawlercollectiondefaults.xml"
+"""The file beside a collection's own that holds the defaults of its options."""
+KEY_FILE = "password.key"
+"""The file beside a collection's own with the key of encrypted passwords."""
+NODE = "ULTRACRAWL_NODE"
+"""The environment variable with the name of this node; without it, the name of the host."""
+MAX_BYTES = 64 << 20
+"""Size of a file at most."""
+_IDLE = "has no start URI, so there is nothing to crawl"
+_START_INSTEAD = "write `start_uris` or `start_uri_files`"
+
+
+def read_collections(location: str | FilePath) -> Loaded:
+    """Read the collections of a file. What can be used is used; findings tell of everything else."""
+    path = FilePath(location)
+    notices = Notices(str(path))
+    return load_collections(path, read_scopes(path, notices), notices)
+
+
+def load_collections(path: FilePath, collections: Sequence[Scope], notices: Notices) -> Loaded:
+    """Load collections as those of a file, with what lies beside it."""
+    defaults = _read_defaults(path, notices)
+    networks = read_networks(path, notices)
+    if notices.fatal:
+        return _nothing(path, tuple(notices))
+    if not collections:
+        return _nothing(path, (*notices, Finding(str(path), 0, "file", "no collection", "write one")))
+    tree = _CollectionTree(str(path), [layered([*defaults, one]) for one in collections], notices)
+    tree.open_networks(networks)
+    return _load(tree, path.absolute().parent, notices)
+
+
+def _nothing(path: FilePath, findings: tuple[Finding, ...]) -> Loaded:
+    """Return what is known of a file without a usable collection: where its data lie."""
+    fatal = tuple(finding for finding in findings if finding.fatal)
+    return Loaded(None, findings, make_project(DefinitionHead(), {}, path.absolute().parent, mistakes=fatal))
+
+
+def sources_of(path: FilePath) -> dict[str, tuple[str, ...]]:
+    """Return the sources that each collection of a file is: its own first, then those of its sub-collections."""
+    notices = Notices(str(path))
+    defaults = _read_defaults(path, notices)
+    layers = [layered([*defaults, one]) for one in read_scopes(path, notices)]
+    return _CollectionTree(str(path), layers, notices).sources
+
+
+def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
+    """Return the collections of one file as it has them, without any other layer."""
+    try:
+        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
+        if not data:
+            raise XmlError(0, f"is empty, or larger than {MAX_BYTES >> 20} MB", "split it into several files")
+        root = parse_document(data)
+    except OSError as error:
+        notices.tell(
+            Code.XML, 0, "file", f"cannot be read: {error.strerror}", "check the file and its rights"
+        )
+    except XmlError as error:
+        notices.tell(Code.XML, error.line, "file", error.problem, error.instead)
+    else:
+        return read_grammar(root, notices)
+    return []
+
+
+def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
+    """Return what the defaults file says, nothing if there is none; its notices join the others."""
+    beside = path.with_name(DEFAULTS_FILE)
+    if path.name == DEFAULTS_FILE or not beside.exists():
+        return []
+    own = Notices(str(beside))
+    found = read_scopes(beside, own)
+    notices.take(own)
+    return found[:1]
+
+
+def _load(tree: _CollectionTree, base: FilePath, notices: Notices) -> Loaded:
+    """Load the sources; members of lists that cannot be used are dropped, and it is tried again."""
+    key_file = base / KEY_FILE if (base / KEY_FILE).is_file() else None
+    loaded, faults = load_tree(tree, base, key_file)
+    while tree.drop(faults, notices) or tree.leave_out(faults, notices):
+        loaded, faults = load_tree(tree, base, key_file)
+    findings = _in_order((*notices, *map(_reworded, _one_secret(loaded.findings))))
+    rest = loaded.rest
+    if rest is not None:
+        mistaken = {
+            name: replace(one, findings=tuple(map(_reworded, one.findings)))
+            for name, one in rest.mistaken.items()
+        }
+        general = tuple(finding for finding in notices if finding.fatal)
+        rest = rest.model_copy(
+            update={"mistaken": mistaken, "mistakes": (*general, *map(_reworded, rest.mistakes))}
+        )
+    return Loaded(None if notices.fatal else loaded.project, findings, rest)
+
+
+def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings, those about passwords that everybody can read as one."""
+    told = False
+    for finding in findings:
+        if finding.problem != IN_CLEAR:
+            yield finding
+        elif not told:
+            told = True
+            yield replace(finding, problem=f"{Code.PLAIN_PASSWORD}: {finding.problem}")
+
+
+def _reworded(finding: Finding) -> Finding:
+    """Return a finding about a definition in the words of XML."""
+    if finding.problem != NO_START:
+        return finding
+    return replace(finding, problem=f"{Code.NO_START}: {_IDLE}", instead=_START_INSTEAD)
+
+
+def _in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: (finding.file, finding.line)))
+
+
+class _CollectionTree:
+    """The collections of a file as a tree of sources."""
+
+    def __init__(self, file: str, collections: Iterable[Scope], notices: Notices) -> None:
+        self.file = file
+        self._notices = notices
+        self._drafts: dict[str, Draft] = {}
+        self._named: list[tuple[str, Scope]] = []
+        self.sources: dict[str, tuple[str, ...]] = {}
+        """The sources of each collection, by its name."""
+        node = os.environ.get(NODE) or gethostname()
+        for collection in collections:
+            tell_effects(collection, node, notices)
+            self._add(on_node(collection, node))
+        send_links(self._drafts, self._named, notices)
+        names = {source_name(scope.name) for _, scope in self._named}
+        self._indexes = name_indexes(self._drafts.values(), names, notices)
+
+    def _add(self, collection: Scope) -> None:
+        name = source_name(collection.name)
+        if name != collection.name:
+            problem = f"is the source `{name}` here"
+            instead = "write letters, digits, `.`, `_` and `-` only to keep its name"
+            self._notices.tell(
+                Code.RANGE, collection.line, collection.name, problem, instead, file=collection.file
+            )
+        name = free_name(name, self._drafts)
+        self._named.append((name, collection))
+        drafts = drafts_of(collection, name, self._notices, self._drafts)
+        self.sources[collection.name] = tuple(drafts)
+        self._drafts.update(drafts)
+
+    def open_networks(self, networks: dict[str, int]) -> None:
+        """Let all sources reach networks, given with the lines of their file."""
+        file = str(FilePath(self.file).with_name(NETWORKS_FILE))
+        for draft in self._drafts.values():
+            open_networks(draft, networks, file)
+
+    def place(self, path: Path) -> Place:
+        """Return where something stands in the XML file."""
+        draft = self._drafts.get(str(path[1])) if len(path) > 1 else None
+        return draft.place(path[2:]) if draft else Place(self.file, 0, "file")
+
+    def get(self, key: str) -> Data:
+        """Return the sources, or the indexes that they feed beside that of the project."""
+        if key == "indexes":
+            return self._indexes
+        return {name: draft.data() for name, draft in self._drafts.items()} if key == "sources" else None
+
+    def drop(self, faults: Iterable[Fault], notices: Notices) -> bool:
+        """Drop the members of lists that are at fault, the last ones first; return whether there were some."""
+        dropped = False
+        for fault in sorted(faults, key=_numbers, reverse=True):
+            place = self.place(fault.path)
+            draft = self._drafts.get(str(fault.path[1])) if len(fault.path) > 1 else None
+            if draft is not None and _widens(fault.path, draft):
+                continue
+            if draft is not None and draft.drop(fault.path[2:]):
+                dropped = True
+                if fault.path[2:4] == PROXIES:
+                    check_proxies(draft, place, notices)
+                problem = f"a member is dropped: {fault.problem}"
+                notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead, file=place.file)
+        return dropped
+
+    def leave_out(self, faults: Iterable[Fault], notices: Notices) -> bool:
+        """Leave out the collections without a start URI, if others have one; return whether there were some."""
+        idle = {str(fault.path[1]) for fault in faults if fault.problem == NO_START}
+        if not idle < self._drafts.keys():
+            return False
+        for name in sorted(idle):
+            place = self._drafts.pop(name).place(("start_urls",))
+            notices.tell(Code.NO_START, place.line, place.key, _IDLE, _START_INSTEAD, file=place.file)
+        return bool(idle)
+
+
+_EXCLUDING = frozenset({"exclude", "exclude_headers", "elsewhere", "rewrite_rules"})
+
+
+def _widens(path: Path, draft: Draft) -> bool:
+    """Return whether without a member more would be crawled, or under other URLs; so is the last one that includes."""
+    if _EXCLUDING & set(path):
+        return True
+    members = draft.get(path[2 : path.index("include") + 1]) if "include" in path else None
+    return isinstance(members, list) and len(members) == 1
+
+
+def _numbers(fault: Fault) -> tuple[str, tuple[int, ...]]:
+    """Order faults of one list by their members."""
+    names = "/".join(str(step) for step in fault.path if isinstance(step, str))
+    return names, tuple(step for step in fault.path if isinstance(step, int))

@@ -1,0 +1,237 @@
+"""Sub-collections: each becomes a source of its own that shares the site with the collection around it.
+
+A collection and its sub-collections hand each other the links that they find, so that each of them gets to know what
+it is to crawl, whoever found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+from pydantic import ValidationError
+
+from ultracrawl.errors import UserError
+from ultracrawl.sources import Data, DataSource, Path, Place, compile_source
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.draft import Draft
+from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.options import RULE_SECTIONS
+from ultracrawl.sources.dialects.fast_xml.translation import lines_of, translate
+from ultracrawl.sources.values import is_site
+
+_DOMAINS: Path = ("boundary", "domains", "include")
+_URIS: Path = ("boundary", "uris", "include")
+_NO_DOMAINS: Path = ("boundary", "domains", "exclude")
+_NO_URIS: Path = ("boundary", "uris", "exclude")
+_ELSEWHERE: Path = ("boundary", "elsewhere")
+_AREA = {"hosts": _DOMAINS, "uris": _URIS, "except_hosts": _NO_DOMAINS, "except_uris": _NO_URIS}
+"""What of the rules of a sub-collection says what belongs to it."""
+_COMBINE: Path = ("boundary", "combine")
+_SCHEMES: Path = ("boundary", "schemes")
+_START: Path = ("start_urls",)
+_BEGINNINGS: dict[Path, Path] = {_START: ("start_url_files",), ("feeds", "urls"): ("feeds", "url_files")}
+"""Where crawling begins: lists of URIs, and the option that names files with more of each."""
+_SEND: Path = ("send_links_to",)
+_BY_HOST = ("max_doc", "use_javascript", "use_sitemaps")
+"""Options that work by host, so that they do not go with rules about URIs."""
+_STARTS = ("start_uris", "start_uri_files")
+
+
+def drafts_of(
+    collection: Scope, name: str, notices: Notices, taken: Collection[str] = ()
+) -> dict[str, Draft]:
+    """Return the draft of a collection, and of each sub-collection, by names of sources that are not `taken`."""
+    main = translate(collection, notices)
+    drafts = {name: main}
+    areas: dict[str, Draft] = {}
+    """The rules of each sub-collection as it has them, before those of the collection are added."""
+    for sub in collection.subs.values():
+        if not _covers_something(sub):
+            continue
+        part = translate(_scope(collection, sub, notices), notices)
+        own = Draft(Place(sub.file, sub.line, sub.name), part)
+        _bound(part, main, collection, sub)
+        for other, area in areas.items():
+            _leave_out(part, other, area)
+        label = free_name(f"{name}.{source_name(sub.name)}"[:100], (*drafts, *taken))
+        areas[label] = own
+        drafts[label] = part
+    for label, area in areas.items():
+        _leave_out(main, label, area)
+    _share(drafts, collection, FilePath(notices.file).parent)
+    return drafts
+
+
+def _covers_something(sub: Scope) -> bool:
+    """Return whether a sub-collection has rules, so that it can be crawled apart; without, it was told of."""
+    return any(section in RULE_SECTIONS for section, _ in sub.settings)
+
+
+def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
+    """Return a sub-collection with what it has of the collection, logins too; rules and start URIs are its own."""
+    inherited = {
+        key: setting
+        for key, setting in collection.settings.items()
+        if key[0] not in RULE_SECTIONS and key[1] not in _STARTS
+    }
+    own = dict(sub.settings)
+    by_uri = any(section.endswith("_uris") for section, _ in own if section in RULE_SECTIONS)
+    for name in _BY_HOST:
+        if by_uri and ("", name) in own:
+            setting = own.pop(("", name))
+            problem = "does not go with rules about URIs; the value of the collection counts"
+            notices.tell(
+                Code.CONTEXT,
+                setting.line,
+                setting.path,
+                problem,
+                "write it in the collection",
+                file=setting.file,
+            )
+    _check_refresh(collection, sub, notices)
+    if _is_longer(collection, sub):
+        own.pop(("", "refresh"))
+    return replace(sub, settings={**inherited, **own}, logins=collection.logins)
+
+
+def _is_longer(collection: Scope, sub: Scope) -> bool:
+    whole, part = (scope.settings.get(("", "refresh")) for scope in (collection, sub))
+    longest = whole.value if whole is not None else 1500.0
+    return part is not None and float(str(part.value)) >= float(str(longest))
+
+
+def _check_refresh(collection: Scope, sub: Scope, notices: Notices) -> None:
+    if _is_longer(collection, sub):
+        setting = sub.settings["", "refresh"]
+        problem = "is no shorter than that of the collection, whose value counts"
+        notices.tell(
+            Code.CONFLICT,
+            setting.line,
+            setting.path,
+            problem,
+            "write a shorter time, or remove it",
+            file=setting.file,
+        )
+
+
+def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
+    """Keep a sub-collection inside the collection, and the collection out of the sub-collection."""
+    whole_by_host, whole_by_uri = main.get(_DOMAINS) != ["*"], bool(main.get(_URIS))
+    by_host, by_uri = part.get(_DOMAINS) != ["*"], bool(part.get(_URIS))
+    if whole_by_host and not whole_by_uri and by_uri and not by_host:
+        part.put(_COMBINE, "all")
+        part.copy(_DOMAINS, main)
+    elif whole_by_uri and not whole_by_host and by_host and not by_uri:
+        part.put(_COMBINE, "all")
+        part.copy(_URIS, main)
+    elif not by_host and not by_uri:
+        part.copy(_DOMAINS, main)
+        part.copy(_URIS, main)
+    if ("", "allowed_schemes") not in {*collection.settings, *sub.settings}:
+        _widen(part, main)
+    for path in (_NO_DOMAINS, _NO_URIS):
+        part.extend(path, main, path)
+
+
+def _widen(part: Draft, main: Draft) -> None:
+    """Crawl the schemes of the collection, and those of the start URIs of the sub-collection."""
+    if len(_texts(part.get(_SCHEMES))) < len(_texts(main.get(_SCHEMES))):
+        part.copy(_SCHEMES, main)
+
+
+def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
+    """Leave to a sub-collection what its rules cover."""
+    for name, source in _AREA.items():
+        if area.get(source) not in (None, [], ["*"]):
+            draft.extend((*_ELSEWHERE, owner, name), area, source)
+    if not draft.below((*_ELSEWHERE, owner)):  # it covers everything
+        draft.put((*_ELSEWHERE, owner, "hosts"), [])
+
+
+def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> None:
+    """Let the sources of a collection exchange links, trust the same sites, and be one data group."""
+    main, *parts = drafts.values()
+    if not parts:
+        return
+    listed = {path: _listed(main.get(files), folder) for path, files in _BEGINNINGS.items()}
+    urls = [url for path, inner in listed.items() for url in (*_texts(main.get(path)), *inner)]
+    own = _sites(urls)
+    for part in parts:
+        covered = _inside(part, urls)
+        for path, inner in listed.items():
+            part.extend(path, main, path, only=covered)
+            part.append(path, [url for url in inner if url in covered], main, _BEGINNINGS[path])
+            _without(main, path, covered)
+    sent = _texts(main.get(_SEND))
+    for name, draft in drafts.items():
+        others = [other for other in drafts if other != name]
+        draft.put(_SEND, [*sent, *others])
+        draft.put(("takes_links",), True)
+        draft.put(("own_sites",), [*own])
+        draft.put(("groups",), [source_name(collection.name)])
+
+
+def _listed(names: object, folder: FilePath) -> list[str]:
+    """Return the URIs in files; that one cannot be read is told when the draft is loaded."""
+    found: dict[str, None] = {}
+    for name in _texts(names):
+        lines = map(str.strip, lines_of(folder / name))
+        found.update((line, None) for line in lines if line and not line.startswith("#"))
+    return list(found)
+
+
+def _sites(urls: Iterable[str]) -> list[Data]:
+    """Return the sites of start URIs, each once: what is for one part of a collection there is for all of them."""
+    found: dict[str, None] = {}
+    for url in urls:
+        scheme, _, rest = url.partition("://")
+        if is_site(url):  # what is none is told of where it stands
+            found[f"{scheme}://{rest.partition('/')[0]}/"] = None
+    return [*found]
+
+
+def _without(draft: Draft, path: Path, urls: set[str]) -> None:
+    known = _texts(draft.get(path))
+    for number in reversed(range(len(known))):
+        if known[number] in urls:
+            draft.drop((*path, number))
+
+
+def _texts(value: object) -> Sequence[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _inside(part: Draft, urls: Iterable[str]) -> set[str]:
+    """Return the start URIs of the collection that a sub-collection covers."""
+    try:
+        source = DataSource.model_validate({**part.data(), "name": "part", "takes_links": True})
+        rules = compile_source(source)
+    except (ValidationError, UserError):  # told of when the draft is loaded
+        return set()
+    found = {url: rules.url_policy.canonical(url) for url in urls}
+    return {url for url, one in found.items() if one and rules.boundary.rejects(one, seed=True) is None}
+
+
+def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], notices: Notices) -> None:
+    """Connect `send_links_to` with the collections of this file that it names."""
+    for name, collection in names:
+        setting = collection.settings.get(("", "send_links_to"))
+        target = source_name(str(setting.value)) if setting is not None else ""
+        if setting is None or not target:
+            continue
+        if target in drafts and target != name:
+            drafts[target].put(("takes_links",), True)
+        else:
+            drafts[name].forget(_SEND)
+            problem = f"there is no other collection `{setting.value}` in this file; links are not sent"
+            notices.tell(
+                Code.CONTEXT,
+                setting.line,
+                setting.path,
+                problem,
+                "write both collections in one file",
+                file=setting.file,
+            )

@@ -1,0 +1,165 @@
+"""From a collection, all its layers put together, to the draft of a source definition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path as FilePath
+
+from ultracrawl.sources import Data, Path, Place
+from ultracrawl.sources.dialects.fast_xml.collection import Scope
+from ultracrawl.sources.dialects.fast_xml.draft import Draft
+from ultracrawl.sources.dialects.fast_xml.forms.access import check_certificate, put_logins
+from ultracrawl.sources.dialects.fast_xml.forms.feeding import put_feeding
+from ultracrawl.sources.dialects.fast_xml.forms.masks import tell_masked
+from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
+from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.options import FREE, OPTIONS
+
+_LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+
+ALWAYS: tuple[tuple[Path, Data], ...] = (
+    (("boundary", "combine"), "any"),
+    (("boundary", "start_urls_exempt"), False),
+    (("redirects",), "strict"),
+    (("limits", "retries"), 0),
+    (("limits", "retry_delay"), 0),
+    (("links", "applet"), False),
+    (("links", "text"), False),
+    (("refresh", "adaptive", "aim"), "score"),
+    (("refresh", "adaptive", "longest"), 0),
+    (("storage", "keep"), True),
+)
+"""What every collection means without saying it."""
+
+_HTTPS = "https"
+_STARTS = tuple((section, name) for section in ("", "rss") for name in ("start_uris", "start_uri_files"))
+_TOGETHER = ("logins.", "feeding.destinations.")
+"""What options set that are read together with others of their kind."""
+
+
+def translate(collection: Scope, notices: Notices) -> Draft:
+    """Return the draft of a collection; options without a value have their defaults."""
+    draft = Draft(Place(collection.file, collection.line, collection.name), _defaults())
+    for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
+        _put(setting, draft, notices)
+    put_logins(collection, draft, notices)
+    put_feeding(collection, draft, notices)
+    check_certificate(collection, draft, notices)
+    tell_masked(collection, notices)
+    _check_scripts(collection, notices)
+    _admit_every_host(draft)
+    _choose_schemes(collection, draft, notices)
+    return draft
+
+
+@cache
+def _defaults() -> Draft:
+    """Return the draft of a collection that says nothing."""
+    draft = Draft(Place("", 0, ""))
+    for path, value in ALWAYS:
+        draft.put(path, value)
+    unsaid = Notices("")
+    for spec in OPTIONS.defaults():
+        if spec.sets and not spec.sets[0].startswith(_TOGETHER):
+            _put(Setting(spec, spec.name, spec.default, "", 0, spec.path), draft, unsaid)
+    return draft
+
+
+def _has_effect(setting: Setting) -> bool:
+    """Return whether a setting is put into a draft by its form; logins and destinations are put as a whole."""
+    return bool(setting.spec.sets) and not setting.spec.sets[0].startswith(_TOGETHER)
+
+
+def _rank(setting: Setting) -> tuple[bool, int]:
+    """Rank by number; how many levels there are is known before everything that is said about levels."""
+    return setting.spec.name != "levels", setting.spec.number
+
+
+def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
+    free = setting.free
+    if free and setting.spec.section.startswith("workqueue_priority/"):
+        if not _LEVEL.fullmatch(free):
+            problem = f"`{free}` is no level; the section is ignored"
+            notices.tell(
+                Code.RANGE, setting.line, setting.path, problem, "write a number from 1 on", file=setting.file
+            )
+            return
+        free = str(_level_within(int(free), draft, setting, notices))
+    name = free if FREE in setting.spec.section else setting.name
+    for target in setting.spec.sets:
+        path = tuple(name if step == FREE else step for step in target.split("."))
+        FORMS[setting.spec.form](setting, path, draft, notices)
+
+
+def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices) -> int:
+    levels = draft.get(("priority", "levels"))
+    nearest = min(number, levels) if isinstance(levels, int) else number
+    if nearest != number:
+        problem = f"there is no level {number}; {nearest} is taken"
+        notices.tell(
+            Code.RANGE, setting.line, setting.path, problem, f"raise `levels` to {number}", file=setting.file
+        )
+    return nearest
+
+
+def _check_scripts(collection: Scope, notices: Notices) -> None:
+    """Tell if what scripts make is to be indexed, and no scripts are run."""
+    keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
+    if keep is not None and keep.value and not (use is not None and use.value):
+        problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
+        notices.tell(
+            Code.CONFLICT,
+            keep.line,
+            keep.path,
+            problem,
+            "write `use_javascript`, or remove it",
+            file=keep.file,
+        )
+
+
+def _admit_every_host(draft: Draft) -> None:
+    """Let all hosts in where no rule says which; URI rules alone do not close the others out."""
+    include: Path = ("boundary", "domains", "include")
+    if not draft.get(include):
+        draft.put(include, ["*"])
+
+
+def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
+    """Add https where no layer says which schemes are crawled and a starting point has it."""
+    if ("", "allowed_schemes") in collection.settings:
+        return
+    folder = FilePath(notices.file).parent
+    start = next(
+        (one for key in _STARTS if (one := collection.settings.get(key)) and _has_https(one, folder)), None
+    )
+    if start is None:
+        return
+    draft.put(("boundary", "schemes"), ["http", _HTTPS])
+    problem = "https is crawled too, because a start URI has it"
+    instead = "write `allowed_schemes` to say it"
+    notices.tell(
+        Code.SCHEME, start.line, f"{collection.name}/allowed_schemes", problem, instead, file=start.file
+    )
+
+
+def _has_https(start: Setting, folder: FilePath) -> bool:
+    """Return whether one of the URIs is of https, or one of those in the files; a missing one is told of later."""
+    named = start.value if isinstance(start.value, tuple) else ()
+    if not start.name.endswith("_files"):
+        return any(map(_is_https, named))
+    return any(any(map(_is_https, lines_of(folder / name))) for name in named)
+
+
+def _is_https(text: str) -> bool:
+    return text.strip().lower().startswith(f"{_HTTPS}:")
+
+
+def lines_of(path: FilePath) -> Sequence[str]:
+    """Return the lines of a file, none if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()

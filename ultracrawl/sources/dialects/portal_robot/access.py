@@ -1,0 +1,122 @@
+"""What a `robot.conf` says about passwords and proxies, as options of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ultracrawl.model import Finding
+from ultracrawl.rules.filters.rules import SiteDefinition, StartingPoint
+from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, RobotProperties
+
+_WEB = ("http", "https")
+
+
+def authentication(
+    properties: RobotProperties, sites: Iterable[SiteDefinition], starts: Iterable[StartingPoint]
+) -> dict[str, Any]:
+    """Return the entries of `authentication`: user and password for the robot's own sites, and no other server."""
+    if not properties["password"]:
+        return {}
+    origins = dict.fromkeys(
+        [*_of_starts(starts), *(url for site in sites if site.enabled for url in _of(site))]
+    )
+    return {
+        f"site {number}": {"url": url, "user": properties["username"], "password": properties["password"]}
+        for number, url in enumerate(origins, 1)
+    }
+
+
+def schemes(starts: Iterable[StartingPoint]) -> list[str]:
+    """Return which schemes a robot follows; FTP if one of its starting points lies there."""
+    return [*_WEB, *(["ftp"] if any(_ftp_hosts(starts)) else [])]
+
+
+def ftp(properties: RobotProperties, starts: Iterable[StartingPoint]) -> dict[str, Any]:
+    """Return the section `ftp`: user and password for the hosts of starting points there, and no other."""
+    section: dict[str, Any] = {}
+    if properties.is_set("email"):
+        section["email"] = properties["email"]
+    if properties["password"]:
+        hosts = dict.fromkeys(_ftp_hosts(starts))
+        section["accounts"] = {
+            f"site {number}": {
+                "host": host,
+                "user": properties["username"],
+                "password": properties["password"],
+            }
+            for number, host in enumerate(hosts, 1)
+        }
+    return section
+
+
+def _ftp_hosts(starts: Iterable[StartingPoint]) -> Iterator[str]:
+    for start in starts:
+        parts = urlsplit(start.url)
+        if parts.scheme == "ftp" and parts.hostname:
+            yield parts.hostname
+
+
+def _of_starts(starts: Iterable[StartingPoint]) -> Iterator[str]:
+    for start in starts:
+        parts = urlsplit(start.url)
+        if parts.scheme in _WEB and parts.hostname:
+            yield f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/"
+
+
+def _of(site: SiteDefinition) -> Iterator[str]:
+    for host in site.hosts:
+        port = f":{host.port}" if host.port else ""
+        yield from (f"{protocol}://{host.name}{port}/" for protocol in host.protocols if protocol in _WEB)
+
+
+def proxy(properties: RobotProperties) -> dict[str, Any]:
+    """Return the section `proxy`: the proxy of `auto-proxy`, unless that is a script, or none is to be used.
+
+    User and password may stand in its address.
+    """
+    address = properties["auto-proxy"]
+    if not address or properties["proxy-type"] == "direct" or _is_script(address):
+        return {}
+    parts = urlsplit(address)
+    server = {"url": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()}
+    if parts.username and parts.password:
+        server |= {"user": unquote(parts.username), "password": unquote(parts.password)}
+    return {"servers": {"robot": server}}
+
+
+def _is_script(address: str) -> bool:
+    """Whether an address is that of an auto-configuration file: one of a proxy has no path."""
+    return urlsplit(address).path not in ("", "/")
+
+
+def doubts(properties: RobotProperties) -> Iterator[Finding]:
+    """Yield what of it has no effect, and switches that ask for what there is not."""
+    for name in ("enable-rdm-probe", "remote-access"):
+        if properties[name]:
+            problem = f"has no effect: {PROPERTIES[name].effect}"
+            line = properties.lines.get(name, 0)
+            yield Finding(properties.file, line, name, problem, "remove it", False)
+    address = properties["auto-proxy"]
+    if address and properties["proxy-type"] != "direct" and _is_script(address):
+        problem = (
+            "has no effect: an auto-configuration file is a program of somebody else's, which is not run"
+        )
+        instead = "write the address of the proxy itself, as http://proxy.example.com:3128/"
+        line = properties.lines.get("auto-proxy", 0)
+        yield Finding(properties.file, line, "auto-proxy", problem, instead, False)
+    elif address and not properties.is_set("proxy-type"):
+        line = properties.lines.get("auto-proxy", 0)
+        problem = "has no effect: proxy-type is not given, and `direct` then"
+        yield Finding(properties.file, line, "auto-proxy", problem, "write proxy-type=manual", False)
+    elif properties["proxy-type"] != "direct" and not address:
+        line = properties.lines.get("proxy-type", 0)
+        yield Finding(
+            properties.file,
+            line,
+            "proxy-type",
+            "has no effect without auto-proxy",
+            "name the proxy there",
+            False,
+        )

@@ -1,0 +1,89 @@
+"""`filter.conf`: the filters that it holds, and the two of a robot compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from ultracrawl.rules.filters import (
+    BUILT_IN,
+    FilterCompiler,
+    FilterKind,
+    FilterLine,
+    FilterProgram,
+    Function,
+    Phase,
+    Robot,
+)
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
+from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
+from ultracrawl.sources.dialects.portal_robot.own_functions import LOAD_MODULES, OwnFunctions
+
+FILE = "filter.conf"
+FILTER = frozenset({"filter"})
+
+
+@dataclass(slots=True)
+class FilterFile:
+    """The filters of a `filter.conf` by name, and the functions that may stand in them."""
+
+    text: ConfigText
+    filters: dict[str, Block] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=lambda: dict(BUILT_IN))
+
+    @property
+    def own(self) -> OwnFunctions:
+        """What adds functions of your own."""
+        return OwnFunctions(self.functions, self.text.blame)
+
+    def compile(self, name: str, kind: FilterKind, robot: Robot) -> FilterProgram:
+        """Compile one of the filters; what is wrong with it goes to the findings of the text."""
+        block = self.filters.get(name)
+        if block is None:
+            near = get_close_matches(name, self.filters, 1)
+            known = ", ".join(self.filters) or "none"
+            instead = f"did you mean `{near[0]}`" if near else f"the filters of the file are: {known}"
+            self.text.blame(0, f"{kind}-filter", f"there is no filter `{name}`", instead)
+            return FilterProgram(name, kind)
+        compiler = FilterCompiler(robot, self.functions, self.text.blame)
+        return compiler.compile(name, kind, map(_line, block.directives))
+
+
+def read_filters(text: str, file: str = FILE) -> FilterFile:
+    """Read a `filter.conf`; modules with functions of your own are imported.
+
+    In older layouts it is part of one file with the other blocks, which are passed over.
+    """
+    read = read_text(text, file, ALL_WORDS)
+    result = FilterFile(read)
+    whole = is_whole_robot(read)
+    for one in read.directives:
+        _load(one, result)
+    for block in read.blocks:
+        name = block.get("name") or ""
+        if whole and block.kind in BLOCKS - FILTER:
+            continue
+        if block.kind not in FILTER:
+            read.blame(
+                block.line, block.kind, f"there is no <{block.kind}> in this file", "write <Filter name=...>"
+            )
+        elif not name:
+            read.blame(block.line, "name", "a filter without a name", "add name=NAME")
+        elif name in result.filters:
+            read.blame(block.line, "name", f"a second filter `{name}`", "give it another name")
+        else:
+            result.filters[name] = block
+    return result
+
+
+def _line(one: Directive) -> FilterLine:
+    return FilterLine(one.word, [(pair.name, pair.value) for pair in one.parameters], one.line)
+
+
+def _load(one: Directive, result: FilterFile) -> None:
+    """Take up the functions of a `Setup fn=load-modules` line."""
+    if Phase.named(one.word) is Phase.SETUP and one.get("fn") == LOAD_MODULES:
+        result.own.load(one.get("module") or "", one.get("funcs") or "", one.line)
+        return
+    problem, instead = "a directive outside of every filter", "move it into a <Filter>, or load modules here"
+    result.text.blame(one.line, one.word or "line", problem, instead)

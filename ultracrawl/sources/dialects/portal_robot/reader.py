@@ -1,0 +1,315 @@
+"""From a `robot.conf`, with the three files beside it, to a project with one source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ultracrawl import __version__
+from ultracrawl.model import Finding
+from ultracrawl.rules.filters import FilterKind, Robot, Rules
+from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
+from ultracrawl.sources import DataSource, DefinitionHead, Loaded, MistakenSource, make_project
+from ultracrawl.sources.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes
+from ultracrawl.sources.dialects.portal_robot.file_text import read_file
+from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
+from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
+from ultracrawl.sources.dialects.portal_robot.properties import RobotProperties, read_properties
+from ultracrawl.sources.dialects.portal_robot.rules_file import (
+    CLASSIFICATION_FILE,
+    RULE_BLOCKS,
+    RULES_FILE,
+    RulesFile,
+    read_classification,
+    read_rules,
+)
+from ultracrawl.sources.reading.wording import explain
+
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+DATA = "robot"
+"""The folder of the instance that holds the robot's data, unless `robot-state-dir` names another."""
+
+FIELDS = {
+    "classification": "Classification",
+    "keywords": "Keywords",
+    "md5": "MD5",
+    "depth": "Depth",
+    "content-type": "Content_Type",
+    "rd-expires": "RD_Expires",
+    "rd-last-modified": "RD_Last_Modified",
+    "toc": "TOC",
+    "ip": "IP",
+}
+"""Fields of descriptions beside the usual ones, and the search attributes that hold them."""
+
+_PROPERTY_OF = {
+    "user_agent": "user-agent",
+    "headers.From": "email",
+    "headers.Referer": "referer",
+    "start_urls": "start",
+    "authentication": "password",
+    "ftp": "password",
+    "ftp.email": "email",
+    "proxy": "auto-proxy",
+    "politeness.delay": "server-delay",
+    "politeness.concurrency": "site-max-concurrent",
+    "limits.timeout": "connect-timeout",
+    "limits.max_size": "max-filesize-kb",
+    "conversion": "convert-timeout",
+    "completion.command": "cmd-hook",
+    "completion.programs": "bindir",
+    "settings": "max-concurrent",
+}
+"""Options of a source, and the properties that they come from."""
+_TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
+
+
+@dataclass
+class RobotFiles:
+    """The four files of a robot, read; `findings` are those of all."""
+
+    location: Path
+    properties: RobotProperties
+    filters: FilterFile | None = None
+    rules: RulesFile = field(default_factory=RulesFile)
+    findings: list[Finding] = field(default_factory=list)
+    together: frozenset[str] = frozenset()
+    """The kinds of blocks in the file with the `<Process>` block; in older layouts it has others as well."""
+
+    def path_of(self, name: str, kinds: frozenset[str]) -> Path:
+        """Return where some kinds of blocks are: in a file of their own, or all in one."""
+        own = self.location.with_name(name)
+        return self.location if self.together & kinds and not own.exists() else own
+
+    @property
+    def instance(self) -> Path:
+        """The folder above `config`, from which paths in the files are taken."""
+        folder = self.location.absolute().parent
+        return folder.parent if folder.name == "config" else folder
+
+    @property
+    def starts(self) -> list[StartingPoint]:
+        """Enabled starting points, those of `robot.conf` included."""
+        own = [StartingPoint(url) for url in self.properties["start"]]
+        return [*own, *self.rules.starting_points()]
+
+
+def read_robot(location: str | Path) -> Loaded:
+    """Read a robot. One without an enabled starting point is complete, and has nothing to crawl."""
+    files = read_files(Path(location))
+    if not files.starts and not any(finding.fatal for finding in files.findings):
+        instead = "define a site in filterrules.conf (`ultracrawl robot create-site NAME`), or enable one"
+        files.findings.append(Finding(str(location), 0, "start", "Starting Points: 0 defined", instead))
+    source = _source(files)
+    base = files.instance / (files.properties["robot-state-dir"] or DATA)
+    head = DefinitionHead.model_validate(
+        {
+            "attributes": {name: _TYPES.get(name, "string") for name in FIELDS.values()},
+            "index": {"every": 60.0 * files.properties["index-after-ngenerated"]},
+        }
+    )
+    if source is not None:
+        source = source.model_copy(update={"filters": source.filters.below(files.instance)})
+        return Loaded(make_project(head, {source.name: source}, base), tuple(files.findings))
+    name = source_name(files.properties["csid"] or files.instance.name)
+    fatal = tuple(finding for finding in files.findings if finding.fatal)
+    mistaken = {name: MistakenSource(DataSource(name=name), fatal)}
+    return Loaded(None, tuple(files.findings), make_project(head, {}, base, mistaken=mistaken))
+
+
+def _source(files: RobotFiles) -> DataSource | None:
+    """Return the source that a robot is, None if its files have mistakes; those of properties join the others."""
+    if any(finding.fatal for finding in files.findings):
+        return None
+    try:
+        return DataSource(**source_options(files))
+    except ValidationError as error:
+        for path, *told in explain(error, DataSource):
+            files.findings.append(_mistake(files, ".".join(map(str, path)), *told))
+        return None
+
+
+def _mistake(files: RobotFiles, option: str, problem: str, instead: str) -> Finding:
+    """Return what is wrong with an option of a source as a mistake in the property that it comes from."""
+    known = [name for name in _PROPERTY_OF if f"{option}.".startswith(f"{name}.")]
+    key = _PROPERTY_OF[max(known, key=len)] if known else option
+    return Finding(str(files.location), files.properties.lines.get(key, 0), key, problem, instead)
+
+
+def read_files(location: Path) -> RobotFiles:
+    """Read the four files; the other three lie beside `robot.conf`."""
+    findings: list[Finding] = []
+    text = _text(location, findings)
+    if text is None:
+        return RobotFiles(location, RobotProperties(str(location)), findings=findings)
+    properties, read = read_properties(text, str(location))
+    files = RobotFiles(location, properties, findings=[*findings, *read.findings, *doubts(properties)])
+    files.together = frozenset(block.kind for block in read.blocks)
+    _read_rules(files)
+    _read_classification(files)
+    _read_filters(files)
+    files.findings = list(dict.fromkeys(files.findings))
+    return files
+
+
+def _read_filters(files: RobotFiles) -> None:
+    path = files.path_of(FILTER_FILE, FILTER)
+    text = _text(path, files.findings)
+    if text is None:
+        return
+    files.filters = read_filters(text, str(path))
+    _compile_filters(files, files.filters)
+    files.findings += files.filters.text.findings
+
+
+def _compile_filters(files: RobotFiles, filters: FilterFile) -> None:
+    """Compile both filters for their mistakes only."""
+
+    @cache
+    def load_rules(path: str) -> Rules:
+        rules, read = read_rules(read_file(files.instance / path).text, str(files.instance / path))
+        if not _same(files.instance / path, files.path_of(RULES_FILE, RULE_BLOCKS)):
+            files.findings += read.findings
+        return rules.compiled()
+
+    robot = Robot(
+        read=lambda path: read_file(files.instance / path).text,
+        load_rules=load_rules,
+        has_summarizers=True,
+    )
+    filters.compile(files.properties["enumeration-filter"], FilterKind.ENUMERATION, robot)
+    filters.compile(files.properties["generation-filter"], FilterKind.GENERATION, robot)
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _read_rules(files: RobotFiles) -> None:
+    path = files.path_of(RULES_FILE, RULE_BLOCKS)
+    if not path.exists() and files.properties["start"]:
+        return  # an older robot, whose starting points are elsewhere; filters that need the file say so
+    text = _text(path, files.findings)
+    if text is None:
+        return
+    files.rules, read = read_rules(text, str(path))
+    files.findings += read.findings
+
+
+def _read_classification(files: RobotFiles) -> None:
+    path = files.location.with_name(CLASSIFICATION_FILE)
+    if not path.exists():
+        return
+    text = _text(path, files.findings)
+    if text is not None:
+        files.findings += read_classification(text, str(path))[1].findings
+
+
+def _text(path: Path, findings: list[Finding]) -> str | None:
+    """Return the text of a file, None if it cannot be read; what is to be said of it goes to `findings`."""
+    try:
+        file = read_file(path)
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+        findings.append(Finding(str(path), 0, "file", problem, "put it beside robot.conf"))
+        return None
+    findings += file.doubts
+    return file.text
+
+
+def source_options(files: RobotFiles) -> dict[str, Any]:
+    """Return the options of the source that a robot is."""
+    properties = files.properties
+    depths = [properties["depth"] if start.depth is None else start.depth for start in files.starts]
+    unlimited = not depths or UNLIMITED in depths
+    return {
+        "name": source_name(properties["csid"] or files.instance.name),
+        "start_urls": tuple(start.url for start in files.starts),
+        "depth": "FULL" if unlimited else max(depths),
+        "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": schemes(files.starts)},
+        "types": ["*/*"],
+        "user_agent": _user_agent(properties),
+        "headers": _headers(properties),
+        "authentication": authentication(properties, files.rules.sites, files.starts),
+        "ftp": ftp(properties, files.starts),
+        "proxy": proxy(properties),
+        "robots": {"obey": properties["enable-robots-txt"], "meta": properties["enable-robots-txt"]},
+        "sitemaps": {"use": False},
+        "duplicates": {"detect": False},
+        "politeness": {
+            "delay": properties["server-delay"],
+            "concurrency": properties["site-max-concurrent"],
+        },
+        "limits": _limits(properties),
+        "conversion": {"timeout": properties["convert-timeout"] or 600.0},
+        "attributes": FIELDS,
+        "filters": _filters(files),
+        "completion": _completion(properties, files.instance),
+        "log": {"robot": properties["loglevel"]},
+        "settings": {"CONCURRENT_REQUESTS": properties["max-concurrent"]},
+    }
+
+
+def source_name(csid: str) -> str:
+    """Return the name of a robot's source: the last part of its catalog id."""
+    last = csid.rstrip("/").rpartition("/")[2]
+    return _UNFIT.sub("-", last).strip("-._") or "robot"
+
+
+def default_agent() -> str:
+    """Return the User-Agent of a robot that names none."""
+    return f"ultracrawl/{__version__}"
+
+
+def _user_agent(properties: RobotProperties) -> str:
+    name = properties["user-agent"] or default_agent()
+    email = properties["email"]
+    return f"{name} ({email})" if properties.is_set("email") else name
+
+
+def _headers(properties: RobotProperties) -> dict[str, str]:
+    headers = {"Referer": properties["referer"] or ""}
+    if properties.is_set("email"):
+        headers["From"] = properties["email"]
+    return {name: text for name, text in headers.items() if text}
+
+
+def _completion(properties: RobotProperties, instance: Path) -> dict[str, Any]:
+    programs = properties["bindir"]
+    return {
+        "command": properties["cmd-hook"] or (),
+        "programs": instance / programs if programs else None,
+        "then": properties["onCompletion"],
+    }
+
+
+def _limits(properties: RobotProperties) -> dict[str, Any]:
+    limits: dict[str, Any] = {"timeout": properties["connect-timeout"] or 120.0}
+    if properties["max-filesize-kb"]:
+        limits["max_size"] = properties["max-filesize-kb"] * 1024
+    return limits
+
+
+def _filters(files: RobotFiles) -> dict[str, Any]:
+    properties = files.properties
+    folder = files.location.absolute().parent
+    classification = folder / CLASSIFICATION_FILE
+    return {
+        "file": files.path_of(FILTER_FILE, FILTER).absolute(),
+        "enumeration": properties["enumeration-filter"],
+        "generation": properties["generation-filter"],
+        "classification": classification if classification.exists() else None,
+        "max_classifications": properties["max-classifications"],
+        "instance": files.instance,
+        "starts": properties["start"],
+        "depth": None if properties["depth"] == UNLIMITED else properties["depth"],
+        "csid": properties["csid"],
+        "addresses": properties["enable-ip"],
+        "fold_www": properties["smart-host-heuristics"],
+        "programs": properties["bindir"],
+    }

@@ -1,0 +1,306 @@
+"""`filterrules.conf` and `classification.conf`: filter rules, sites, classification rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from ultracrawl.rules.filters.classification import ClassificationRule
+from ultracrawl.rules.filters.function import FilterError
+from ultracrawl.rules.filters.matching import By, Match
+from ultracrawl.rules.filters.parameters import SWITCHES
+from ultracrawl.rules.filters.rules import (
+    PROTOCOLS,
+    UNLIMITED,
+    FilterRule,
+    SiteDefinition,
+    SiteHost,
+    SiteKind,
+    SiteRules,
+    StartingPoint,
+    Use,
+    implicit_sites,
+)
+from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot, split_url
+from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
+
+RULES_FILE = "filterrules.conf"
+CLASSIFICATION_FILE = "classification.conf"
+RULE_BLOCKS = frozenset({"filterrule", "site"})
+SOURCES = ("url", "protocol", "host", "path", "type")
+"""What filter rules look at; `MIME type` is another name of the last."""
+
+_RULE_KEYS = ("name", "title", "enable", "default", "behavior")
+_SITE_KEYS = ("name", "kind", "enable", "database")
+_LINE_KEYS = {
+    "match": ("source", "by", "string"),
+    "host": ("name", "port", "protocol"),
+    "start": ("url", "depth", "enable"),
+    "use": ("rule", "enable"),
+    "classify": ("source", "by", "string", "category"),
+}
+_HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:]+):([1-9][0-9]{0,4})")
+_NO_HOST = re.compile(r"[\s/?#@]")
+_BEHAVIORS = {"exclude": False, "include": True}
+
+
+@dataclass(slots=True)
+class RulesFile:
+    """What a `filterrules.conf` holds, in its order."""
+
+    rules: list[FilterRule] = field(default_factory=list)
+    sites: list[SiteDefinition] = field(default_factory=list)
+
+    def compiled(
+        self, *, fold_www: bool = False, depth: int = UNLIMITED, starts: Iterable[str] = ()
+    ) -> SiteRules:
+        """Return the rules ready for use; `fold_www` and `depth` as `SiteRules` has them. Raises `FilterError`.
+
+        Hosts of `starts` that no site names get a site of their own, with the rules that new sites use.
+        """
+        uses = tuple(Use(rule.name) for rule in self.rules if rule.default)
+        more = [replace(site, uses=uses) for site in implicit_sites(self.sites, starts)]
+        return SiteRules([*self.sites, *more], self.rules, fold_www=fold_www, depth=depth)
+
+    def starting_points(self) -> list[StartingPoint]:
+        """Return the enabled starting points of the enabled sites."""
+        return [start for site in self.sites if site.enabled for start in site.starts if start.enabled]
+
+
+class _Reader:
+    """Takes values out of headers and lines, and says what is wrong with them."""
+
+    def __init__(self, text: ConfigText) -> None:
+        self.text = text
+
+    def wrong(self, line: int, key: str, problem: str, instead: str) -> None:
+        self.text.blame(line, key, problem, instead)
+
+    def known(self, one: Block | Directive, names: Iterable[str], of: str) -> None:
+        allowed = list(names)
+        for pair in one.parameters:
+            if pair.name not in allowed:
+                near = get_close_matches(pair.name, allowed, 1)
+                instead = f"did you mean `{near[0]}`" if near else f"it takes {', '.join(allowed)}"
+                self.wrong(pair.line, pair.name, f"{of} takes no `{pair.name}`", instead)
+
+    def needed(self, one: Block | Directive, name: str, of: str) -> str:
+        value = one.get(name)
+        if not value:
+            self.wrong(one.line, name, f"{of} lacks {name}", f"add {name}=VALUE")
+        return value or ""
+
+    def switch(self, one: Block | Directive, name: str = "enable", *, default: bool = True) -> bool:
+        value = one.get(name)
+        if value is None:
+            return default
+        if value.lower() not in SWITCHES:
+            self.wrong(one.line, name, f"`{value}` is not on or off", "write on or off")
+        return SWITCHES.get(value.lower(), default)
+
+    def number(self, one: Block | Directive, name: str, least: int, most: int = 10**9) -> int | None:
+        value = one.get(name)
+        if value is None:
+            return None
+        digits = value.removeprefix("-")
+        if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(value) <= most:
+            return int(value)
+        bounds = f"{least} or more" if most == 10**9 else f"{least} to {most}"
+        self.wrong(one.line, name, f"`{value}` is not a whole number, {bounds}", "write a number")
+        return None
+
+    def choice(self, one: Block | Directive, name: str, choices: Iterable[str], default: str) -> str:
+        value = (one.get(name) or default).lower()
+        if value in choices:
+            return value
+        self.wrong(one.line, name, f"`{value}` is none of {', '.join(choices)}", "write one of them")
+        return default
+
+
+def read_rules(text: str, file: str = RULES_FILE) -> tuple[RulesFile, ConfigText]:
+    """Read a `filterrules.conf`; what is wrong with it is in the findings of the text."""
+    read = read_text(text, file, ALL_WORDS)
+    reader, result = _Reader(read), RulesFile()
+    whole = is_whole_robot(read)
+    for one in () if whole else read.directives:
+        reader.wrong(
+            one.line,
+            one.word or "line",
+            "stands outside of every block",
+            "move it into its <Site> or <FilterRule>",
+        )
+    names: set[tuple[str, str]] = set()
+    for block in read.blocks:
+        name = block.get("name") or ""
+        if (block.kind, name) in names and block.kind in RULE_BLOCKS:
+            reader.wrong(block.line, name, f"a second <{block.kind}> of this name", "give it another name")
+        names.add((block.kind, name))
+        if block.kind == "filterrule":
+            result.rules.append(_rule(block, reader))
+        elif block.kind == "site":
+            result.sites.append(_site(block, reader))
+        elif not (whole and block.kind in BLOCKS):
+            reader.wrong(
+                block.line, block.kind, f"there is no <{block.kind}>", "write <FilterRule ...> or <Site ...>"
+            )
+    _check_uses(result, read)
+    return result, read
+
+
+def _rule(block: Block, reader: _Reader) -> FilterRule:
+    reader.known(block, _RULE_KEYS, "a filter rule")
+    matches = tuple(
+        match
+        for one in _lines(block, ("match",), reader)
+        if (match := _match(one, reader, SOURCES, "match")) is not None
+    )
+    behavior = reader.choice(block, "behavior", _BEHAVIORS, "exclude")
+    return FilterRule(
+        reader.needed(block, "name", "a filter rule"),
+        matches,
+        block.get("title") or "",
+        reader.switch(block),
+        reader.switch(block, "default"),
+        _BEHAVIORS[behavior],
+    )
+
+
+def _lines(block: Block, words: tuple[str, ...], reader: _Reader) -> Iterable[Directive]:
+    for one in block.directives:
+        word = one.word.lower()
+        if word not in words:
+            problem = f"`{one.word or 'a line without a word'}` has no place in <{block.kind}>"
+            reader.wrong(one.line, one.word or "line", problem, f"it takes {', '.join(words)}")
+            continue
+        reader.known(one, _LINE_KEYS[word], one.word)
+        yield one
+
+
+def _match(one: Directive, reader: _Reader, sources: Iterable[str], of: str) -> Match | None:
+    source = (one.get("source") or "url").lower()
+    source = "type" if source == "mime type" else source
+    allowed = list(sources)
+    if allowed and source not in allowed:
+        reader.wrong(
+            one.line, "source", f"`{source}` is no source of {of}", f"write one of {', '.join(allowed)}"
+        )
+        return None
+    by = By(reader.choice(one, "by", [kind.value for kind in By], By.IS.value))
+    if one.get("string") is None:
+        reader.wrong(one.line, "string", f"{one.word} lacks string", "add string=TEXT")
+        return None
+    match = Match(source, by, one.get("string") or "", one.line)
+    try:
+        match.compiled()
+    except FilterError as error:
+        reader.wrong(one.line, "string", error.problem, error.instead)
+        return None
+    return match
+
+
+def _site(block: Block, reader: _Reader) -> SiteDefinition:
+    reader.known(block, _SITE_KEYS, "a site")
+    hosts: list[SiteHost] = []
+    starts: list[StartingPoint] = []
+    uses: list[Use] = []
+    for one in _lines(block, ("host", "start", "use"), reader):
+        match one.word.lower():
+            case "host":
+                hosts.append(_host(one, reader))
+            case "start":
+                starts.append(_start(one, reader))
+            case _:
+                uses.append(Use(reader.needed(one, "rule", "Use"), reader.switch(one)))
+    _same_depths(starts, block, reader)
+    name = reader.needed(block, "name", "a site")
+    kind = SiteKind(reader.choice(block, "kind", [kind.value for kind in SiteKind], SiteKind.SERVER.value))
+    return SiteDefinition(
+        name,
+        kind,
+        reader.switch(block),
+        tuple(hosts) or (_named_host(name, block.line, reader),),
+        tuple(starts) or (StartingPoint(f"http://{name}/"),),
+        tuple(uses),
+    )
+
+
+def _same_depths(starts: Iterable[StartingPoint], block: Block, reader: _Reader) -> None:
+    """Tell of starting points with different depths: URLs are known by site, not by where they descend from."""
+    depths = {start.depth for start in starts if start.enabled and start.depth is not None}
+    if len(depths) > 1:
+        problem = (
+            "its starting points have different depths, the greatest of which holds for all URLs of the site"
+        )
+        reader.text.blame(block.line, "depth", problem, "write one depth", fatal=False)
+
+
+def _host(one: Directive, reader: _Reader) -> SiteHost:
+    named = one.get("protocol")
+    protocols = tuple(part.strip().lower() for part in named.split(",")) if named else PROTOCOLS
+    for protocol in protocols:
+        if protocol not in PROTOCOLS and protocol != "file":
+            reader.wrong(
+                one.line, "protocol", f"`{protocol}` is no protocol", "write http, https, ftp or file"
+            )
+    port = reader.number(one, "port", 1, 65535)
+    host = _named_host(reader.needed(one, "name", "Host"), one.line, reader)
+    return SiteHost(host.name, port or host.port, protocols)
+
+
+def _named_host(name: str, line: int, reader: _Reader) -> SiteHost:
+    """Return the host of a name, which may end in a port."""
+    if _NO_HOST.search(name):
+        reader.wrong(line, "name", f"`{name}` is no name of a host", "write it like www.example.com")
+    found = _HOST_AND_PORT.fullmatch(name)
+    host, port = found.groups() if found else (name, None)
+    return SiteHost(host.lower().strip("[]"), int(port) if port else None)
+
+
+def _start(one: Directive, reader: _Reader) -> StartingPoint:
+    url = reader.needed(one, "url", "Start")
+    parts = split_url(url)
+    if url and (parts is None or parts.scheme not in PROTOCOLS):
+        problem = f"`{url}` is not a whole URL of {', '.join(PROTOCOLS)}"
+        reader.wrong(one.line, "url", problem, "write for example http://www.example.com/")
+    return StartingPoint(url, reader.number(one, "depth", UNLIMITED), reader.switch(one))
+
+
+def _check_uses(result: RulesFile, read: ConfigText) -> None:
+    known: Mapping[str, FilterRule] = {rule.name: rule for rule in result.rules}
+    lines = {
+        (block.get("name"), one.get("rule")): one.line
+        for block in read.blocks
+        if block.kind == "site"
+        for one in block.directives
+    }
+    for site in result.sites:
+        for use in site.uses:
+            if use.rule and use.rule not in known:
+                near = get_close_matches(use.rule, known, 1)
+                instead = f"did you mean `{near[0]}`" if near else "define it, or remove the line"
+                line = lines.get((site.name, use.rule), 0)
+                read.blame(line, "rule", f"there is no filter rule `{use.rule}`", instead)
+
+
+def read_classification(
+    text: str, file: str = CLASSIFICATION_FILE
+) -> tuple[list[ClassificationRule], ConfigText]:
+    """Read a `classification.conf`; what is wrong with it is in the findings of the text."""
+    read = read_text(text, file, ("Classify",))
+    reader, rules = _Reader(read), []
+    for block in read.blocks:
+        reader.wrong(block.line, block.kind, "there are no blocks in this file", "write lines `Classify ...`")
+    for one in read.directives:
+        if one.word.lower() != "classify":
+            reader.wrong(
+                one.line, one.word or "line", "no classification rule", "write `Classify source=...`"
+            )
+            continue
+        reader.known(one, _LINE_KEYS["classify"], "Classify")
+        match = _match(one, reader, (), "classification")
+        category = reader.needed(one, "category", "Classify")
+        if match is not None and category:
+            rules.append(ClassificationRule(match, category))
+    return rules, read

@@ -1,0 +1,100 @@
+"""Collects the findings of one load and gives each its place in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ultracrawl.model import Finding
+from ultracrawl.sources.checking.doubt import Doubt
+from ultracrawl.sources.reading.tree import Fault, Path, Tree
+from ultracrawl.sources.reading.wording import explain
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class FindingCollector:
+    """All findings so far; a place is a path in a tree, its line is looked up only here."""
+
+    def __init__(self) -> None:
+        self._findings: list[Finding] = []
+        self._files: dict[str, int] = {}
+        self.faults: list[Fault] = []
+        """What is fatal, by its path in the tree."""
+        self._source = ""
+        self._mistakes: dict[str, list[Finding]] = {}
+
+    @contextmanager
+    def about(self, source: str) -> Iterator[None]:
+        """Take every mistake that is found meanwhile for one of this source; an empty name changes nothing."""
+        before, self._source = self._source, source or self._source
+        try:
+            yield
+        finally:
+            self._source = before
+
+    def mistakes(self, source: str = "") -> tuple[Finding, ...]:
+        """Return the fatal findings about one source; without a name, those about none."""
+        return tuple(dict.fromkeys(self._mistakes.get(source, ())))
+
+    @property
+    def mistaken(self) -> tuple[str, ...]:
+        """The names of the sources with mistakes."""
+        return tuple(name for name in self._mistakes if name)
+
+    @property
+    def any_fatal(self) -> bool:
+        """Whether something keeps the definitions from being used."""
+        return any(finding.fatal for finding in self._findings)
+
+    def begin(self, file: str) -> None:
+        """Note that a file is being read: findings are sorted in this order."""
+        self._files.setdefault(file, len(self._files))
+
+    def take(self, findings: Iterable[Finding]) -> None:
+        """Take findings that know their place already."""
+        for finding in findings:
+            self._findings.append(finding)
+            if finding.fatal:
+                self._mistakes.setdefault(self._source, []).append(finding)
+
+    def add(self, tree: Tree, path: Path, problem: str, instead: str, fatal: bool = True) -> None:
+        """Add a finding about a place."""
+        self.take([Finding(*tree.place(path), problem, instead, fatal)])
+        if fatal:
+            self.faults.append(Fault(path, problem, instead))
+
+    def add_doubts(self, tree: Tree, path: Path, doubts: Iterable[Doubt]) -> None:
+        """Add what the checks found below a place."""
+        for doubt in doubts:
+            self.add(tree, (*path, *doubt.path), doubt.problem, doubt.instead, doubt.fatal)
+
+    def validated(
+        self,
+        model: type[Model],
+        data: object,
+        tree: Tree,
+        path: Path,
+        advice: Mapping[str, str] | None = None,
+        context: object = None,
+    ) -> Model | None:
+        """Return the validated model of what stands at a place, or None after adding all its mistakes.
+
+        `advice` replaces what to write instead for single options of the place; `context` is for validators
+        that read further files.
+        """
+        try:
+            return model.model_validate(data, context=context)
+        except ValidationError as error:
+            for place, problem, instead in explain(error, model):
+                own = advice.get(str(place[0])) if advice and place else None
+                self.add(tree, (*path, *place), problem, own or instead)
+            return None
+
+    def in_order(self) -> tuple[Finding, ...]:
+        """Return each finding once, by file and line."""
+        unique = dict.fromkeys(self._findings)
+        return tuple(sorted(unique, key=lambda finding: (self._files.get(finding.file, -1), finding.line)))

@@ -1,0 +1,171 @@
+"""Rules that stand in files of their own: `{file: rules.txt}` in a list of host or URL rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import ValidationInfo, ValidatorFunctionWrapHandler
+
+from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
+from ultracrawl.rules.boundary.rules import DomainRule, UriRule
+from ultracrawl.rules.urls import DEFAULT_POLICY
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.patterns import Pattern
+from ultracrawl.sources.reading.locations import read_text
+from ultracrawl.sources.reading.parameter_file import Parameters, parse_parameters
+
+Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
+_WORDS = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"
+
+
+class FindingTaker(Protocol):
+    """What collects the findings of a load."""
+
+    def begin(self, file: str) -> None:
+        """Note that a file is being read."""
+
+    def take(self, findings: list[Finding]) -> None:
+        """Take findings that know their place."""
+
+
+class RuleFiles:
+    """Reads rule files, each once; `base` is the folder that relative names are taken from.
+
+    A line that is no rule is a finding of its own with the line's number. A file that cannot be read raises
+    a mistake at the place that names it.
+    """
+
+    def __init__(self, base: Path, findings: FindingTaker) -> None:
+        self._base = base
+        self._findings = findings
+        self._read: dict[tuple[str, bool], tuple[tuple[Pattern, ...], list[Finding]]] = {}
+
+    @property
+    def base(self) -> Path:
+        """The folder that relative names are taken from."""
+        return self._base
+
+    def hosts(self, name: str) -> tuple[Pattern, ...]:
+        """Return the host rules of a file."""
+        return self._patterns(name, True, parse_domain_lines)
+
+    def uris(self, name: str) -> tuple[Pattern, ...]:
+        """Return the URL rules of a file."""
+        return self._patterns(name, False, parse_uri_lines)
+
+    def urls(self, name: str) -> tuple[str, ...]:
+        """Return the start URLs of a file, one a line; blank lines and lines that begin with `#` are none."""
+        path = self._base / name
+        lines = list(enumerate(_text(path, name, "start URL").splitlines(), 1))
+        named = [(number, line.strip()) for number, line in lines if line.strip() and line.strip()[0] != "#"]
+        self._findings.begin(str(path))
+        instead = "write one URL a line, in full, or put `#` in front of a line that is none"
+        wrong = [
+            Finding(str(path), number, "start URL", f"{shown(url)} is no URL that can be crawled", instead)
+            for number, url in named
+            if DEFAULT_POLICY.canonical(url) is None
+        ]
+        self._findings.take(wrong)
+        return tuple(url for _, url in named)
+
+    def parameters(self, name: str) -> Parameters:
+        """Return what a parameter file says."""
+        path = self._base / name
+        found = parse_parameters(_text(path, name, "parameter"), str(path))
+        self._findings.begin(str(path))
+        self._findings.take(list(found.findings))
+        return found
+
+    def text(self, name: str) -> str:
+        """Return the text of a file as it is."""
+        return _text(self._base / name, name)
+
+    def _patterns(self, name: str, hosts: bool, parse: Callable[[str], Parsed]) -> tuple[Pattern, ...]:
+        known = self._read.get((name, hosts))
+        if known is None:
+            path = self._base / name
+            parsed = parse(_text(path, name))
+            self._findings.begin(str(path))
+            patterns = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
+            known = self._read[name, hosts] = patterns, list(_findings(str(path), parsed))
+        self._findings.take(known[1])  # they are of each source that names the file
+        return known[0]
+
+
+def _text(path: Path, name: str, what: str = "rule") -> str:
+    try:
+        return read_text(path, str(path)).text
+    except DefinitionError as error:
+        problem = error.findings[0].problem
+        raise mistake(
+            f"the {what} file {shown(name)}: {problem}", f"give a text file with one {what} a line"
+        ) from None
+
+
+def _findings(file: str, parsed: Parsed) -> Iterator[Finding]:
+    for error in parsed.errors:
+        yield Finding(file, error.line, "rule", f"{shown(error.text)} is no rule: {error.problem}", _WORDS)
+    if not parsed.rules and not parsed.errors:
+        yield Finding(file, 0, "rule", "holds no rule", _WORDS, fatal=False)
+
+
+def host_rules(
+    value: object, pattern: ValidatorFunctionWrapHandler, info: ValidationInfo
+) -> tuple[Pattern, ...]:
+    """Read one entry of a list of host rules: a pattern, or the patterns of a file."""
+    name = _file_name(value)
+    return (pattern(value),) if name is None else _files(info, name).hosts(name)
+
+
+def uri_rules(
+    value: object, pattern: ValidatorFunctionWrapHandler, info: ValidationInfo
+) -> tuple[Pattern, ...]:
+    """Read one entry of a list of URL rules: a pattern, or the patterns of a file."""
+    name = _file_name(value)
+    return (pattern(value),) if name is None else _files(info, name).uris(name)
+
+
+def flat(entries: Iterable[tuple[Pattern, ...]]) -> tuple[Pattern, ...]:
+    """Return the patterns of all entries of a list."""
+    return tuple(chain.from_iterable(entries))
+
+
+def _file_name(value: object) -> str | None:
+    if not isinstance(value, dict) or list(value) != ["file"]:
+        return None
+    name = value["file"]
+    if not isinstance(name, str) or not name.strip():
+        raise mistake(f"{shown(name)} is not the name of a file", "write it behind `file:`, as `rules.txt`")
+    return name.strip()
+
+
+def _files(info: ValidationInfo, name: str) -> RuleFiles:
+    if isinstance(info.context, RuleFiles):
+        return info.context
+    raise mistake(f"the rule file {shown(name)} is read from definition files only", "write its rules out")
+
+
+def with_urls_of_files(
+    data: dict[str, object], names: Iterable[str], info: ValidationInfo, into: str = "start_urls"
+) -> dict[str, object]:
+    """Return options with the URLs of files behind those that the option `into` has itself."""
+    found = [url for name in names for url in _files(info, name.strip()).urls(name.strip())]
+    own = data.get(into) or []
+    if isinstance(own, str):
+        return {**data, into: "\n".join([own, *found])}
+    return {**data, into: [*own, *found]} if isinstance(own, list | tuple) else data
+
+
+def with_parameters(data: dict[str, object], name: str, info: ValidationInfo) -> dict[str, object]:
+    """Return options completed by a parameter file; what the options say themselves wins."""
+    fallback = _files(info, name.strip()).parameters(name.strip()).description_fallback
+    return data if fallback is None else {"description_fallback": fallback, **data}
+
+
+def alias_text(info: ValidationInfo, name: str) -> str:
+    """Return the text of a file of host aliases that a definition names."""
+    return _files(info, name.strip()).text(name.strip())

@@ -1,0 +1,159 @@
+"""Validation errors in plain words: what is wrong with a value, and what to write instead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from ultracrawl.sources.checking.mistakes import MISTAKE, closest, listed, shown
+from ultracrawl.sources.reading.tree import Path
+
+Wording = tuple[Path, str, str]
+"""The place of an error, the problem and what to write instead."""
+
+_KEY_MARK = "[key]"
+_PROBLEMS = {
+    "bool_type": "is neither true nor false",
+    "bool_parsing": "is neither true nor false",
+    "int_type": "is not a whole number",
+    "int_parsing": "is not a whole number",
+    "int_parsing_size": "is not a whole number of usual size",
+    "int_from_float": "is not a whole number",
+    "float_type": "is not a number",
+    "float_parsing": "is not a number",
+    "finite_number": "is not a number",
+    "string_type": "is not a text",
+    "path_type": "is not a path",
+    "tuple_type": "is not a list",
+    "list_type": "is not a list",
+    "frozen_set_type": "is not a list",
+    "dict_type": "is not a group of options",
+    "mapping_type": "is not a group of options",
+    "model_type": "is not a group of options",
+    "model_attributes_type": "is not a group of options",
+    "literal_error": "is not a known value",
+    "enum": "is not a known value",
+    "string_pattern_mismatch": "has a form that is not allowed here",
+    "string_too_long": "is too long",
+    "string_too_short": "is empty",
+    "too_short": "is empty",
+}
+_BOUNDS = {
+    "greater_than": ("is not greater than", "gt"),
+    "greater_than_equal": ("is less than", "ge"),
+    "less_than": ("is not less than", "lt"),
+    "less_than_equal": ("is greater than", "le"),
+}
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> list[Wording]:
+    """Return all mistakes of one validation, in the words of this program; each place has at most one."""
+    errors = error.errors(include_url=False)
+    faulty_lists = {tuple(detail["loc"][:-1]) for detail in errors}
+    found: dict[tuple[Path, str], Wording] = {}
+    for detail in errors:
+        if detail["type"] == "too_short" and tuple(detail["loc"]) in faulty_lists:
+            continue  # the list counts as empty only because its items are wrong
+        path, problem, instead = _explain(detail, model)
+        found.setdefault((path, problem), (path, problem, instead))
+    return list(found.values())
+
+
+def option_names(model: type[BaseModel]) -> list[str]:
+    """Return the options of a group as a definition file writes them."""
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
+    path = tuple(step for step in error["loc"] if step != _KEY_MARK)
+    if error["type"] == "extra_forbidden":
+        group, _ = _describe(model, path[:-1])
+        return (path, *_unknown_option(str(path[-1]), group))
+    if error["type"] == "missing":
+        return path, "is missing", _example(model, path)
+    if error["type"] == MISTAKE:
+        context = error["ctx"]
+        return path, context["problem"], context["instead"]
+    return path, _problem(error), _instead(error, model, path)
+
+
+def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]:
+    names = option_names(group) if group else []
+    guess = closest(name, names)
+    return (
+        f"unknown option `{name}`",
+        f"write `{guess}`" if guess else f"the options here are {listed(names)}",
+    )
+
+
+def _problem(error: ErrorDetails) -> str:
+    value = shown(error["input"])
+    if error["type"] in _BOUNDS:
+        words, bound = _BOUNDS[error["type"]]
+        return f"{value} {words} {error['ctx'][bound]:g}"
+    return f"{value} {_PROBLEMS.get(error['type'], 'cannot be used here')}"
+
+
+def _instead(error: ErrorDetails, model: type[BaseModel], path: Path) -> str:
+    context = error.get("ctx", {})
+    if error["type"] in ("literal_error", "enum"):
+        known = [part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
+        guess = closest(error["input"], known)
+        return f"write `{guess}`" if guess else f"write {listed(known)}"
+    if error["type"] == "string_type" and isinstance(error["input"], bool | int | float):
+        return "put the value in quotes"
+    if error["type"] in ("bool_type", "bool_parsing"):
+        return "write `true` or `false`"
+    return _example(model, path)
+
+
+def _example(model: type[BaseModel], path: Path) -> str:
+    _, field = _describe(model, path)
+    if field is None or not field[1].examples:
+        return "write its options indented below it"
+    name, info = field
+    return f"write for example `{name}: {_flow(info.examples[0])}`" if info.examples else ""
+
+
+def _flow(value: Any) -> str:
+    """Return a value as YAML on one line; plain texts need no quotes there."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+    return json.dumps(value)
+
+
+def _describe(
+    model: type[BaseModel], path: Path
+) -> tuple[type[BaseModel] | None, tuple[str, FieldInfo] | None]:
+    """Follow a place into the models: the group that it is (if it is one), and the last option on the way."""
+    group: type[BaseModel] | None = model
+    members: type[BaseModel] | None = None
+    option: tuple[str, FieldInfo] | None = None
+    for step in path:
+        if group is None:
+            group, members = members, None
+            continue
+        fields = {info.alias or name: info for name, info in group.model_fields.items()}
+        info = fields.get(str(step))
+        if info is None:
+            return None, option
+        option = str(step), info
+        group, members = _group_of(info.annotation), _members_of(info.annotation)
+    return group, option
+
+
+def _group_of(annotation: Any) -> type[BaseModel] | None:
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _members_of(annotation: Any) -> type[BaseModel] | None:
+    return _group_of(get_args(annotation)[-1]) if get_origin(annotation) is Mapping else None

@@ -1,0 +1,317 @@
+"""From YAML files to a project: all mistakes of all files at once, each with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from pydantic import ValidationError
+
+from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
+from ultracrawl.sources.checking.checks import (
+    check_attributes,
+    check_destinations,
+    check_receivers,
+    check_search_attributes,
+    check_source,
+    check_start_urls,
+)
+from ultracrawl.sources.checking.doubt import Doubt
+from ultracrawl.sources.checking.list_checks import check_value_lists
+from ultracrawl.sources.checking.mistakes import closest, listed, shown
+from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
+from ultracrawl.sources.project import (
+    DefinitionFile,
+    DefinitionHead,
+    MistakenSource,
+    Project,
+    make_project,
+)
+from ultracrawl.sources.reading.findings import FindingCollector
+from ultracrawl.sources.reading.loaded import Loaded
+from ultracrawl.sources.reading.locations import (
+    PROJECT_FILE,
+    Definitions,
+    DefinitionText,
+    UnreadFile,
+    read_location,
+)
+from ultracrawl.sources.reading.merging import merged
+from ultracrawl.sources.reading.rule_files import RuleFiles
+from ultracrawl.sources.reading.tree import Data, Fault, Path, Tree
+from ultracrawl.sources.reading.wording import option_names
+from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
+from ultracrawl.sources.sections.documents.lists import value_lists
+
+Schema = dict[str, SearchAttribute]
+
+_FILE_KEYS = tuple(option_names(DefinitionFile))
+_HEAD_KEYS = tuple(option_names(DefinitionHead))
+_SOURCE_KEYS = tuple(option_names(SourceOptions))
+_NOT_FOR_ALL = "write it in the sources; each has its own"
+_SINGLE_MARKS = frozenset({"start_urls", "type", "class"})
+"""Options that tell a file with one source from a file with `sources:`."""
+
+
+def load_project(location: str | FilePath) -> Loaded:
+    """Load the YAML definitions of a location: a file, a folder, or `package:folder`."""
+    try:
+        definitions = read_location(location)
+    except DefinitionError as error:
+        return Loaded(None, error.findings)
+    return load_definitions(definitions)
+
+
+def load_definitions(definitions: Definitions) -> Loaded:
+    """Load definitions whose texts were read already."""
+    reading = _Reading(definitions.base)
+    head: DefinitionHead | None = DefinitionHead()
+    if definitions.main is not None:
+        head = reading.read_main(definitions.main)
+    for text in definitions.others:
+        reading.read_other(text)
+    return reading.finish(head, definitions.base)
+
+
+def load_tree(
+    tree: Tree, base: FilePath, key_file: FilePath | None = None
+) -> tuple[Loaded, tuple[Fault, ...]]:
+    """Load sources that were made from another format; relative paths are taken from `base`.
+
+    `key_file` has the key of encrypted passwords. The faults are the fatal findings by their paths in the tree.
+    """
+    reading = _Reading(base)
+    reading.read_tree(tree)
+    head = DefinitionHead.model_validate({"key_file": key_file, "indexes": tree.get("indexes") or {}})
+    return reading.finish(head, base), tuple(reading.findings.faults)
+
+
+def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[Doubt]:
+    """Check what is well formed of a source that is not well formed as a whole."""
+    start = _part(data, "start_urls")
+    if start is not None and (start.start_urls or "class" not in data):
+        yield from check_start_urls(start)
+    attributes = _part(data, "attributes")
+    if attributes is not None:
+        yield from check_attributes(attributes, schema)
+
+
+def _part(data: dict[str, Data], key: str) -> DataSource | None:
+    try:
+        return DataSource.model_validate({"name": "part"} | ({key: data[key]} if key in data else {}))
+    except ValidationError:
+        return None
+
+
+def _source_of(finding: Finding, tree: YamlTree) -> str:
+    """Return the source that a mistake in the YAML itself is about, empty if it is about none."""
+    sources = tree.get("sources")
+    names = map(str, sources) if isinstance(sources, dict) else ()
+    return next((name for name in names if f"{finding.key}.".startswith(f"sources.{name}.")), "")
+
+
+def _unknown_at_top(key: str) -> str:
+    guess = closest(key, _FILE_KEYS)
+    if guess:
+        return f"write `{guess}`"
+    option = closest(key, _SOURCE_KEYS)
+    if option:
+        return f"write `{option}` below a source, or below `defaults:` for all of them"
+    return f"the options of a file are {listed(_FILE_KEYS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One source as written, and where."""
+
+    tree: Tree
+    path: Path
+    data: Data
+
+
+class _Reading:
+    """Reads file after file: the head and the defaults of the first, the raw sources of all."""
+
+    def __init__(self, base: FilePath) -> None:
+        self.findings = FindingCollector()
+        self._rule_files = RuleFiles(base, self.findings)
+        self._entries: dict[str, _Entry] = {}
+        self._defaults: dict[str, Data] = {}
+        self._first: Tree | None = None
+
+    # ---- files
+
+    def read_main(self, text: DefinitionText) -> DefinitionHead | None:
+        """Read the project file, or a file with a single source; returns the head, None if it has mistakes."""
+        tree = self._parse(text)
+        if tree is None:
+            return None
+        if self._is_single(tree):
+            self._add(text.stem, _Entry(tree, (), tree.data))
+            return DefinitionHead()
+        self._check_keys(tree)
+        self._read_sources(tree)
+        self._read_defaults(tree)
+        return self._read_head(tree)
+
+    def read_other(self, text: DefinitionText | UnreadFile) -> None:
+        """Read a file that has only sources: one, named after the file, or several under `sources:`."""
+        with self.findings.about(text.stem):
+            if isinstance(text, UnreadFile):
+                self.findings.begin(text.findings[0].file)
+                self.findings.take(text.findings)
+            else:
+                self._read_other(text)
+
+    def _read_other(self, text: DefinitionText) -> None:
+        tree = self._parse(text)
+        if tree is None:
+            return
+        if self._is_single(tree):
+            self._add(text.stem, _Entry(tree, (), tree.data))
+            return
+        self._check_keys(tree)
+        for key in tree.options:
+            if key in _FILE_KEYS and key != "sources":
+                instead = f"write it in {PROJECT_FILE}"
+                self.findings.add(tree, (key,), "belongs to the project, not to a file of sources", instead)
+        self._read_sources(tree)
+
+    def _parse(self, text: DefinitionText) -> YamlTree | None:
+        self.findings.begin(text.file)
+        try:
+            tree = parse_yaml(text.text, text.file)
+        except DefinitionError as error:
+            self.findings.take(error.findings)
+            return None
+        self._first = self._first or tree
+        for finding in tree.findings:
+            with self.findings.about(_source_of(finding, tree)):
+                self.findings.take([finding])
+        if isinstance(tree.data, dict):
+            return tree
+        problem = f"holds {shown(tree.data)} instead of options"
+        self.findings.add(tree, (), problem, "write `sources:` and the sources below it")
+        return None
+
+    @staticmethod
+    def _is_single(tree: YamlTree) -> bool:
+        return "sources" not in tree.options and not _SINGLE_MARKS.isdisjoint(tree.options)
+
+    # ---- parts of a file
+
+    def _check_keys(self, tree: YamlTree) -> None:
+        for key in tree.options:
+            if key not in _FILE_KEYS:
+                self.findings.add(tree, (key,), f"unknown option `{key}`", _unknown_at_top(key))
+
+    def read_tree(self, tree: Tree) -> None:
+        """Read the sources of a tree that was made from another format."""
+        self.findings.begin(tree.file)
+        self._first = self._first or tree
+        self._read_sources(tree)
+
+    def _read_sources(self, tree: Tree) -> None:
+        sources = tree.get("sources")
+        if isinstance(sources, dict):
+            for name, data in sources.items():
+                self._add(name, _Entry(tree, ("sources", name), data))
+        elif sources is not None:
+            instead = "write each source as its name, a colon, and its options indented below"
+            self.findings.add(tree, ("sources",), f"{shown(sources)} is not a group of sources", instead)
+
+    def _add(self, name: str, entry: _Entry) -> None:
+        known = self._entries.setdefault(name, entry)
+        if known is not entry:
+            where = "{}:{}".format(*known.tree.place(known.path))
+            problem = f"the source `{name}` is defined already at {where}"
+            with self.findings.about(name):
+                self.findings.add(entry.tree, entry.path, problem, "choose another name")
+
+    def _read_head(self, tree: YamlTree) -> DefinitionHead | None:
+        data = {key: tree.get(key) for key in _HEAD_KEYS if key in tree.options}
+        own = data.get("attributes")
+        if isinstance(own, dict):
+            doubts = list(check_search_attributes(own))
+            self.findings.add_doubts(tree, (), doubts)
+            doubtful = {doubt.path[-1] for doubt in doubts}
+            data["attributes"] = {name: kind for name, kind in own.items() if name not in doubtful}
+        return self.findings.validated(DefinitionHead, data, tree, ())
+
+    def _read_defaults(self, tree: YamlTree) -> None:
+        data = tree.get("defaults")
+        advice = dict.fromkeys(("type", "start_urls", "class", "name"), _NOT_FOR_ALL)
+        options = self.findings.validated(SourceOptions, data, tree, ("defaults",), advice, self._rule_files)
+        if options is not None and isinstance(data, dict):
+            self._defaults = data
+
+    # ---- the result
+
+    def finish(self, head: DefinitionHead | None, base: FilePath) -> Loaded:
+        """Validate all sources and return what came out."""
+        rest = self._project(head or DefinitionHead(), base)
+        whole = None if self.findings.any_fatal else rest
+        return Loaded(whole, self.findings.in_order(), rest if head is not None else None)
+
+    def _project(self, head: DefinitionHead, base: FilePath) -> Project:
+        schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
+        sources = {name: self._read_source(name, entry, schema) for name, entry in self._entries.items()}
+        if self._first is not None:
+            doubts = check_value_lists(value_lists(head.lists).values(), schema)
+            self.findings.add_doubts(self._first, (), doubts)
+        if not sources and self._first is not None and not self.findings.any_fatal:
+            instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
+            self.findings.add(self._first, ("sources",), "no source is defined", instead)
+        known = {name: source or self._stand_in(name) for name, source in sources.items()}
+        for name in (name for name, source in sources.items() if source):
+            entry = self._entries[name]
+            with self.findings.about(name):
+                self.findings.add_doubts(entry.tree, entry.path, check_receivers(known[name], known))
+                self.findings.add_doubts(
+                    entry.tree, entry.path, check_destinations(known[name], head.indexes)
+                )
+        mistaken = {
+            name: MistakenSource(known.get(name) or self._stand_in(name), self.findings.mistakes(name))
+            for name in self.findings.mistaken
+        }
+        sound = {name: source for name, source in sources.items() if source and name not in mistaken}
+        return make_project(head, sound, base, mistaken=mistaken, mistakes=self.findings.mistakes())
+
+    def _stand_in(self, name: str) -> DataSource:
+        """Return what is well formed of a source with mistakes."""
+        entry = self._entries.get(name)
+        data = merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
+        sound = {key: value for key, value in data.items() if _part({key: value}, key)}
+        try:
+            return DataSource.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
+        except ValidationError:
+            return DataSource(name="nameless").model_copy(update={"name": name})
+
+    def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
+        with self.findings.about(name):
+            return self._validated(name, entry, schema)
+
+    def _validated(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
+        data = entry.data if entry.data is not None else {}
+        if isinstance(data, dict):
+            data = {**merged(self._defaults, data), "name": self._checked_name(name, entry)}
+        source = self.findings.validated(DataSource, data, entry.tree, entry.path, context=self._rule_files)
+        if source is not None:
+            self.findings.add_doubts(entry.tree, entry.path, check_source(source, schema))
+        elif isinstance(data, dict):
+            self.findings.add_doubts(entry.tree, entry.path, _check_parts(data, schema))
+        return source
+
+    def _checked_name(self, name: str, entry: _Entry) -> str:
+        """Return the name, or a stand-in after adding a finding, so that the rest is looked at too."""
+        if isinstance(entry.data, dict) and "name" in entry.data:
+            instead = "remove it; a source is named by its key, or by its file if it stands there alone"
+            self.findings.add(entry.tree, (*entry.path, "name"), "unknown option `name`", instead)
+        if re.match(NAME_PATTERN, name) and len(name) <= 100 and not name.endswith("\n"):
+            return name
+        instead = "write letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 100"
+        self.findings.add(entry.tree, entry.path, f"{shown(name)} cannot be the name of a source", instead)
+        return "nameless"

@@ -1,0 +1,103 @@
+"""The `conversion` section of a source: which documents are converted, and within which bounds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from ultracrawl.content.converters import CONVERTIBLE, ConversionLimits
+from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import MediaTypes, Seconds, Size
+
+_SOFT_SHARE = 0.8
+"""Share of the time after which a converter ends by itself, so that what it has is kept."""
+
+
+_LEAST_MEMORY = 128 << 20
+
+
+def _check_memory(size: int) -> int:
+    if size < _LEAST_MEMORY:
+        raise mistake("a conversion process does not start with so little memory", "write `128 MB` or more")
+    return size
+
+
+Memory = Annotated[Size, AfterValidator(_check_memory)]
+
+
+class ConversionSection(Section):
+    """How documents that are not HTML are converted (Ultra Search 3); each bound holds for one document."""
+
+    use: bool = Field(
+        default=True,
+        description="Convert documents that are neither HTML nor plain text; if not, they are dropped.",
+        examples=[False],
+    )
+    exclude_types: MediaTypes = Field(
+        default=(),
+        description="Media types that are not converted; their documents are dropped.",
+        examples=[["application/pdf"]],
+    )
+    workers: int = Field(
+        default=1, ge=1, le=64, description="Processes that convert documents at once.", examples=[2]
+    )
+    timeout: Seconds = Field(
+        default=60.0,
+        gt=0,
+        description="Seconds after which a conversion is given up; at four fifths it ends with what it has.",
+        examples=[60],
+    )
+    memory: Memory = Field(
+        default=1 << 30,
+        description="Most memory (address space) of a conversion process; a document that needs more gets status 908.",
+        examples=["1 GB"],
+    )
+    text: Size = Field(
+        default=5_000_000,
+        description="Most characters of text that are kept of a document or a page.",
+        examples=["5 MB"],
+    )
+    unpacked: Size = Field(
+        default=200 << 20,
+        description="Most bytes that a packed document or archive may unfold to.",
+        examples=["200 MB"],
+    )
+    members: int = Field(
+        default=1000,
+        ge=1,
+        le=1_000_000,
+        description="Most files, parts or sheets that are read inside a document.",
+        examples=[1000],
+    )
+    nesting: int = Field(
+        default=3,
+        ge=0,
+        le=20,
+        description="How deep documents may be inside each other; a PDF attached to a message in an archive is 2.",
+        examples=[3],
+    )
+    keep_partial: bool = Field(
+        default=True,
+        description="Index what was read of a document whose conversion failed half-way, marked as truncated.",
+        examples=[False],
+    )
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The media types that are converted."""
+        if not self.use:
+            return frozenset()
+        return frozenset(name for name in CONVERTIBLE if not self._excludes(name))
+
+    def _excludes(self, name: str) -> bool:
+        main = name.partition("/")[0]
+        return not {name, f"{main}/*", "*/*"}.isdisjoint(self.exclude_types)
+
+    @property
+    def limits(self) -> ConversionLimits:
+        """The bounds that converters keep by themselves."""
+        return ConversionLimits(
+            self.text, self.unpacked, self.members, self.nesting, self.timeout * _SOFT_SHARE
+        )

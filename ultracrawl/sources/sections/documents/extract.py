@@ -1,0 +1,117 @@
+"""The rules below `extract` of a source, by which document attributes are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pick
+from ultracrawl.rules.attributes.making import template_mistake
+from ultracrawl.sources.checking.mistakes import listed, mistake, shown
+from ultracrawl.sources.header_rules import Expression
+from ultracrawl.sources.patterns import UriPattern
+from ultracrawl.sources.sections.section import Section
+
+KINDS = ("constant", "template", "regexp", "css", "xpath")
+
+
+def _check_template(text: str) -> str:
+    problem = template_mistake(text)
+    if problem:
+        raise mistake(
+            f"the template {shown(text)} cannot be used: {problem}", "write for example `{host}/{title}`"
+        )
+    return text
+
+
+def _check_css(selector: str) -> str:
+    try:
+        css_pick("", selector)
+    except SelectorError as error:
+        raise mistake(str(error), "write for example `.price` or `meta[name=sku]`") from None
+    return selector
+
+
+def _check_xpath(expression: str) -> str:
+    try:
+        xpath_pick("", expression)
+    except SelectorError as error:
+        raise mistake(str(error), "write for example `//span[@id='sku']/text()`") from None
+    return expression
+
+
+def _several(value: object) -> object:
+    return [value] if isinstance(value, str | dict) else value
+
+
+class ExtractRule(Section):
+    """One way to make values; just one of constant, template, regexp, css and xpath is set."""
+
+    constant: str | None = Field(
+        default=None, min_length=1, description="The value itself.", examples=["Sales"]
+    )
+    template: Annotated[str, AfterValidator(_check_template)] | None = Field(
+        default=None,
+        description="A text with fields and document attributes in braces; no value if one is missing.",
+        examples=["{host}/{title}"],
+    )
+    regexp: Expression | None = Field(
+        default=None,
+        description="Expression (RE2); each place where it fits gives its first group, or all of it.",
+        examples=[r"/products/(\w+)"],
+    )
+    of: str = Field(
+        default="url",
+        description="What the expression is held against: a field of the document, or a document attribute.",
+        examples=["text"],
+    )
+    css: Annotated[str, AfterValidator(_check_css)] | None = Field(
+        default=None, description="CSS selector; each element gives its text.", examples=[".price"]
+    )
+    attribute: str = Field(
+        default="",
+        description="An attribute of the elements that the CSS selector finds, in place of their text.",
+        examples=["content"],
+    )
+    xpath: Annotated[str, AfterValidator(_check_xpath)] | None = Field(
+        default=None, description="XPath 1.0 expression.", examples=["//span[@id='sku']/text()"]
+    )
+    urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_several)] = Field(
+        default=(),
+        description="URL rules of the pages that the rule holds for; without any, all pages.",
+        examples=[["https://shop.example.com/products/"]],
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        if not isinstance(data, str):
+            return data
+        if data.startswith("=") and data[1:].strip():
+            return {"constant": data[1:].strip()}
+        if "{" in data:
+            return {"template": data}
+        raise mistake(
+            f"{shown(data)} is no rule", f"write `={data.strip()}` for a constant, or a group of options"
+        )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        kinds = [kind for kind in KINDS if getattr(self, kind) is not None]
+        if len(kinds) != 1:
+            raise mistake(f"a rule has one kind, this one has {len(kinds)}", f"write one of {listed(KINDS)}")
+        if self.attribute and self.css is None:
+            raise mistake("`attribute` belongs to `css`", "remove it, or write a CSS selector")
+        return self
+
+
+def _lower_keys(value: object) -> object:
+    return {str(name).lower(): rules for name, rules in value.items()} if isinstance(value, dict) else value
+
+
+ExtractRules = Annotated[
+    Mapping[str, Annotated[tuple[ExtractRule, ...], BeforeValidator(_several)]], BeforeValidator(_lower_keys)
+]
+"""Rules by document attribute, in any case; a single rule may stand for a list of one."""

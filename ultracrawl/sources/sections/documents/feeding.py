@@ -1,0 +1,93 @@
+"""The `feeding` section of a source: which indexes get its documents, and whether they get them now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import Size
+
+PROJECT_INDEX = "default"
+"""The name of the index of the project, where indexes are named."""
+
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+
+
+class DestinationOptions(Section):
+    """One index that gets the documents of a source."""
+
+    index: Label = Field(
+        default=PROJECT_INDEX,
+        description="A name from `indexes`, or `default`, the index of the project.",
+        examples=["archive"],
+    )
+    paused: bool = Field(
+        default=False,
+        description="Hold back everything for this destination. It gets it later, in order.",
+        examples=[True],
+    )
+    primary: bool = Field(
+        default=False,
+        description="Its commits say whether a document counts as indexed. Without one, the first destination is it.",
+        examples=[True],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A destination with its label."""
+
+    label: str
+    index: str
+    paused: bool
+
+
+def _check_destinations(value: Mapping[str, DestinationOptions]) -> Mapping[str, DestinationOptions]:
+    labels: dict[str, str] = {}
+    for label, one in value.items():
+        other = labels.setdefault(one.index, label)
+        if other != label:
+            raise mistake(
+                f"{shown(other)} and {shown(label)} are the same index, `{one.index}`", "remove one of them"
+            )
+    primary = [label for label, one in value.items() if one.primary]
+    if len(primary) > 1:
+        raise mistake(f"{' and '.join(map(shown, primary))} are both primary", "let one be it")
+    return value
+
+
+class FeedingSection(Section):
+    """Where documents go. Every change goes to every destination; one that is behind catches up."""
+
+    paused: bool = Field(
+        default=False,
+        description="Hold back everything that goes to any index. Crawling goes on.",
+        examples=[True],
+    )
+    destinations: Annotated[Mapping[Label, DestinationOptions], AfterValidator(_check_destinations)] = Field(
+        default={},
+        description="The indexes that get the documents, by labels of your own. None: the index of the project alone.",
+        examples=[{"public": {"primary": True}, "copy": {"index": "archive", "paused": True}}],
+    )
+    backlog: Size = Field(
+        default=10 << 30,
+        description="Most bytes held back for one destination. Beyond it a secondary one is filled anew by a later "
+        "run; for the primary one the crawl ends.",
+        examples=["50 GB"],
+    )
+
+    @property
+    def in_order(self) -> tuple[Destination, ...]:
+        """The destinations, the primary one first; empty if there is only the index of the project."""
+        listed = sorted(self.destinations.items(), key=lambda item: not item[1].primary)
+        return tuple(Destination(label, one.index, one.paused) for label, one in listed)
+
+    @property
+    def primary_index(self) -> str:
+        """The name of the index whose commits count."""
+        return self.in_order[0].index if self.destinations else PROJECT_INDEX

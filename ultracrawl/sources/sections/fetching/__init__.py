@@ -1,0 +1,1 @@
+"""Options about how answers are fetched."""

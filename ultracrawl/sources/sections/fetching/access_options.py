@@ -1,0 +1,74 @@
+"""The options of a source about access: what it shows to servers that do not let everybody in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from ultracrawl.sources.sections.fetching.authentication import AuthenticationEntry, EntryName
+from ultracrawl.sources.sections.fetching.logins import LoginEntry
+from ultracrawl.sources.sections.fetching.proxy import ProxySection
+from ultracrawl.sources.sections.fetching.request import (
+    CertificateEntry,
+    CookiesSection,
+    HttpSection,
+    RequestHeader,
+    SiteHeadersEntry,
+)
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import HeaderText
+
+
+class AccessOptions(Section):
+    """What `SourceOptions` has of options about access; none of them changes what becomes of a page."""
+
+    authentication: Mapping[EntryName, AuthenticationEntry] = Field(
+        default={},
+        repr=False,
+        description="Users and passwords of web servers, by names of your own.",
+        examples=[
+            {"staff": {"url": "https://www.example.com/staff/", "user": "crawler", "password": "${PW}"}}
+        ],
+    )
+    logins: Mapping[EntryName, LoginEntry] = Field(
+        default={},
+        repr=False,
+        description="HTML forms that are filled in before a site is crawled, by names of your own.",
+        examples=[
+            {"members": {"page": "https://www.example.com/login", "fields": {"user": "u", "pw": "${PW}"}}}
+        ],
+    )
+    proxy: ProxySection = Field(
+        default=ProxySection(),
+        repr=False,
+        description="Through which proxies requests go.",
+        examples=[{"servers": {"main": {"url": "http://proxy.example.com:3128"}}}],
+    )
+    headers: Mapping[RequestHeader, HeaderText] = Field(
+        default={},
+        description="Headers that every request has, to whatever server it goes.",
+        examples=[{"Accept-Language": "de, en;q=0.5"}],
+    )
+    site_headers: Mapping[EntryName, SiteHeadersEntry] = Field(
+        default={},
+        repr=False,
+        description="Headers that only a part of the web gets, by names of your own.",
+        examples=[{"api": {"url": "https://api.example.com/", "headers": {"X-Api-Key": "${API_KEY}"}}}],
+    )
+    cookies: CookiesSection = Field(
+        default=CookiesSection(),
+        description="Whether cookies are taken and sent back.",
+        examples=[{"enabled": True}],
+    )
+    client_certificates: Mapping[EntryName, CertificateEntry] = Field(
+        default={},
+        repr=False,
+        description="Certificates that prove to https sites who asks, by names of your own.",
+        examples=[{"staff": {"url": "https://www.example.com/", "certificate": "tls/client.pem"}}],
+    )
+    http: HttpSection = Field(
+        default=HttpSection(),
+        description="The version of HTTP, and whether answers may be compressed.",
+        examples=[{"compression": False}],
+    )

@@ -1,0 +1,83 @@
+"""The `ftp` section of a source: accounts, connections, and what is done with documents of FTP servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.scope.sites import HostName
+from ultracrawl.sources.sections.section import Section
+
+_USER = re.compile(r"[^\x00-\x20\x7f]+")
+_EMAIL = re.compile(r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+")
+
+
+def _check_user(value: str) -> str:
+    if not _USER.fullmatch(value):
+        raise mistake(f"{shown(value)} is no user of an FTP server", "write the name without blanks")
+    return value
+
+
+def _check_path(value: str) -> str:
+    if not value.startswith("/"):
+        raise mistake(f"{shown(value)} is no path", "write it with a slash in front, as `/private/`")
+    return value
+
+
+def _check_email(value: str) -> str:
+    if not _EMAIL.fullmatch(value):
+        raise mistake(f"{shown(value)} is no e-mail address", "write for example `crawler@example.com`")
+    return value
+
+
+AccountName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=100)]
+
+
+class FtpAccountEntry(Section):
+    """A user and a password, and where they are sent (FAST 5.20)."""
+
+    host: HostName = Field(
+        description="The host that they are sent to, on any port, and to no other.",
+        examples=["ftp.example.com"],
+    )
+    path: Annotated[str, AfterValidator(_check_path)] = Field(
+        default="/",
+        description="Use them only for URLs whose path begins so; of accounts that fit, the longest path wins.",
+        examples=["/private/"],
+    )
+    user: Annotated[str, AfterValidator(_check_user)] = Field(description="The user.", examples=["mirror"])
+    password: Secret = Field(
+        description="The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is.",
+        examples=["${FTP_PASSWORD}"],
+    )
+
+
+class FtpSection(Section):
+    """How FTP servers are spoken to; `ftp` has to stand among the schemes of the boundary."""
+
+    passive: bool = Field(
+        default=True,
+        description="Open connections for data from here; if not, the server opens them.",
+        examples=[False],
+    )
+    search_links: bool = Field(
+        default=True,
+        description="Follow the links in documents of FTP servers; directories are always followed.",
+        examples=[False],
+    )
+    email: Annotated[str, AfterValidator(_check_email)] = Field(
+        default="anonymous@example.com",
+        description="The password of anonymous logins: an address where server owners can reach you.",
+        examples=["crawler@example.com"],
+    )
+    accounts: Mapping[AccountName, FtpAccountEntry] = Field(
+        default={},
+        repr=False,
+        description="Users and passwords, by names of your own; elsewhere the login is anonymous.",
+        examples=[{"mirror": {"host": "ftp.example.com", "user": "mirror", "password": "${FTP_PASSWORD}"}}],
+    )

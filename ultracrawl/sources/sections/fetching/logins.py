@@ -1,0 +1,121 @@
+"""The entries of `logins`: HTML forms that have to be sent before a site lets one in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from ultracrawl.rules.access import UrlPrefix
+from ultracrawl.rules.urls import UrlPolicy, host_of
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import Seconds, as_list
+
+_FORM = UrlPolicy()
+
+
+def _check_url(text: str) -> str:
+    try:
+        UrlPrefix.parse(text)
+    except ValueError as error:
+        raise mistake(
+            f"the URL cannot be used here: {error}", "write it in full, as `https://www.example.com/login`"
+        ) from None
+    return _FORM.canonical(text) or text
+
+
+def _check_host(text: str) -> str:
+    url = _FORM.canonical(f"http://{text.strip()}/") if "/" not in text and "@" not in text else None
+    if url is None or ":" in host_of(url).strip("[]") or url.count(":") > 1:
+        raise mistake(f"{shown(text)} is not the name of a host", "write it as `members.example.com`")
+    return host_of(url)
+
+
+FormUrl = Annotated[str, AfterValidator(_check_url)]
+Hosts = Annotated[
+    tuple[Annotated[str, AfterValidator(_check_host)], ...],
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
+]
+
+
+class LoginEntry(Section):
+    """One form, what is filled in, and for which sites it opens the door (FAST 5.30, Ultra Search 12.2)."""
+
+    page: FormUrl | None = Field(
+        default=None,
+        description="The page with the form: the first one there that has a field for a password.",
+        examples=["https://login.example.com/session"],
+    )
+    preload: FormUrl | None = Field(
+        default=None,
+        description="A page that is fetched first, for its cookies.",
+        examples=["https://login.example.com/hello"],
+    )
+    action: FormUrl | None = Field(
+        default=None,
+        description="Where the form is sent. None: where the form itself says, on the site of `page`.",
+        examples=["https://login.example.com/session/new"],
+    )
+    method: Literal["GET", "POST"] | None = Field(
+        default=None,
+        description="How it is sent. None: as the form says, else POST. With GET, servers may log the password.",
+        examples=["POST"],
+    )
+    autofill: bool = Field(
+        default=True,
+        description="Send all fields that the form on `page` has, hidden ones too, with `fields` in them.",
+        examples=[False],
+    )
+    fields: Mapping[str, Secret] = Field(
+        description="What is filled in, by the names of the fields; values may be secrets. Empty: nothing.",
+        examples=[{"account": "${MEMBERS_USER}", "password": "${MEMBERS_PASSWORD}"}],
+    )
+    sites: Hosts = Field(
+        default=(),
+        description="Hosts that are crawled with this login. Empty: the host of the form.",
+        examples=[["members.example.com", "forum.example.com"]],
+    )
+    ttl: Interval = Field(
+        default=None,
+        description="Age at which a login is renewed. None: when the session is lost.",
+        examples=["1 h"],
+    )
+    relogin_if_failed: bool = Field(
+        default=False,
+        description="Try again `ttl` after a login that failed; if not, only the next run does.",
+        examples=[True],
+    )
+    required: bool = Field(
+        default=True,
+        description="Leave the sites alone after a login that failed (status 959); if not, crawl them without.",
+        examples=[False],
+    )
+    timeout: Seconds = Field(
+        default=300.0,
+        gt=0,
+        description="Seconds after which a request of the login is given up.",
+        examples=[30],
+    )
+    failed_text: str = Field(
+        default="",
+        description="Text of the page after a login that failed, where the server does not say so by its status.",
+        examples=["Wrong password"],
+    )
+    lost_text: str = Field(
+        default="",
+        description="Text of pages that need a new login, where the server does not lead to the form instead.",
+        examples=["Your session has expired"],
+    )
+
+    @model_validator(mode="after")
+    def _has_target(self) -> LoginEntry:
+        if self.action is None and (self.page is None or not self.autofill):
+            raise mistake(
+                "neither `action` nor a `page` to fill in says where the form is sent",
+                "write for example `page: https://www.example.com/login`",
+            )
+        return self

@@ -1,0 +1,89 @@
+"""The `priority` section of a source: levels of the queue, how URLs get onto them and come off them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from ultracrawl.rules.frontier.levels import MOST_LEVELS, PopScheme
+from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.sections.scope.boundary import HostPatterns, UriPatterns
+from ultracrawl.sources.sections.section import Section
+
+Level = Annotated[int, Field(ge=1, le=MOST_LEVELS)]
+
+
+def _numbered(value: object) -> object:
+    """Take level numbers that are written as text, as JSON has them."""
+    if not isinstance(value, dict):
+        return value
+    return {int(key) if isinstance(key, str) and key.isdecimal() else key: one for key, one in value.items()}
+
+
+class LevelSection(Section):
+    """What belongs to one level, and how often it has its turn."""
+
+    share: int = Field(
+        default=1,
+        ge=1,
+        le=1_000_000,
+        description="URLs of the level that are taken before the next level has its turn (`wrr`).",
+        examples=[6],
+    )
+    hosts: HostPatterns = Field(
+        default=(),
+        description="Hosts whose URLs are put on the level (`put_scheme: include`).",
+        examples=[["news.example.com"]],
+    )
+    uris: UriPatterns = Field(
+        default=(),
+        description="URLs that are put on the level (`put_scheme: include`).",
+        examples=[["https://www.example.com/manuals/"]],
+    )
+
+
+class PrioritySection(Section):
+    """Levels decide between URLs that may be fetched now; level 1 is the highest."""
+
+    levels: Level = Field(default=1, description="How many levels the queue has.", examples=[3])
+    default: Level = Field(
+        default=1, description="Level of URLs for which nothing else is said.", examples=[3]
+    )
+    start: Level = Field(default=1, description="Level of the start URLs.", examples=[1])
+    pop_scheme: PopScheme = Field(
+        default=PopScheme.DEFAULT,
+        description="From which level the next URL comes: `rr` each in turn, `wrr` (as `default`) by `share`, `pri` "
+        "the highest.",
+        examples=["pri"],
+    )
+    put_scheme: Literal["default", "include"] = Field(
+        default="default",
+        description="Onto which level URLs are put: all on `default`, or by the rules of the levels (`include`).",
+        examples=["include"],
+    )
+    level: Annotated[
+        Mapping[Level, LevelSection],
+        BeforeValidator(_numbered, json_schema_input_type=Mapping[str, LevelSection]),
+    ] = Field(
+        default={},
+        description="What belongs to each level, by its number.",
+        examples=[{1: {"share": 6, "hosts": ["news.example.com"]}}],
+    )
+
+    @model_validator(mode="after")
+    def _levels_exist(self) -> Self:
+        for name, level in (("default", self.default), ("start", self.start)):
+            if level > self.levels:
+                raise mistake(
+                    f"`{name}` is level {level}, and there are {self.levels}",
+                    f"raise `levels`, or write a number from 1 to {self.levels}",
+                )
+        beyond = [number for number in self.level if number > self.levels]
+        if beyond:
+            raise mistake(
+                f"level {beyond[0]} is described, and there are {self.levels}",
+                f"write `levels: {max(beyond)}`",
+            )
+        return self

@@ -1,0 +1,85 @@
+"""The `proxy` section of a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.fetching.authentication import EntryName
+from ultracrawl.sources.sections.scope.boundary import HostPatterns
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import Seconds
+
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9._-]+(:[0-9]{1,5})?/?|https?://\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?/?")
+_DEFAULT_PORT = re.compile(r":([0-9]+)$")
+
+
+def _check_address(text: str) -> str:
+    written = text.strip()
+    address = written if "://" in written else f"http://{written}"
+    if address.lower().startswith(("socks", "ftp")):
+        raise mistake("only proxies for HTTP are spoken to", "name one as `http://proxy.example.com:3128`")
+    if not _ADDRESS.fullmatch(address):
+        raise mistake(
+            "this is not the address of a proxy",
+            "write it as `http://proxy.example.com:3128`, with user and password as options of their own",
+        )
+    address = address.removesuffix("/")
+    if port := _DEFAULT_PORT.search(address):
+        if not 0 < int(port[1]) < 65_536:
+            raise mistake(f"there is no port {port[1]}", "write the port of the proxy, from 1 to 65535")
+        return address
+    return address + (":80" if address.startswith("http:") else ":443")
+
+
+ProxyAddress = Annotated[str, AfterValidator(_check_address)]
+
+
+class ProxyServer(Section):
+    """One proxy (FAST 5.1 D25, D26)."""
+
+    url: ProxyAddress = Field(
+        description="Its address; without a port 80. `https://` speaks TLS with the proxy.",
+        examples=["http://proxy.example.com:3128"],
+    )
+    user: str = Field(
+        default="", description="The user, if the proxy wants one (Basic).", examples=["crawler"]
+    )
+    password: Secret | None = Field(
+        default=None, description="The password of the user.", examples=["${PROXY_PASSWORD}"]
+    )
+    connections: int | None = Field(
+        default=None,
+        ge=1,
+        description="Requests that may be under way through it; further ones wait. None: no limit.",
+        examples=[20],
+    )
+
+    @model_validator(mode="after")
+    def _has_both(self) -> ProxyServer:
+        if bool(self.user) != (self.password is not None):
+            raise mistake("user and password go together", "write both `user` and `password`, or neither")
+        return self
+
+
+class ProxySection(Section):
+    """Through which proxies all requests of a source go, robots.txt and log-ins included."""
+
+    servers: Mapping[EntryName, ProxyServer] = Field(
+        default={},
+        description="Proxies by names of your own, used in turn. Without any, servers are reached directly.",
+        examples=[{"main": {"url": "http://proxy.example.com:3128"}}],
+    )
+    bypass: HostPatterns = Field(
+        default=(), description="Hosts that are reached directly.", examples=[[".intranet.example.com"]]
+    )
+    rest: Seconds = Field(
+        default=60.0,
+        description="Seconds for which a proxy that failed is left alone, while another one works.",
+        examples=[300],
+    )

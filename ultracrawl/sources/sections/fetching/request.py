@@ -1,0 +1,139 @@
+"""What requests look like: headers of one's own, cookies, client certificates, the version of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+
+from ultracrawl.rules.access import UrlPrefix
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.header_rules import HeaderName
+from ultracrawl.sources.reading.rule_files import RuleFiles
+from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.fetching.authentication import PrefixText
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import Seconds
+
+_OWN = {
+    "user-agent": "write `user_agent`",
+    "accept-encoding": "write `http: {compression: false}` if answers are not to be compressed",
+    "proxy-authorization": "write user and password of the proxy below `proxy.servers`",
+    "range": "write `cut_off`",
+}
+_FRAMING = frozenset({
+    "connection", "content-length", "expect", "host", "if-match", "if-modified-since", "if-none-match", "if-range",
+    "if-unmodified-since", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+})  # fmt: skip
+SECRET_HEADERS = frozenset({"authorization", "cookie"})
+"""Headers that say who somebody is."""
+
+
+def _check_sendable(name: str) -> str:
+    lower = name.lower()
+    if lower in _OWN:
+        raise mistake(f"the header {shown(name)} has an option of its own", _OWN[lower])
+    if lower in _FRAMING:
+        raise mistake(f"the header {shown(name)} is made by the crawler itself", "remove it")
+    return name
+
+
+def _check_harmless(name: str) -> str:
+    if _check_sendable(name).lower() in SECRET_HEADERS:
+        raise mistake(
+            f"the header {shown(name)} would be sent to every server that is crawled",
+            "write it below `site_headers`, with the `url` that it is for",
+        )
+    return name
+
+
+def _check_site(text: str) -> str:
+    prefix = UrlPrefix.parse(text)
+    if prefix.scheme != "https" or prefix.path != "/":
+        raise mistake(
+            "a certificate belongs to a whole site, and to https",
+            "write scheme and host alone, as `https://www.example.com/`",
+        )
+    return text
+
+
+def _placed(value: object, info: ValidationInfo) -> object:
+    """Take a relative path from the folder of the definition."""
+    if isinstance(value, str) and isinstance(info.context, RuleFiles):
+        return info.context.base / value
+    return value
+
+
+RequestHeader = Annotated[HeaderName, AfterValidator(_check_harmless)]
+SiteHeader = Annotated[HeaderName, AfterValidator(_check_sendable)]
+HttpsSite = Annotated[PrefixText, AfterValidator(_check_site)]
+PlacedPath = Annotated[Path, BeforeValidator(_placed, json_schema_input_type=str)]
+
+
+class SiteHeadersEntry(Section):
+    """Headers for one part of the web."""
+
+    url: PrefixText = Field(
+        description="Where they are sent: at this URL and below it.",
+        examples=["https://api.example.com/docs/"],
+    )
+    headers: Mapping[SiteHeader, Secret] = Field(
+        description="The headers; values may be secrets.",
+        examples=[{"X-Api-Key": "${API_KEY}"}],
+        min_length=1,
+    )
+
+
+class CookiesSection(Section):
+    """What becomes of cookies that servers set."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Take cookies of all sites. Without it, only `logins` have cookies.",
+        examples=[True],
+    )
+    session_age: Seconds = Field(
+        default=300.0,
+        gt=0,
+        description="Seconds after which a cookie without a date of its own is forgotten, counted from its setting.",
+        examples=[1800],
+    )
+
+
+class CertificateEntry(Section):
+    """A client certificate, and the site that gets to see it."""
+
+    url: HttpsSite | None = Field(
+        default=None,
+        description="The site that it is shown to. None: the https sites of the start URLs.",
+        examples=["https://www.example.com/"],
+    )
+    certificate: PlacedPath = Field(
+        description="A PEM file with the certificate, and those that it depends on.",
+        examples=["tls/client.pem"],
+    )
+    key: PlacedPath | None = Field(
+        default=None,
+        description="A PEM file with its key. None: the key is in the same file.",
+        examples=["tls/client.key"],
+    )
+    password: Secret | None = Field(
+        default=None, description="The password of the key, if it has one.", examples=["${KEY_PASSWORD}"]
+    )
+
+
+class HttpSection(Section):
+    """How HTTP is spoken."""
+
+    version: Literal["1.0", "1.1", "2"] = Field(
+        default="1.1",
+        description="The version: `2` where a server offers it over TLS.",
+        examples=["1.0"],
+    )
+    compression: bool = Field(
+        default=True,
+        description="Offer servers to compress their answers. Version 1.0 never does.",
+        examples=[False],
+    )

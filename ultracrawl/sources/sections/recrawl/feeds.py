@@ -1,0 +1,82 @@
+"""The `feeds` section of a source: which feeds are read, and what becomes of what they name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from ultracrawl.rules.recrawl.feed_links import FeedRule
+from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.reading.rule_files import with_urls_of_files
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import UrlList, as_list
+
+
+class FeedsSection(Section):
+    """RSS and Atom feeds (FAST 5.29)."""
+
+    urls: UrlList = Field(
+        default=(),
+        description="Feeds that are read, beside the start URLs.",
+        examples=[["https://news.example.com/feed.xml"]],
+    )
+    url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
+        default=(),
+        description="Text files with further feeds, one a line; they are read again for every run.",
+        examples=[["seeds/feeds.txt"]],
+    )
+    discover: bool = Field(
+        default=False,
+        description="Read every feed that links lead to as a feed, and not as a document.",
+        examples=[True],
+    )
+    follow_links: bool = Field(
+        default=True,
+        description="Follow the links of pages that a feed names; if not, only the pages themselves are fetched.",
+        examples=[False],
+    )
+    ignore_rules: bool = Field(
+        default=False,
+        description="Fetch pages that a feed names whatever the rules about domains, ports, paths and URIs say.",
+        examples=[True],
+    )
+    index: bool = Field(
+        default=False, description="Index the feed itself too, with the texts that it holds.", examples=[True]
+    )
+    delete_expired: bool = Field(
+        default=False,
+        description="Let pages whose time in the feed is over leave the index, unless something else leads to them.",
+        examples=[True],
+    )
+    max_age: Interval = Field(
+        default=None,
+        description="Time since a feed brought a page, after which it is over; None: no limit.",
+        examples=["7 d"],
+    )
+    max_links: int | None = Field(
+        default=128,
+        ge=1,
+        le=1_000_000,
+        description="Pages of one feed that are kept; when more come, the oldest are over. None: no limit.",
+        examples=[50],
+    )
+
+    @property
+    def on(self) -> bool:
+        """Whether any feed is read as one."""
+        return bool(self.urls) or self.discover
+
+    @property
+    def rule(self) -> FeedRule:
+        """When links are over."""
+        return FeedRule(self.delete_expired, self.max_age, self.max_links)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_url_files(cls, data: Any, info: ValidationInfo) -> Any:
+        names = data.get("url_files") if isinstance(data, dict) else None
+        listed = [names] if isinstance(names, str) else names
+        if not listed or not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            return data
+        return with_urls_of_files(data, listed, info, into="urls")

@@ -1,0 +1,75 @@
+"""The sections `refresh` and `orphans` of a source: what is fetched again, when, and what was not seen any more."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from ultracrawl.rules.recrawl import DEFAULT_CYCLE, AdaptiveRule, CycleRule, RefreshMode, Scorer
+from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.sections.recrawl.adaptive import AdaptiveSection
+from ultracrawl.sources.sections.section import Section
+
+
+class RefreshSection(Section):
+    """Cycles in which a source is fetched again: how each begins, and when."""
+
+    mode: RefreshMode = Field(
+        default=RefreshMode.KNOWN,
+        description="What a new cycle asks for, and what becomes of URLs that the one before left over.",
+        examples=["scratch"],
+    )
+    interval: Interval = Field(
+        default=None,
+        description="Time between the starts of two cycles: minutes, or with a unit; none: whenever one is asked for.",
+        examples=["36 h"],
+    )
+    when_idle: bool = Field(
+        default=False,
+        description="With `crawl --continuous`, begin the next cycle as soon as nothing is left to do.",
+        examples=[True],
+    )
+    conditional: bool = Field(
+        default=True,
+        description="Ask for known pages on condition that they have changed (If-None-Match, If-Modified-Since).",
+        examples=[False],
+    )
+    adaptive: AdaptiveSection = Field(
+        default=AdaptiveSection(),
+        description="How `mode: adaptive` chooses.",
+        examples=[{"refresh_count": 6}],
+    )
+
+    @property
+    def rule(self) -> CycleRule:
+        """When cycles begin."""
+        return CycleRule(self.mode, self.interval, self.adaptive.refresh_count)
+
+    def adaptive_rule(self, *, uses_sitemaps: bool) -> AdaptiveRule:
+        """Return how minor cycles choose."""
+        own = self.adaptive
+        frequencies = own.sitemap_weights.model_dump()
+        return AdaptiveRule(
+            Scorer(self.interval or DEFAULT_CYCLE, own.weights.parts, frequencies, uses_sitemaps),
+            own.refresh_count,
+            own.refresh_quota,
+            own.coverage_min,
+            own.coverage_max_pct,
+            own.aim,
+            own.longest,
+        )
+
+
+class OrphansSection(Section):
+    """Documents that nothing leads to any more."""
+
+    after: int = Field(
+        default=5,
+        ge=1,
+        description="Cycles in which nothing led to a document, after which it is an orphan.",
+        examples=[5],
+    )
+    delete: bool = Field(
+        default=False,
+        description="Delete orphans at once; if not, they are fetched, and deleted if the server confirms it.",
+        examples=[True],
+    )

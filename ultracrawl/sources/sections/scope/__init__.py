@@ -1,0 +1,1 @@
+"""Options about what belongs to a source."""

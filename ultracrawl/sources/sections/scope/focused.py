@@ -1,0 +1,65 @@
+"""The `focused` section of a source: the languages of the documents that are kept."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from ultracrawl.content.languages import CODES, languages_meant
+from ultracrawl.rules.boundary.focus import UNKNOWN
+from ultracrawl.sources.checking.mistakes import closest, mistake, shown
+from ultracrawl.sources.sections.scope.boundary import HostPatterns
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
+
+
+def _check_language(value: object) -> object:
+    if isinstance(value, str) and languages_meant(value) is not None:
+        return " ".join(value.lower().split())
+    if value is False:  # what YAML makes of a bare `no`
+        raise mistake("`no` without quotes is a truth value in YAML", 'write `norwegian`, or "no" in quotes')
+    guess = closest(value, [*CODES, UNKNOWN])
+    raise mistake(
+        f"{shown(value)} is no language",
+        f"write `{guess}`" if guess else "write a code of ISO 639-1 as `en`, an English name, or `unknown`",
+    )
+
+
+FocusLanguage = Annotated[str, BeforeValidator(_check_language)]
+FocusLanguages = Annotated[
+    tuple[FocusLanguage, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
+]
+
+
+class FocusedSection(Section):
+    """Crawling by language (FAST 5.18)."""
+
+    languages: FocusLanguages = Field(
+        default=(),
+        description="Languages of the documents that are kept: codes of ISO 639-1, English names, and `unknown` for "
+        "documents whose language cannot be told. Without any, all are kept.",
+        examples=[["english", "de", "unknown"]],
+    )
+    depth: int = Field(
+        default=0,
+        ge=0,
+        description="Hops that links are followed through documents in other languages.",
+        examples=[2],
+    )
+    exempt: HostPatterns = Field(
+        default=(),
+        description="Hosts whose documents are kept whatever their language.",
+        examples=[[".press.example.com"]],
+    )
+    detect: bool = Field(
+        default=True,
+        description="Tell the language from the text (needs the extra `language`), and by what page and header "
+        "declare only where that fails; if not, go by what they declare.",
+        examples=[False],
+    )
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """The codes of all languages that are kept."""
+        return frozenset(code for name in self.languages for code in languages_meant(name) or ())

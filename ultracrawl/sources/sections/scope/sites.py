@@ -1,0 +1,106 @@
+"""The `sites` section of a source: how many sites are crawled at a time, and which hosts belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+
+from ultracrawl.rules.boundary.rewriting.aliases import parse_alias_lines
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.reading.rule_files import alias_text
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
+
+_HOST = re.compile(r"[^\s/*:,#]+|\[[0-9a-f:.]+\]")
+
+
+def _check_host(value: str) -> str:
+    host = value.strip().lower()
+    if not _HOST.fullmatch(host):
+        raise mistake(f"{shown(value)} is not a host name", "write the host alone, as `www.example.com`")
+    return host
+
+
+def _check_aliases(aliases: Mapping[str, str]) -> Mapping[str, str]:
+    for alias, main in aliases.items():
+        if main in aliases:
+            raise mistake(
+                f"{shown(main)} is the main host of {shown(alias)} and an alias itself",
+                "name the host that is fetched for both",
+            )
+    return aliases
+
+
+def _read_aliases(name: str, info: ValidationInfo) -> tuple[tuple[str, str], ...]:
+    """Read a file of aliases: a line is the main host and its aliases."""
+    pairs: list[tuple[str, str]] = []
+    for number, hosts in parse_alias_lines(alias_text(info, name)):
+        if len(hosts) < 2 or not all(map(_HOST.fullmatch, hosts)):
+            raise mistake(
+                f"line {number} of the alias file {shown(name)} does not name a main host and its aliases",
+                "write host names with blanks between them, the main host first",
+            )
+        pairs.extend((alias, hosts[0]) for alias in hosts[1:])
+    return tuple(pairs)
+
+
+HostName = Annotated[str, AfterValidator(_check_host)]
+HostNames = Annotated[
+    tuple[HostName, ...],
+    Field(min_length=1),
+    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
+]
+AliasFile = Annotated[str, Field(min_length=1)]
+AliasFiles = Annotated[
+    tuple[AliasFile, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
+]
+
+
+class SitesSection(Section):
+    """How many sites are crawled at a time, and which hosts belong together; a site is a host with its port."""
+
+    max_sites: int = Field(
+        default=128,
+        ge=1,
+        le=1_000_000,
+        description="Sites that are crawled at a time; further ones start when others have finished.",
+        examples=[16],
+    )
+    max_inter_docs: int | None = Field(
+        default=None,
+        ge=1,
+        description="URLs of a site in a row, after which it gives its place to a waiting one. None: it keeps it.",
+        examples=[200],
+    )
+    clusters: Mapping[str, HostNames] = Field(
+        default={},
+        description="Hosts that share cookies, by a name of your own; goes before `domain_clustering`.",
+        examples=[{"shop": ["shop.example.com", "checkout.example.com"]}],
+    )
+    domain_clustering: bool = Field(
+        default=False,
+        description="Let all hosts of a registrable domain share cookies; if not, each host has its own.",
+        examples=[True],
+    )
+    aliases: Annotated[Mapping[HostName, HostName], AfterValidator(_check_aliases)] = Field(
+        default={},
+        description="Hosts that are copies of another: alias and main host, which is asked for the URLs of both.",
+        examples=[{"www2.example.com": "www.example.com"}],
+    )
+    alias_files: AliasFiles = Field(
+        default=(),
+        description="Files of aliases: in each line the main host and its aliases, with blanks between them.",
+        examples=[["mirrors.txt"]],
+    )
+
+    @model_validator(mode="after")
+    def _with_files(self, info: ValidationInfo) -> SitesSection:
+        """Put the aliases of the files among the others; what stands in `aliases` itself wins."""
+        read = {alias: main for name in self.alias_files for alias, main in _read_aliases(name, info)}
+        if not read:
+            return self
+        aliases = _check_aliases({**read, **self.aliases})
+        return self.model_copy(update={"aliases": aliases})

@@ -1,0 +1,104 @@
+"""The `urls` section of a source: canonical form, rewriting, and what marks an endless site."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rules import PatternError, RuleError
+from ultracrawl.rules.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS
+from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import as_list
+
+PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
+"""Words in `remove_params` that stand for a whole list of names."""
+
+_PARAMETER = re.compile(r"[^\s&=;?#*]+\*?")
+
+
+def _check_parameter(value: str) -> str:
+    if not _PARAMETER.fullmatch(value):
+        raise mistake(
+            f"{shown(value)} is not the name of a parameter",
+            "write a name, the beginning of names as `utm_*`, or one of the lists `session` and `tracking`",
+        )
+    return value
+
+
+def _parse_rewrite_rule(value: object) -> RewriteRule:
+    if not isinstance(value, str) or not value.strip():
+        raise mistake(
+            f"{shown(value)} is not a rewrite rule", "write it in quotes, as `'@pattern@replacement@'`"
+        )
+    try:
+        rule = RewriteRule.parse(value)
+        RewriteRules([rule])
+    except PatternError as error:
+        part = f" at `{error.offending}`" if error.offending else ""
+        raise mistake(
+            f"the rewrite rule {shown(value)} cannot be used: {error.problem}{part}",
+            "write an RE2 expression; it has no look-around and no back-references",
+        ) from None
+    except RuleError:
+        raise mistake(
+            f"the rewrite rule {shown(value)} does not have its separator three times",
+            "write `'@pattern@replacement@'` with a separator that occurs in neither part",
+        ) from None
+    return rule
+
+
+Parameter = Annotated[str, AfterValidator(_check_parameter)]
+Parameters = Annotated[
+    tuple[Parameter, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
+]
+RewriteRuleText = Annotated[
+    RewriteRule,
+    PlainValidator(_parse_rewrite_rule),
+    PlainSerializer(lambda rule: [rule.pattern, rule.replacement]),
+    WithJsonSchema({"type": "string", "minLength": 3}),
+]
+RewriteRuleTexts = Annotated[
+    tuple[RewriteRuleText, ...],
+    BeforeValidator(as_list, json_schema_input_type=RewriteRuleText | list[RewriteRuleText]),
+]
+
+
+class UrlsSection(Section):
+    """How links become the URLs that are compared, fetched and shown."""
+
+    sort_query_params: bool = Field(
+        default=False,
+        description="Put query parameters in the order of their names, so that `?a=1&b=2` and `?b=2&a=1` are one.",
+        examples=[True],
+    )
+    remove_params: Parameters = Field(
+        default=(),
+        description="Parameters to drop, by name or as `name*`; `session` and `tracking` stand for known lists.",
+        examples=[["session", "tracking", "print"]],
+    )
+    max_uri_recursion: int = Field(
+        default=5,
+        ge=0,
+        le=100,
+        description="Repetitions of path segments that mark an endless site; 0 switches the check off.",
+        examples=[5],
+    )
+    rewrite_rules: RewriteRuleTexts = Field(
+        default=(),
+        description="Rules that change every URL before anything else is decided about it, in order.",
+        examples=[["'@/index\\.html$@/@'"]],
+    )
+    rewriter: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
+        default=None,
+        description="Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link, as a dotted path.",
+        examples=["mypackage.MyRewriter"],
+    )
+
+    @property
+    def removed_names(self) -> frozenset[str]:
+        """The names of `remove_params`, lists written out."""
+        return frozenset().union(*(PARAMETER_LISTS.get(name, {name}) for name in self.remove_params))
