@@ -20,7 +20,7 @@ from ultracrawl.content import parse_html
 from ultracrawl.extensions.anchors import AnchorDesk
 from ultracrawl.model import Page, UrlOutcome
 from ultracrawl.rules.urls import UrlPolicy, url_key
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 SITE = "http://localhost/"
 PAGES_A_FLUSH = 150

@@ -39,7 +39,7 @@ import psutil
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 STEPS = 100_000
 ROUNDS = 3

@@ -28,7 +28,7 @@ from ultracrawl.rules.boundary import Boundary
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.admission import Admission
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 PAGES = 3000
 KNOWN_LINKS, NEW_LINKS = 20, 2

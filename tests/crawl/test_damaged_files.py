@@ -13,7 +13,7 @@ from support.damage import DAMAGES
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 PATHS = ["/", "/a", "/b", "/c"]
 

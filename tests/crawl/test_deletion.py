@@ -8,7 +8,7 @@ import pytest
 from support.project import DAY, Workspace
 from support.site import Site
 
-from ultracrawl.state.database import lock_file
+from ultracrawl.stores.sqlite.database import lock_file
 
 NAMES = [f"/p{number}" for number in range(30)]
 

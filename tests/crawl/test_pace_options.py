@@ -16,7 +16,7 @@ from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
 
-from ultracrawl.state import SqliteState, StoredSite
+from ultracrawl.stores import SqliteState, StoredSite
 
 
 def times(site: Site) -> list[float]:

@@ -18,7 +18,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.jobs import robot_control
 from ultracrawl.jobs.robot_control import RobotState
 from ultracrawl.sources import Project
-from ultracrawl.state.control import Command, CrawlSign, Phase, sign_of_crawl
+from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, sign_of_crawl
 
 HOOK = """#!/bin/sh
 echo "$ULTRACRAWL_SOURCE $ULTRACRAWL_REGISTERED $*" >> hook.txt

@@ -12,7 +12,7 @@ from ultracrawl.backends import open_state
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 
 def lose(workspace: Workspace, url: str) -> None:

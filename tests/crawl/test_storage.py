@@ -16,7 +16,7 @@ from ultracrawl.backends import open_documents
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.state.document_store import DocumentStore
+from ultracrawl.stores.documents.response_bodies import DocumentStore
 
 
 @pytest.fixture

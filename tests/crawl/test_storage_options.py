@@ -14,8 +14,8 @@ from ultracrawl.backends import open_documents
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.state.clustered_store import clusters_of, open_clusters
-from ultracrawl.state.document_store import BlockStore, FileStore
+from ultracrawl.stores.documents.clustered import clusters_of, open_clusters
+from ultracrawl.stores.documents.response_bodies import BlockStore, FileStore
 
 DOCUMENTS = "var/documents/handbook"
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from ultracrawl.extensions.run.control import LOOK_EVERY, CrawlControl
 from ultracrawl.extensions.session import TICK, CrawlSession
-from ultracrawl.state.control import Command, CrawlPost, Phase
+from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
 
 
 class FakePost:

@@ -13,7 +13,7 @@ from ultracrawl.extensions.leaving.expiry import ExpiryDesk, expiry_of
 from ultracrawl.extensions.session import CrawlSession
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 URL = "http://h/a"
 DAY = 86_400.0

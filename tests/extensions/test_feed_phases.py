@@ -14,7 +14,7 @@ from ultracrawl.index.batches import Committed, Report
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.index.outlets import Outlets
 from ultracrawl.model import RunReport
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 
 class Waiting:

@@ -14,7 +14,7 @@ from ultracrawl.index.inline import InlineIndexer
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.outlets import Outlets
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ultracrawl.extensions.session import CrawlSession
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources.sections.scope.limits import LimitsSection
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 RUN_LOG = "ultracrawl.extensions.run.limits"
 

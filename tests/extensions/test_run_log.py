@@ -16,7 +16,7 @@ from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources import Project
 from ultracrawl.sources.project import DefinitionHead, make_project
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 LAUNCH = 1_783_454_400.0  # 2026-07-07 20:00 UTC
 

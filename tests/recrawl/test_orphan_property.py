@@ -15,7 +15,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import CycleRule, RefreshMode, provable
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
-from ultracrawl.state import QueueEntry, QueueStart, SqliteState
+from ultracrawl.stores import QueueEntry, QueueStart, SqliteState
 
 PAGES = 7
 URLS = [f"http://a.example/{number}" for number in range(PAGES)]

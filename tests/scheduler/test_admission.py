@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, Domain
 from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.scheduler import admission
 from ultracrawl.scheduler.admission import Admission, SeenUrls
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 PAGE = "http://a.example/dir/page"
 

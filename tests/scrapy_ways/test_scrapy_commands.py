@@ -8,7 +8,7 @@ import pytest
 from scrapy_ways.runs import Desk
 from support.site import Site
 
-from ultracrawl.state.database import lock_file
+from ultracrawl.stores.sqlite.database import lock_file
 
 CRAWLED = {"/": "NEW", "/a": "NEW", "/private": "ROBOTS"}
 

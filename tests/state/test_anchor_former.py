@@ -10,8 +10,8 @@ from zlib import crc32
 import pytest
 
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import SqliteState
-from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.stores import SqliteState
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 HERE = next(number for number, step in enumerate(MIGRATIONS) if "former_anchor" in step)
 PAGE, OTHER, OLD, HERON = (url_key(f"http://h/{name}") for name in ("page", "other", "old", "heron"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.content.anchors import LONGEST, MOST_ANCHORS, SHARED, anchor_mark, anchor_text
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 A, B, C, HERON, EGRET, OLD, OLDER = 1, 2, 3, 10, -11, 12, 13
 

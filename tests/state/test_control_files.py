@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.state.control import (
+from ultracrawl.stores.control_channel import (
     Command,
     CrawlPost,
     CrawlSign,
@@ -130,7 +130,7 @@ def test_an_ended_crawl_leaves_nothing(file: Path, tmp_path: Path) -> None:
 def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
     code = (
         "import sys, os, signal; from pathlib import Path\n"
-        "from ultracrawl.state.control import *\n"
+        "from ultracrawl.stores.control_channel import *\n"
         "file = Path(sys.argv[1]); post = CrawlPost(file); post.say(Phase.PAUSED)\n"
         "leave_order(file, sign_of_crawl(file), Command.STOP)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -14,7 +14,7 @@ import pytest
 
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 NOW = 1_700_000_000.0
 
@@ -107,7 +107,7 @@ def test_a_killed_run_of_another_scope_is_not_resumed(state: SqliteState) -> Non
 
 def test_what_was_not_flushed_is_not_there_after_a_kill(tmp_path: Path) -> None:
     script = (
-        "import os, sys; from pathlib import Path; from ultracrawl.state import SqliteState, QueueEntry\n"
+        "import os, sys; from pathlib import Path; from ultracrawl.stores import SqliteState, QueueEntry\n"
         "s = SqliteState(Path(sys.argv[1]), 's'); s.begin_run(1.0, '')\n"
         "s.discover(QueueEntry(1, 'http://h/1', 'h', 0, 1), 1.0); s.flush()\n"
         "s.discover(QueueEntry(2, 'http://h/2', 'h', 0, 2), 1.0); os.kill(os.getpid(), 9)\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 NOW = 1_700_000_000.0
 

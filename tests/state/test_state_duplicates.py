@@ -11,8 +11,8 @@ import pytest
 from ultracrawl.model import Page, UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates import Fingerprints, blocks, distance, preference, rank, simhash
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 PRINT = b"0123456789abcdef"
 

@@ -9,7 +9,7 @@ import pytest
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.state import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteState
 
 URL = "http://h/a"
 

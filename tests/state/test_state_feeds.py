@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 NEWS = [FeedLink(11, 5.0, 4.0, 1, expired=True), FeedLink(12, 6.0, only=True)]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 
 @pytest.mark.parametrize("attempt", range(5))

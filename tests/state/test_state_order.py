@@ -8,8 +8,8 @@ from pathlib import Path
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import ChangeHistory
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 ORDERED = next(number for number, step in enumerate(MIGRATIONS) if "url_in_order" in step)
 """The step that puts the rows in order."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
 

@@ -11,10 +11,10 @@ import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import QueueEntry, SqliteState
-from ultracrawl.state.migrations import MIGRATIONS
-from ultracrawl.state.queue_table import MOST_PLACES
-from ultracrawl.state.read_ahead import LEAST, MOST, REST, SMALL, ReadAhead
+from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
+from ultracrawl.stores.sqlite.queue_table import MOST_PLACES
+from ultracrawl.stores.sqlite.read_ahead import LEAST, MOST, REST, SMALL, ReadAhead
 
 BY_PLACE = next(number for number, step in enumerate(MIGRATIONS) if "queue_by_key" in step)
 """The step from which on the queue names rows by their place."""

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
-from ultracrawl.state import Advice, QueueEntry, QueueStart, SqliteState
-from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.stores import Advice, QueueEntry, QueueStart, SqliteState
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
 SCRATCH = CycleRule(RefreshMode.SCRATCH)

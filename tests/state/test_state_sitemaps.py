@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state import QueueEntry, SqliteState, StoredSitemap
+from ultracrawl.stores import QueueEntry, SqliteState, StoredSitemap
 
 NOW = 1_700_000_000.0
 

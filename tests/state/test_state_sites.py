@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import QueueEntry, QueueStart, SqliteState, StoredSite
-from ultracrawl.state.migrations import MIGRATIONS
+from ultracrawl.stores import QueueEntry, QueueStart, SqliteState, StoredSite
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 
 def entry(path: str, seq: int, level: int = 1, depth: int = 1) -> QueueEntry:

@@ -18,10 +18,10 @@ from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
-from ultracrawl.state import SqliteState
-from ultracrawl.state.clustered_store import open_clusters
-from ultracrawl.state.document_store import BlockStore, DocumentStore, FileStore
-from ultracrawl.state.list_store import ListStore
+from ultracrawl.stores import SqliteState
+from ultracrawl.stores.documents.clustered import open_clusters
+from ultracrawl.stores.documents.response_bodies import BlockStore, DocumentStore, FileStore
+from ultracrawl.stores.list_store import ListStore
 
 
 def _state_path(project: Project, source: str) -> Path:

@@ -18,7 +18,7 @@ from ultracrawl.rules.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.rules.robots import origin_of
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.state import StoredRobots
+from ultracrawl.stores import StoredRobots
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import click
 
 from ultracrawl.cli.options import config_option, json_option
 from ultracrawl.cli.steering import give_order, wait_options
-from ultracrawl.state.control import Command
+from ultracrawl.stores.control_channel import Command
 
 
 @click.command("resume")

@@ -20,7 +20,7 @@ from ultracrawl.jobs.robot_control import order_robot, require_offered, robot_st
 from ultracrawl.jobs.robot_report import robot_status
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.dialects import locate_definitions
-from ultracrawl.state.control import Command
+from ultracrawl.stores.control_channel import Command
 
 START_TIMEOUT = 60.0
 

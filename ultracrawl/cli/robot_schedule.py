@@ -25,7 +25,7 @@ from ultracrawl.rules.recrawl.timetable import (
 )
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
-from ultracrawl.state.control import Command
+from ultracrawl.stores.control_channel import Command
 
 STOP_TIMEOUT = 600.0
 

@@ -25,8 +25,8 @@ from ultracrawl.jobs.control import running_crawl
 from ultracrawl.jobs.feeding import DestinationStatus, feeding_status
 from ultracrawl.model.moment import as_text
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.state import RunMark
-from ultracrawl.state.failure_note import failure_note
+from ultracrawl.stores import RunMark
+from ultracrawl.stores.failure_note import failure_note
 
 
 @click.command("status")

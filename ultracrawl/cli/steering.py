@@ -10,7 +10,7 @@ import click
 from ultracrawl.cli.options import known_sources, open_project, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.control import Steered, steer
-from ultracrawl.state.control import Command
+from ultracrawl.stores.control_channel import Command
 
 F = TypeVar("F", bound=Callable[..., Any])
 

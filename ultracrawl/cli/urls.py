@@ -9,7 +9,7 @@ from ultracrawl.cli.options import config_option, json_option, known_sources, op
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 
 @click.command("urls")

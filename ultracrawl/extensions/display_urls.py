@@ -9,7 +9,7 @@ from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 
 class DisplayUrls:

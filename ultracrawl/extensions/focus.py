@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ultracrawl.extensions.visit import Visit
     from ultracrawl.model import Page
     from ultracrawl.sources import DataSource
-    from ultracrawl.state import StateStore
+    from ultracrawl.stores import StateStore
 
 
 class LanguageFocus:

@@ -12,7 +12,7 @@ from ultracrawl.errors import WorkError
 from ultracrawl.extensions.visit import Step, Visit, visit_of
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.extensions.session import CrawlSession
     from ultracrawl.extensions.visit import Visit
-    from ultracrawl.state.document_store import DocumentStore
+    from ultracrawl.stores.documents.response_bodies import DocumentStore
 
 logger = logging.getLogger(__name__)
 

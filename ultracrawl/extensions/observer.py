@@ -7,7 +7,7 @@ from ultracrawl.content.mime import type_matches
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.rules.recrawl import Observation, is_statement
 from ultracrawl.sources import CompiledSource
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 
 class VisitObserver:

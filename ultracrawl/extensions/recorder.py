@@ -11,7 +11,7 @@ from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.leaving.orphans import is_orphan
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.state import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, StateStore
 
 HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})

@@ -63,8 +63,8 @@ from ultracrawl.model.moment import as_text
 from ultracrawl.privacy import write_for_owner
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.state import RunMark, StateStore
-from ultracrawl.state.control import CrawlPost
+from ultracrawl.stores import RunMark, StateStore
+from ultracrawl.stores.control_channel import CrawlPost
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, cast
 
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -16,7 +16,7 @@ from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.state import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, StateStore
 
 COMMIT_TIMEOUT = 3600.0
 

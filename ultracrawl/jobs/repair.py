@@ -11,7 +11,7 @@ from ultracrawl.index.soundness import make_sound
 from ultracrawl.jobs.reindex import reindex_sources
 from ultracrawl.model import UrlRecord
 from ultracrawl.sources import Project
-from ultracrawl.state import SqliteState
+from ultracrawl.stores import SqliteState
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ultracrawl.jobs.run import WATCH_EVERY
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
-from ultracrawl.state.control import Command, CrawlPost, Phase
+from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
 
 REST = 1.0
 """Seconds between two runs of a robot that runs again and again."""

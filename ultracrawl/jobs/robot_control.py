@@ -13,7 +13,7 @@ from ultracrawl.backends import robot_file
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.control import POLL, robot_sign, running_crawl, steer
 from ultracrawl.sources import Project
-from ultracrawl.state.control import Command, Phase, leave_order, order_path
+from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
 
 
 class RobotState(StrEnum):

@@ -16,7 +16,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.moment import iso
 from ultracrawl.rules.urls import site_of
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
 _BY_OUTCOME = {

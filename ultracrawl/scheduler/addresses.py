@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from ultracrawl.extensions.host_addresses import HostAddresses
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import host_of
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 
 class AddressDesk:

@@ -14,7 +14,7 @@ from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.frontier.limits import TrapGuard
 from ultracrawl.rules.urls import JoinedLinks, UrlPolicy, host_of, site_of, url_key
 from ultracrawl.scheduler.rewriting import LinkRewriting
-from ultracrawl.state import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, StateStore
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.detours import Detours
 from ultracrawl.scheduler.waking import Waking
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from ultracrawl.rules.frontier import Frontier, Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.urls import site_of
 from ultracrawl.sources import compile_rota
-from ultracrawl.state import QueueEntry, StoredSite
+from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
     from ultracrawl.rules.robots import RobotsRules

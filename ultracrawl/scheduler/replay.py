@@ -15,7 +15,7 @@ from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.alarm import Alarm
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
     from typing import Self

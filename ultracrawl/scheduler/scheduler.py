@@ -31,7 +31,7 @@ from ultracrawl.scheduler.cycle_end import CycleEnd
 from ultracrawl.scheduler.intake import Intake
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
 from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
     from typing import Self

@@ -11,7 +11,7 @@ from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.recrawl import vouches
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.admission import Admission
-from ultracrawl.state import QueueEntry
+from ultracrawl.stores import QueueEntry
 
 LARGEST_SITEMAP = 50 << 20
 """Bytes of a sitemap, as the protocol allows; pages have limits of their own."""

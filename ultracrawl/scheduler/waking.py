@@ -10,7 +10,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl import RefreshMode
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.admission import SeenUrls
-from ultracrawl.state import KnownUrl, QueueEntry
+from ultracrawl.stores import KnownUrl, QueueEntry
 
 
 class Waking:

@@ -19,7 +19,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -14,7 +14,7 @@ from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.batches import Committed, Failed, Report
 from ultracrawl.index.cache import DocumentCache
 from ultracrawl.model import RunReport
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.pauses import Pauses

@@ -8,7 +8,7 @@ from ultracrawl.extensions.feeding.pauses import Pauses
 from ultracrawl.index.outlets import Outlets
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 
 def open_feed(

@@ -15,7 +15,7 @@ from ultracrawl.extensions.recorder import FILTERED
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl import provable
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
-from ultracrawl.state import StateStore, UnseenUrl
+from ultracrawl.stores import StateStore, UnseenUrl
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.feed import IndexFeed
-    from ultracrawl.state import StateStore
+    from ultracrawl.stores import StateStore
 
 BATCH = 500
 """Documents that are handed over between two flushes."""

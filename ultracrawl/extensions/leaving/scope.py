@@ -10,7 +10,7 @@ from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource
-from ultracrawl.state import RunMark, StateStore
+from ultracrawl.stores import RunMark, StateStore
 
 BATCH = 1000
 OUTSIDE = "SCOPE"

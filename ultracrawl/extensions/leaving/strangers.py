@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.state import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, StateStore
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.feed import IndexFeed

@@ -13,8 +13,8 @@ from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.recrawl import RefreshMode
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.state import StateStore
-from ultracrawl.state.cycle_start import RECHECKED
+from ultracrawl.stores import StateStore
+from ultracrawl.stores.sqlite.cycle_start import RECHECKED
 
 Judge = Callable[[str, int], str]
 """Asks filters about a URL."""

@@ -15,7 +15,7 @@ from ultracrawl.model.moment import as_text
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.rules.urls import host_of
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.state import StoredRobots
+from ultracrawl.stores import StoredRobots
 
 _INDEXED = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}

@@ -13,7 +13,7 @@ from ultracrawl.model.moment import iso
 from ultracrawl.rules.recrawl import CyclePlace, RefreshMode, ScoreParts
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.state import OutlookUrl, SqliteState
+from ultracrawl.stores import OutlookUrl, SqliteState
 
 LEFT_OVER = "left over by the cycle before"
 WAITS = "waits in this cycle"

@@ -9,8 +9,8 @@ from ultracrawl.model.moment import iso
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.pace import Delay
 from ultracrawl.sources import CompiledSource
-from ultracrawl.state import StateStore, StoredSite
-from ultracrawl.state.control import Phase
+from ultracrawl.stores import StateStore, StoredSite
+from ultracrawl.stores.control_channel import Phase
 
 
 @dataclass(frozen=True, slots=True)

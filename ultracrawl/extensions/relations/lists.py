@@ -13,7 +13,7 @@ from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
-    from ultracrawl.state import StateStore
+    from ultracrawl.stores import StateStore
 
 HOPS = 10
 """Redirects one behind the other that are followed back."""

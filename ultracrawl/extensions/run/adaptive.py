@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ultracrawl.extensions.logs.score_log import ScoreLog
 from ultracrawl.rules.recrawl import Choice, CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource
-from ultracrawl.state import StateStore
+from ultracrawl.stores import StateStore
 
 logger = logging.getLogger(__name__)
 

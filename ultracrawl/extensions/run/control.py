@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ultracrawl.state.control import Command, CrawlPost, Phase
+from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

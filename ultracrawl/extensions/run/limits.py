@@ -16,7 +16,7 @@ from ultracrawl.rules.frontier.limits import SlackLimit
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
     from ultracrawl.sources import LimitsSection
-    from ultracrawl.state import StateStore
+    from ultracrawl.stores import StateStore
 
 logger = logging.getLogger(__name__)
 

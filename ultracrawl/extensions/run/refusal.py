@@ -11,7 +11,7 @@ from scrapy.exceptions import CloseSpider
 
 from ultracrawl.backends import state_file
 from ultracrawl.errors import UltracrawlError, WorkError
-from ultracrawl.state.failure_note import FailureNote, forget_failure, note_failure
+from ultracrawl.stores.failure_note import FailureNote, forget_failure, note_failure
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -11,7 +11,7 @@ from ultracrawl.extensions.leaving.scope import change_since, drop_outside, mark
 from ultracrawl.extensions.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.extensions.run.end import LEFT
 from ultracrawl.extensions.run.limits import keeps_new_out
-from ultracrawl.state import QueueStart, RunMark
+from ultracrawl.stores import QueueStart, RunMark
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

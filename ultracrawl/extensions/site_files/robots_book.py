@@ -22,7 +22,7 @@ from ultracrawl.rules.robots import RobotsRules, origin_of
 from ultracrawl.rules.robots.lines import PARSED_BYTES
 from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS
 from ultracrawl.rules.urls import UrlPolicy, site_of
-from ultracrawl.state import StoredRobots
+from ultracrawl.stores import StoredRobots
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -14,7 +14,7 @@ from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import vouches
 from ultracrawl.rules.robots import RobotsRules
 from ultracrawl.rules.urls import path_of, site_of, url_key
-from ultracrawl.state import QueueEntry, StoredSitemap
+from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ultracrawl.extensions.session import CrawlSession
     from ultracrawl.extensions.site_files.sitemap_desk import SitemapTask
     from ultracrawl.model import UrlRecord
-    from ultracrawl.state import StoredSitemap
+    from ultracrawl.stores import StoredSitemap
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from ultracrawl.extensions.site_files.sitemap_echo import FLUSH_AFTER
 from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.recrawl import classify, is_statement
-from ultracrawl.state import Advice, StoredSitemap
+from ultracrawl.stores import Advice, StoredSitemap
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ultracrawl.state.read_ahead import ReadAhead
-from ultracrawl.state.store import QueueEntry
+from ultracrawl.stores.sqlite.read_ahead import ReadAhead
+from ultracrawl.stores.store import QueueEntry
 
 if TYPE_CHECKING:
     import sqlite3

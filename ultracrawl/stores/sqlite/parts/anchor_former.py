@@ -9,8 +9,8 @@ from zlib import crc32
 
 from ultracrawl.content.anchors import anchor_mark
 from ultracrawl.rules.urls import url_key
-from ultracrawl.state.anchor_counts import AnchorCounts, AnchorLink
-from ultracrawl.state.database import transaction, translated
+from ultracrawl.stores.sqlite.database import transaction, translated
+from ultracrawl.stores.sqlite.parts.anchor_counts import AnchorCounts, AnchorLink
 
 BATCH = 500
 """Pages that are counted at a time."""

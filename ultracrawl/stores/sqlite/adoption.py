@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection
 
-from ultracrawl.state.store import Unrecorded
+from ultracrawl.stores.store import Unrecorded
 
 _IN_QUEUE = """
     SELECT key FROM url WHERE key IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM queue)"""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.state.record_row import outcome_of
-from ultracrawl.state.store import StateCounts
+from ultracrawl.stores.sqlite.record_row import outcome_of
+from ultracrawl.stores.store import StateCounts
 
 _DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0) FROM url"
 _BEFORE = "SELECT count(*) FROM url WHERE (indexed OR handed) AND NOT (outcome=? AND last_fetched>=?)"

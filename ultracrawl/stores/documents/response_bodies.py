@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ultracrawl.errors import StateDamagedError, StateError
 from ultracrawl.model.answer import StoredAnswer
-from ultracrawl.state.database import is_damage, put_aside
+from ultracrawl.stores.sqlite.database import is_damage, put_aside
 
 _LEVEL = 3
 _SCHEMA = """

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_mark
-from ultracrawl.state.anchor_counts import AnchorCounts, AnchorLink
-from ultracrawl.state.database import translated
+from ultracrawl.stores.sqlite.database import translated
+from ultracrawl.stores.sqlite.parts.anchor_counts import AnchorCounts, AnchorLink
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,18 +10,18 @@ answers), `SiteStore` (what is remembered of sites; `StoredSite` is one), `Robot
 in a minor cycle). The module `control` has the files by which a running crawl is seen and steered.
 """
 
-from ultracrawl.state.allowance_table import AllowanceStore
-from ultracrawl.state.cycle_start import QueueStart
-from ultracrawl.state.detour_table import DetourStore
-from ultracrawl.state.failure_table import FailureStore
-from ultracrawl.state.outlook import OutlookUrl, QueueOutlook
-from ultracrawl.state.pending_table import PendingStore
-from ultracrawl.state.revisit_table import Advice, KnownUrl, RevisitStore, UnseenUrl
-from ultracrawl.state.robots_table import RobotsStore, StoredRobots
-from ultracrawl.state.site_table import SiteStore, StoredSite
-from ultracrawl.state.sitemap_table import SitemapStore, StoredSitemap
-from ultracrawl.state.sqlite import SqliteState
-from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, StateStore
+from ultracrawl.stores.sqlite.cycle_start import QueueStart
+from ultracrawl.stores.sqlite.parts.allowance_table import AllowanceStore
+from ultracrawl.stores.sqlite.parts.detour_table import DetourStore
+from ultracrawl.stores.sqlite.parts.failure_table import FailureStore
+from ultracrawl.stores.sqlite.parts.pending_table import PendingStore
+from ultracrawl.stores.sqlite.parts.revisit_table import Advice, KnownUrl, RevisitStore, UnseenUrl
+from ultracrawl.stores.sqlite.parts.robots_table import RobotsStore, StoredRobots
+from ultracrawl.stores.sqlite.parts.site_table import SiteStore, StoredSite
+from ultracrawl.stores.sqlite.parts.sitemap_table import SitemapStore, StoredSitemap
+from ultracrawl.stores.sqlite.queue_view import OutlookUrl, QueueOutlook
+from ultracrawl.stores.sqlite.store import SqliteState
+from ultracrawl.stores.store import QueueEntry, RunMark, StateCounts, StateStore
 
 __all__ = [
     "Advice",

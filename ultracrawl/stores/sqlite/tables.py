@@ -6,19 +6,19 @@ from collections.abc import Callable
 from sqlite3 import Connection
 from typing import Any
 
-from ultracrawl.state.allowance_table import AllowanceTable
-from ultracrawl.state.anchor_table import AnchorTable
-from ultracrawl.state.detour_table import DetourTable
-from ultracrawl.state.expiry_table import ExpiryTable
-from ultracrawl.state.failure_table import FailureTable
-from ultracrawl.state.feed_table import FeedTable
-from ultracrawl.state.near_table import NearTable
-from ultracrawl.state.outlook import SqliteOutlook
-from ultracrawl.state.pending_table import PendingTable
-from ultracrawl.state.revisit_table import RevisitTable
-from ultracrawl.state.robots_table import RobotsTable
-from ultracrawl.state.site_table import SiteTable
-from ultracrawl.state.sitemap_table import SitemapTable
+from ultracrawl.stores.sqlite.parts.allowance_table import AllowanceTable
+from ultracrawl.stores.sqlite.parts.anchor_table import AnchorTable
+from ultracrawl.stores.sqlite.parts.detour_table import DetourTable
+from ultracrawl.stores.sqlite.parts.expiry_table import ExpiryTable
+from ultracrawl.stores.sqlite.parts.failure_table import FailureTable
+from ultracrawl.stores.sqlite.parts.feed_table import FeedTable
+from ultracrawl.stores.sqlite.parts.near_table import NearTable
+from ultracrawl.stores.sqlite.parts.pending_table import PendingTable
+from ultracrawl.stores.sqlite.parts.revisit_table import RevisitTable
+from ultracrawl.stores.sqlite.parts.robots_table import RobotsTable
+from ultracrawl.stores.sqlite.parts.site_table import SiteTable
+from ultracrawl.stores.sqlite.parts.sitemap_table import SitemapTable
+from ultracrawl.stores.sqlite.queue_view import SqliteOutlook
 
 
 class StateTables:

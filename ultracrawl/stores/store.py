@@ -8,20 +8,20 @@ from typing import NamedTuple, Protocol
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import CyclePlace, RefreshMode
-from ultracrawl.state.allowance_table import AllowanceStore
-from ultracrawl.state.anchor_table import AnchorStore
-from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart
-from ultracrawl.state.detour_table import DetourStore
-from ultracrawl.state.expiry_table import ExpiryStore
-from ultracrawl.state.failure_table import FailureStore
-from ultracrawl.state.feed_table import FeedStore
-from ultracrawl.state.near_table import NearStore
-from ultracrawl.state.outlook import QueueOutlook
-from ultracrawl.state.pending_table import PendingStore
-from ultracrawl.state.revisit_table import RevisitStore
-from ultracrawl.state.robots_table import RobotsStore
-from ultracrawl.state.site_table import SiteStore
-from ultracrawl.state.sitemap_table import SitemapStore
+from ultracrawl.stores.sqlite.cycle_start import AS_KNOWN, QueueStart
+from ultracrawl.stores.sqlite.parts.allowance_table import AllowanceStore
+from ultracrawl.stores.sqlite.parts.anchor_table import AnchorStore
+from ultracrawl.stores.sqlite.parts.detour_table import DetourStore
+from ultracrawl.stores.sqlite.parts.expiry_table import ExpiryStore
+from ultracrawl.stores.sqlite.parts.failure_table import FailureStore
+from ultracrawl.stores.sqlite.parts.feed_table import FeedStore
+from ultracrawl.stores.sqlite.parts.near_table import NearStore
+from ultracrawl.stores.sqlite.parts.pending_table import PendingStore
+from ultracrawl.stores.sqlite.parts.revisit_table import RevisitStore
+from ultracrawl.stores.sqlite.parts.robots_table import RobotsStore
+from ultracrawl.stores.sqlite.parts.site_table import SiteStore
+from ultracrawl.stores.sqlite.parts.sitemap_table import SitemapStore
+from ultracrawl.stores.sqlite.queue_view import QueueOutlook
 
 
 class QueueEntry(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.state.database import ImpossibleValueError
+from ultracrawl.stores.sqlite.database import ImpossibleValueError
 
 _COLUMNS = (
     "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ultracrawl.model.answer import StoredAnswer
-from ultracrawl.state.document_store import DocumentStore
+from ultracrawl.stores.documents.response_bodies import DocumentStore
 
 _PART = "c"
 

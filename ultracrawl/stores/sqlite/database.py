@@ -13,7 +13,7 @@ from typing import IO
 
 from ultracrawl.aside import set_aside
 from ultracrawl.errors import StateDamagedError, StateError, UserError
-from ultracrawl.state.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
 
 MEMORY = ":memory:"
 """The path of a store that is kept in memory."""

@@ -10,11 +10,10 @@ from typing import IO, Any
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of
-from ultracrawl.state.adoption import adopt
-from ultracrawl.state.anchor_former import take_over_anchors
-from ultracrawl.state.counting import count_all, documents_before
-from ultracrawl.state.cycle_start import AS_KNOWN, QueueStart, fill_queue
-from ultracrawl.state.database import (
+from ultracrawl.stores.sqlite.adoption import adopt
+from ultracrawl.stores.sqlite.counting import count_all, documents_before
+from ultracrawl.stores.sqlite.cycle_start import AS_KNOWN, QueueStart, fill_queue
+from ultracrawl.stores.sqlite.database import (
     MEMORY,
     connect,
     connect_sound,
@@ -23,11 +22,12 @@ from ultracrawl.state.database import (
     transaction,
     translated,
 )
-from ultracrawl.state.queue_table import QueueTable
-from ultracrawl.state.record_row import READ, REPLACE, UPSERT, record_of, row_of
-from ultracrawl.state.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
-from ultracrawl.state.store import QueueEntry, RunMark, StateCounts, Unrecorded
-from ultracrawl.state.tables import StateTables
+from ultracrawl.stores.sqlite.parts.anchor_former import take_over_anchors
+from ultracrawl.stores.sqlite.queue_table import QueueTable
+from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, record_of, row_of
+from ultracrawl.stores.sqlite.run_rows import ADD_RUN, END_RUN, forgettable, latest_runs
+from ultracrawl.stores.sqlite.tables import StateTables
+from ultracrawl.stores.store import QueueEntry, RunMark, StateCounts, Unrecorded
 
 _DISCOVER = """
     INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)

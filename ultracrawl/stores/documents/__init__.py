@@ -1,0 +1,1 @@
+"""Bodies of fetched documents with their headers, durable."""
