@@ -24,11 +24,11 @@ from whoosh.index import create_in
 from whoosh.writing import SegmentWriter
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
-from ultracrawl.index.batches import batches
 from ultracrawl.index.tantivy import TantivyIndex
 from ultracrawl.index.whoosh import WhooshIndex
-from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import field_values, new_schema
+from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
+from ultracrawl.index.writing.batches import batches
 from ultracrawl.rules.attributes.schema import attribute_schema
 
 ATTRIBUTES = attribute_schema()

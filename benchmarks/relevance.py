@@ -27,8 +27,8 @@ from whoosh.qparser import MultifieldParser
 from ultracrawl.content import parse_html
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_text
 from ultracrawl.index import IndexDocument, SearchQuery
-from ultracrawl.index.batches import batches
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.writing.batches import batches
 from ultracrawl.model import Page
 from ultracrawl.rules.attributes.schema import attribute_schema
 

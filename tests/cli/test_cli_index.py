@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.project import Workspace
 
-from ultracrawl.backends import open_index
 from ultracrawl.index import Deletion, IndexDocument
+from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

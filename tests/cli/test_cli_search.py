@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from support.project import Workspace
 
-from ultracrawl.backends import Searcher, open_index
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, IndexDocument, Operator
+from ultracrawl.index.opening import open_index
+from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

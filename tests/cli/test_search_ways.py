@@ -12,9 +12,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from ultracrawl.backends import Searcher, open_index
 from ultracrawl.cli.main import cli
 from ultracrawl.index import Deletion, Filter, IndexDocument, Operator, SearchResult, as_html
+from ultracrawl.index.opening import open_index
+from ultracrawl.index.searching import Searcher
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

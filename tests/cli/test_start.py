@@ -15,10 +15,14 @@ from ultracrawl import garbage
 UNUSED = {
     "ultracrawl.cli.crawl": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
-        "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml", "ultracrawl.extensions.filtering.desk",
-        "ultracrawl.rules.filters.function", "ultracrawl.index.memory", "twisted.internet.reactor",
+        "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
+        "ultracrawl.extensions.filtering.desk",
+        "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
+        "twisted.internet.reactor",
     ],
-    "ultracrawl.index.worker": ["scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio"],
+    "ultracrawl.index.writing.worker": [
+        "scrapy", "twisted", "pydantic", "ultracrawl.content", "ultracrawl.sources", "asyncio",
+    ],
 }  # fmt: skip
 
 

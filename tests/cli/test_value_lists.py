@@ -10,11 +10,11 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from ultracrawl.backends import value_lists
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
 from ultracrawl.sources import load_project, require
+from ultracrawl.stores.opening import value_lists
 
 XML = """<lists><attribute name="country" type="string">
 <value v="de"><display lang="en">Germany</display><display lang="de">Deutschland</display></value>
@@ -169,8 +169,8 @@ def test_a_mistake_in_the_definition_is_a_finding_with_its_place(
 
 
 def test_search_names_listed_values_in_the_users_language(folder: Path) -> None:
-    from ultracrawl.backends import open_index
     from ultracrawl.index import IndexDocument
+    from ultracrawl.index.opening import open_index
 
     load(XML)
     project = require(load_project("ultracrawl.yaml"))

@@ -9,7 +9,7 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.backends import Searcher
+from ultracrawl.index.searching import Searcher
 
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю вместе с нами сегодня вечером. "
 GREEK = "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία και γράφω ένα μεγάλο κείμενο για τη βιβλιοθήκη. "

@@ -15,8 +15,8 @@ from support.compound import old_presentation, outlook_message
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.backends import Searcher
 from ultracrawl.content import sniff_type
+from ultracrawl.index.searching import Searcher
 
 LIES = {"octet": "application/octet-stream", "plain": "text/plain", "html": "text/html; charset=utf-8"}
 DATE = "2024-03-01"

@@ -20,11 +20,11 @@ from support.project import Workspace
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.backends import open_documents
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml import OPTIONS
+from ultracrawl.stores.opening import open_documents
 
 TYPES = ("text/html", "text/plain", "text/vnd.wap.wml", "application/xhtml+xml")
 BASE: dict[str, Any] = {

@@ -13,7 +13,7 @@ import pytest
 from support.project import Workspace, kill_group
 from support.site import Site
 
-from ultracrawl.backends import open_index
+from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

@@ -6,8 +6,8 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.backends.searching import folded
 from ultracrawl.index import Hit, SearchQuery, SearchResult
+from ultracrawl.index.searching import folded
 
 
 def options(url: str, group: str) -> dict[str, object]:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.backends import open_state
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import QueueEntry
+from ultracrawl.stores.opening import open_state
 
 
 def lose(workspace: Workspace, url: str) -> None:

@@ -12,11 +12,11 @@ from support.project import Workspace, kill_group
 from support.site import Site
 from support.until import until
 
-from ultracrawl.backends import open_documents
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.documents.response_bodies import DocumentStore
+from ultracrawl.stores.opening import open_documents
 
 
 @pytest.fixture

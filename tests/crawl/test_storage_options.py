@@ -10,12 +10,12 @@ from support.fast import fast_xml
 from support.project import Ended, Workspace
 from support.site import Site
 
-from ultracrawl.backends import open_documents
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores.documents.clustered import clusters_of, open_clusters
 from ultracrawl.stores.documents.response_bodies import BlockStore, FileStore
+from ultracrawl.stores.opening import open_documents
 
 DOCUMENTS = "var/documents/handbook"
 

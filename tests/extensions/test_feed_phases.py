@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.backends import Indexer
 from ultracrawl.extensions.feeding.feed import EAGER_SIZE, PATIENCE, IndexFeed
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.batches import Committed, Report
-from ultracrawl.index.cache import DocumentCache
-from ultracrawl.index.outlets import Outlets
+from ultracrawl.index.writing.batches import Committed, Report
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.outlet import Indexer
+from ultracrawl.index.writing.outlets import Outlets
 from ultracrawl.model import RunReport
 from ultracrawl.stores import SqliteState
 

@@ -9,10 +9,10 @@ import pytest
 
 from ultracrawl.extensions import IndexFeed
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.cache import DocumentCache
-from ultracrawl.index.inline import InlineIndexer
 from ultracrawl.index.memory import MemoryIndex
-from ultracrawl.index.outlets import Outlets
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.inline import InlineIndexer
+from ultracrawl.index.writing.outlets import Outlets
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteState
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
-from ultracrawl.index.open import ENGINES, IndexConfig, open_index
+from ultracrawl.index.engines import ENGINES, IndexConfig, open_index
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 
 ATTRIBUTES = attribute_schema([SearchAttribute("Size", AttributeType.NUMBER), SearchAttribute("Doc-Type")])

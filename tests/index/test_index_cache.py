@@ -12,7 +12,7 @@ import pytest
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.cache import DocumentCache, salvage
+from ultracrawl.index.writing.cache import DocumentCache, salvage
 
 FULL = IndexDocument(
     "s/../x", "/../../etc/passwd", "T\n\u2028", "text \x00 \" 東京",
@@ -78,7 +78,7 @@ def test_a_left_over_segment_is_sealed_without_its_torn_line(
 ) -> None:
     program = (
         "import os, sys; from pathlib import Path; from ultracrawl.index import Deletion\n"
-        "from ultracrawl.index.cache import DocumentCache; c = DocumentCache(Path(sys.argv[1]))\n"
+        "from ultracrawl.index.writing.cache import DocumentCache; c = DocumentCache(Path(sys.argv[1]))\n"
         "c.append(1, Deletion('s', '/1')); c.append(2, Deletion('s', '/2')); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False, timeout=60)
@@ -110,7 +110,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     program = (
         "import resource, signal, sys; from pathlib import Path\n"
         "from ultracrawl.errors import IndexStoreError\n"
-        "from ultracrawl.index import IndexDocument; from ultracrawl.index.cache import DocumentCache\n"
+        "from ultracrawl.index import IndexDocument; from ultracrawl.index.writing.cache import DocumentCache\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
         "cache = DocumentCache(Path(sys.argv[1]))\n"

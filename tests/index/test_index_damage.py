@@ -12,7 +12,7 @@ from support.damage import DAMAGES
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index import Deletion, IndexEngine, SearchQuery
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.soundness import make_sound, probe, suspect
 
 from .conftest import ATTRIBUTES, document

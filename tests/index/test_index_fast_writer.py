@@ -14,12 +14,12 @@ from whoosh.util.filelock import FileLock
 from whoosh.writing import SegmentWriter
 
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.analysis import words
 from ultracrawl.index.whoosh import WhooshIndex
-from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import field_values, new_schema, word_analyzer
-from ultracrawl.index.whoosh.merging import choose_merge
-from ultracrawl.index.whoosh.term_pool import encode_positions
+from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
+from ultracrawl.index.whoosh.writer.merging import choose_merge
+from ultracrawl.index.whoosh.writer.term_pool import encode_positions
+from ultracrawl.index.words.analysis import words
 
 from .conftest import ATTRIBUTES, LIBRARY
 

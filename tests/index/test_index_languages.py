@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ultracrawl.index import IndexEngine, SearchQuery
-from ultracrawl.index.analysis import words
-from ultracrawl.index.stemming import language_of, stems
+from ultracrawl.index.words.analysis import words
+from ultracrawl.index.words.stemming import language_of, stems
 
 from .conftest import document
 

@@ -17,9 +17,9 @@ from whoosh.index import TOC
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
-from ultracrawl.index.filters import parse_filter
+from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.locking import write_lock
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.query.filters import parse_filter
 from ultracrawl.index.tantivy import TantivyIndex, generations, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
@@ -147,7 +147,7 @@ import sys
 from pathlib import Path
 from ultracrawl.rules.attributes.schema import attribute_schema
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
 index = open_index(IndexConfig(sys.argv[1], Path(sys.argv[2]), tuple(attribute_schema().values())))
 for n in range(10_000):
     index.apply([IndexDocument("s", f"/{n}/{k}", "t", f"round{n} " + "word " * 300) for k in range(20)])
@@ -223,7 +223,7 @@ def test_tantivy_of_another_analysis_says_what_to_do(tmp_path: Path) -> None:
 def test_a_missing_tantivy_names_its_install_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "ultracrawl.index.open.find_spec", lambda name: None if name == "tantivy" else find(name)
+        "ultracrawl.index.engines.find_spec", lambda name: None if name == "tantivy" else find(name)
     )
     with pytest.raises(UserError, match=r'pip install "ultracrawl\[tantivy\]"'):
         open_index(IndexConfig("tantivy", tmp_path))

@@ -11,13 +11,13 @@ from typing import cast
 import pytest
 
 from ultracrawl.index import Deletion, IndexDocument
-from ultracrawl.index.batches import Committed, Failed, Report
-from ultracrawl.index.cache import DocumentCache
-from ultracrawl.index.open import IndexConfig
-from ultracrawl.index.outlet import FIRST_RETRY, Indexer, Outlet
-from ultracrawl.index.outlets import Outlets, queue_folder
-from ultracrawl.index.process import IndexProcess
-from ultracrawl.index.switch import EVERYTHING, FeedingSwitch
+from ultracrawl.index.engines import IndexConfig
+from ultracrawl.index.writing.batches import Committed, Failed, Report
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.outlet import FIRST_RETRY, Indexer, Outlet
+from ultracrawl.index.writing.outlets import Outlets, queue_folder
+from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.switch import EVERYTHING, FeedingSwitch
 
 
 class Moody:

@@ -15,12 +15,12 @@ import pytest
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
-from ultracrawl.index import batches as batches_module
-from ultracrawl.index.batches import Committed, Failed, Report, batches
-from ultracrawl.index.cache import DocumentCache
-from ultracrawl.index.inline import InlineIndexer
-from ultracrawl.index.open import IndexConfig, open_index
-from ultracrawl.index.process import IndexProcess
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.writing import batches as batches_module
+from ultracrawl.index.writing.batches import Committed, Failed, Report, batches
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.inline import InlineIndexer
+from ultracrawl.index.writing.process import IndexProcess
 
 from .conftest import ATTRIBUTES
 
@@ -157,8 +157,8 @@ def test_terminal_signals_do_not_stop_the_worker(config: IndexConfig, tmp_path: 
 
 def test_the_worker_ends_when_its_parent_is_killed(config: IndexConfig, tmp_path: Path) -> None:
     program = (
-        "import os, sys, time; from pathlib import Path; from ultracrawl.index.open import IndexConfig\n"
-        "from ultracrawl.index.process import IndexProcess\n"
+        "import os, sys, time; from pathlib import Path; from ultracrawl.index.engines import IndexConfig\n"
+        "from ultracrawl.index.writing.process import IndexProcess\n"
         "p = IndexProcess(IndexConfig.from_json(sys.argv[1]))\n"
         "p.submit(Path(sys.argv[2]))\n"
         "while p.busy: p.poll(); time.sleep(0.01)\n"
@@ -200,7 +200,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from ultracrawl.index import IndexDocument, Deletion
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
 index = open_index(IndexConfig.from_json(sys.argv[1]))
 base = int(sys.argv[2])
 print("ready", flush=True)
@@ -249,7 +249,7 @@ FULL = """
 import resource, signal, sys
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
 index = open_index(IndexConfig.from_json(sys.argv[1]))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for limit in range(0, 3_000_000, 49_973):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ultracrawl.index.open import IndexConfig, open_index
+from ultracrawl.index.engines import IndexConfig, open_index
 
 from .conftest import document
 

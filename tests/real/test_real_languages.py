@@ -16,7 +16,7 @@ from support.project import LOOPBACK, Workspace
 from support.requirement import require
 from support.site import Site
 
-from ultracrawl.backends import Searcher
+from ultracrawl.index.searching import Searcher
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 

@@ -10,10 +10,10 @@ from scrapy_ways.scrapyd_server import Scrapyd, scrapyd
 from scrapy_ways.test_effective_settings import assert_hardened
 from support.site import Site
 
-from ultracrawl.backends import open_state
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.stores.opening import open_state
 
 pytestmark = pytest.mark.server
 

@@ -56,7 +56,7 @@ DYNAMIC = (
     "ultracrawl.handlers.guard",
     "ultracrawl.handlers.watch",
     "ultracrawl.index.whoosh",
-    "ultracrawl.index.worker",
+    "ultracrawl.index.writing.worker",
     "ultracrawl.middlewares.answer",
     "ultracrawl.middlewares.conditional",
     "ultracrawl.middlewares.filters",

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from support.hosted import HOSTED, HostedCommand
-from ultracrawl.backends import open_index
+from ultracrawl.index.opening import open_index
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 

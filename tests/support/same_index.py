@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from support.project import Workspace
-from ultracrawl.backends import open_index
 from ultracrawl.index import IndexEngine, SearchQuery
+from ultracrawl.index.opening import open_index
 from ultracrawl.index.values import attributes_to_json
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions

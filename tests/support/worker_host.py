@@ -37,7 +37,7 @@ class Nursery:
 
     def lend(self) -> None:
         """Have index processes of this process come from here."""
-        from ultracrawl.index import process
+        from ultracrawl.index.writing import process
 
         instead = SimpleNamespace(
             PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired, Popen=self._start
@@ -127,8 +127,8 @@ def _keep(config: str, descriptors: list[int]) -> None:
 
 
 def _work(config: str, streams: list[int]) -> None:
-    """Be what `python -m ultracrawl.index.worker CONFIG` would be; never returns."""
-    from ultracrawl.index.worker import main
+    """Be what `python -m ultracrawl.index.writing.worker CONFIG` would be; never returns."""
+    from ultracrawl.index.writing.worker import main
 
     for stream, descriptor in enumerate(streams):
         os.dup2(descriptor, stream)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.model import UrlRecord
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.opening import open_state, state_exists
 
 
 @click.command("approve")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.backends import state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.deletions import deletions_of, held_back
 from ultracrawl.model import UrlRecord
+from ultracrawl.stores.opening import state_exists
 
 SHOWN = 20
 

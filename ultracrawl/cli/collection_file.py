@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ultracrawl.backends import stored_documents_exist
 from ultracrawl.cli.options import found_definitions, show_findings
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.jobs.control import running_crawl
@@ -18,6 +17,7 @@ from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 from ultracrawl.sources.dialects.replacing import replace_file
+from ultracrawl.stores.opening import stored_documents_exist
 
 
 def file_of(config: str | None) -> Path:

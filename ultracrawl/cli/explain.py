@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.extensions.host_addresses import HostAddresses
@@ -19,6 +18,7 @@ from ultracrawl.rules.robots import origin_of
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import StoredRobots
+from ultracrawl.stores.opening import open_state, state_exists
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import BinaryIO
 import click
 
 from ultracrawl import __version__
-from ultracrawl.backends import open_documents, stored_documents_exist
 from ultracrawl.cli.options import config_option, known_sources, open_project
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.opening import open_documents, stored_documents_exist
 
 
 @click.command("export")

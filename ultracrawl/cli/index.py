@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.backends import open_index
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
+from ultracrawl.index.opening import open_index
 from ultracrawl.index.values import attributes_to_json
 from ultracrawl.jobs import repair
 from ultracrawl.jobs.repair import Repair

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import click
 
-from ultracrawl.backends import cache_folder, former_indexes
 from ultracrawl.cli.options import found_definitions, json_option, print_json
 from ultracrawl.errors import UserError
 from ultracrawl.extensions.filtering.desk import Filtering
+from ultracrawl.index.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.sources import Loaded, Project
 from ultracrawl.sources.dialects import read_definitions

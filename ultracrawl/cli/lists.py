@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.backends import value_lists
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
+from ultracrawl.stores.opening import value_lists
 
 
 @click.command("lists")

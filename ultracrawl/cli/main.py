@@ -14,8 +14,8 @@ import click
 
 from ultracrawl import __version__
 from ultracrawl.errors import UserError, WorkError
+from ultracrawl.files import write_for_owner
 from ultracrawl.garbage import collect_seldom
-from ultracrawl.privacy import write_for_owner
 
 
 class Verb(NamedTuple):

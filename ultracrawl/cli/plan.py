@@ -6,7 +6,6 @@ import time
 
 import click
 
-from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.extensions.filtering.opening import filtering_of, url_judge, with_filters
 from ultracrawl.extensions.host_addresses import HostAddresses
@@ -14,6 +13,7 @@ from ultracrawl.extensions.outlook.forecast import Forecast, forecast
 from ultracrawl.extensions.rewriters import opened_rewriter
 from ultracrawl.extensions.run.limits import keeps_new_out
 from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.stores.opening import open_state, state_exists
 
 URLS_SHOWN = 10
 

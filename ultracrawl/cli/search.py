@@ -9,13 +9,14 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ultracrawl.backends import Searcher, value_lists
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
-from ultracrawl.index.snippet import as_line
+from ultracrawl.index.query.snippet import as_line
+from ultracrawl.index.searching import Searcher
 from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.stores.opening import value_lists
 
 START, END = "\x02", "\x03"
 

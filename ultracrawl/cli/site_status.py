@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import click
 
-from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import known_sources, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.extensions.outlook.site_outlook import SiteOutlook, outlook
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.stores.opening import open_state, state_exists
 
 
 def show_site(project: Project, name: str, as_json: bool) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from ultracrawl.backends import open_state, state_exists, state_file
 from ultracrawl.cli.feeding import in_words
 from ultracrawl.cli.options import (
     config_option,
@@ -27,6 +26,7 @@ from ultracrawl.model.moment import as_text
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
+from ultracrawl.stores.opening import open_state, state_exists, state_file
 
 
 @click.command("status")

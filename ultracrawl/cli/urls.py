@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.backends import open_state, state_exists
 from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores import StateStore
+from ultracrawl.stores.opening import open_state, state_exists
 
 
 @click.command("urls")

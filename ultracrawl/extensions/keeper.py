@@ -6,12 +6,12 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ultracrawl.backends import open_documents
 from ultracrawl.content import type_matches
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.recorder import HANDED
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.stores.opening import open_documents
 
 if TYPE_CHECKING:
     from scrapy.http import Response

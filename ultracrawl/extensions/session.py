@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.backends import open_state, state_file
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.extensions.access.ftp import ftp_access_of
@@ -57,14 +56,15 @@ from ultracrawl.extensions.site_files.feed_desk import FeedDesk
 from ultracrawl.extensions.site_files.robots_book import RobotsBook
 from ultracrawl.extensions.site_files.sitemap_desk import SitemapDesk
 from ultracrawl.extensions.visit import LinkQueue, Visit
+from ultracrawl.files import write_for_owner
 from ultracrawl.garbage import spare_what_is_there
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.model.moment import as_text
-from ultracrawl.privacy import write_for_owner
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import RunMark, StateStore
 from ultracrawl.stores.control_channel import CrawlPost
+from ultracrawl.stores.opening import open_state, state_file
 
 if TYPE_CHECKING:
     from typing import Self

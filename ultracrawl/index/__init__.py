@@ -19,8 +19,8 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.filters import Filter, Operator
-from ultracrawl.index.snippet import as_html
+from ultracrawl.index.query.filters import Filter, Operator
+from ultracrawl.index.query.snippet import as_html
 
 __all__ = [
     "Change",

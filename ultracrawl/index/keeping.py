@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ultracrawl.index.analysis import clean
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import as_utc, attributes_to_json
+from ultracrawl.index.words.analysis import clean
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 

@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ultracrawl.index.analysis import ANALYSIS_VERSION, clean, words
-from ultracrawl.index.boosts import boost_of
-from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
     Change,
     Deletion,
@@ -19,11 +16,23 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.facets import count_values
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
-from ultracrawl.index.likeness import query_node, suggestion
-from ultracrawl.index.parser import parse_facets, parse_sort
-from ultracrawl.index.query import (
+from ultracrawl.index.query.boosts import boost_of
+from ultracrawl.index.query.facets import count_values
+from ultracrawl.index.query.likeness import query_node, suggestion
+from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.scoring import (
+    ADDRESS_BOOST,
+    ANCHOR_BOOST,
+    K1,
+    TITLE_BOOST,
+    combined,
+    damping,
+    rarity,
+    word_score,
+)
+from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.tree import (
     AllOf,
     AnyOf,
     Between,
@@ -38,19 +47,10 @@ from ultracrawl.index.query import (
     phrases,
     sought,
 )
-from ultracrawl.index.scoring import (
-    ADDRESS_BOOST,
-    ANCHOR_BOOST,
-    K1,
-    TITLE_BOOST,
-    combined,
-    damping,
-    rarity,
-    word_score,
-)
-from ultracrawl.index.snippet import Highlighter
-from ultracrawl.index.text import AnalysedText, analyse
 from ultracrawl.index.values import as_utc
+from ultracrawl.index.words.analysis import ANALYSIS_VERSION, clean, words
+from ultracrawl.index.words.text import AnalysedText, analyse
+from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import SearchAttribute
 

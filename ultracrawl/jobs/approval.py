@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.backends import open_state
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions import IndexFeed
 from ultracrawl.extensions.feeding.opening import open_feed
@@ -17,6 +16,7 @@ from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, StateStore
+from ultracrawl.stores.opening import open_state
 
 COMMIT_TIMEOUT = 3600.0
 

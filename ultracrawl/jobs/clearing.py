@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ultracrawl.backends import open_state, state_file
 from ultracrawl.jobs.robot_control import require_offered, robot_state
 from ultracrawl.sources import Project
+from ultracrawl.stores.opening import open_state, state_file
 
 
 def clear_robot(project: Project, source: str) -> int:

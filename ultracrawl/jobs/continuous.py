@@ -10,7 +10,6 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.backends import open_state, state_exists
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.beginning import refusal_of, refused
@@ -22,6 +21,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.rules.recrawl import CyclePlace
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
+from ultracrawl.stores.opening import open_state, state_exists
 
 REST = 1.0
 """Seconds between a cycle that ended and the next one of a source that is refreshed when idle."""

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.backends import open_state, robot_file, state_file
 from ultracrawl.errors import UserError
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, leave_order, sign_of_crawl
+from ultracrawl.stores.opening import open_state, robot_file, state_file
 
 POLL = 0.1
 _WANTED = {

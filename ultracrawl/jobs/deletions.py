@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ultracrawl.backends import open_state
 from ultracrawl.errors import WorkError
 from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.opening import open_state
 
 COMMIT_TIMEOUT = 3600.0
 

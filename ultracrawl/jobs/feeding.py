@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.backends import cache_folder, feeding_switch, former_indexes, open_state, state_exists
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.extensions.feeding.opening import open_feed
 from ultracrawl.extensions.feeding.pauses import Pauses
-from ultracrawl.index.outlet import PROBLEM_FILE
-from ultracrawl.index.outlets import queue_folder
+from ultracrawl.index.opening import cache_folder, feeding_switch, former_indexes
+from ultracrawl.index.writing.outlet import PROBLEM_FILE
+from ultracrawl.index.writing.outlets import queue_folder
 from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.stores.opening import open_state, state_exists
 
 COMMIT_TIMEOUT = 3600.0
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ultracrawl.backends import open_state, stored_documents_exist
 from ultracrawl.errors import UserError
 from ultracrawl.jobs.run import Watcher, run_sources
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
+from ultracrawl.stores.opening import open_state, stored_documents_exist
 
 _HANDLER = "ultracrawl.handlers.stored.StoredDownloadHandler"
 _SETTINGS = {

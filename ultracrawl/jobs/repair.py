@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from ultracrawl.backends import index_config, open_index, open_state, state_exists, stored_documents_exist
 from ultracrawl.extensions.feeding.agreement import forget_documents, indexes_of, lost_records
+from ultracrawl.index.opening import index_config, open_index
 from ultracrawl.index.soundness import make_sound
 from ultracrawl.jobs.reindex import reindex_sources
 from ultracrawl.model import UrlRecord
 from ultracrawl.sources import Project
 from ultracrawl.stores import SqliteState
+from ultracrawl.stores.opening import open_state, state_exists, stored_documents_exist
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.backends import robot_file
 from ultracrawl.errors import UserError
 from ultracrawl.extensions import CrawlSession
 from ultracrawl.extensions.filtering.desk import Filtering
@@ -23,6 +22,7 @@ from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
+from ultracrawl.stores.opening import robot_file
 
 REST = 1.0
 """Seconds between two runs of a robot that runs again and again."""

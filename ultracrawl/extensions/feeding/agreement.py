@@ -8,13 +8,13 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.backends import cache_folder, index_config, open_index
 from ultracrawl.errors import IndexDamagedError, IndexOutdatedError, IndexStoreError
 from ultracrawl.extensions.leaving.strangers import mark_strangers, may_lead_further
 from ultracrawl.index import IndexEngine
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
-from ultracrawl.index.outlets import leave_unfilled
+from ultracrawl.index.opening import cache_folder, index_config, open_index
 from ultracrawl.index.soundness import make_sound, probe
+from ultracrawl.index.writing.outlets import leave_unfilled
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
-from ultracrawl.index.batches import Committed, Failed, Report
-from ultracrawl.index.cache import DocumentCache
+from ultracrawl.index.writing.batches import Committed, Failed, Report
+from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.model import RunReport
 from ultracrawl.stores import StateStore
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.pauses import Pauses
     from ultracrawl.extensions.logs.feed_log import FeedLog
-    from ultracrawl.index.outlet import Outlet
-    from ultracrawl.index.outlets import Outlets
+    from ultracrawl.index.writing.outlet import Outlet
+    from ultracrawl.index.writing.outlets import Outlets
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ultracrawl.backends import open_index, open_outlets
 from ultracrawl.errors import UltracrawlError
+from ultracrawl.index.opening import open_index, open_outlets
 
 if TYPE_CHECKING:
     from ultracrawl.extensions.feeding.feed import IndexFeed

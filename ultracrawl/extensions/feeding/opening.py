@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ultracrawl.backends import feeding_switch, open_cache, open_outlets
 from ultracrawl.extensions.feeding.feed import IndexFeed
 from ultracrawl.extensions.feeding.pauses import Pauses
-from ultracrawl.index.outlets import Outlets
+from ultracrawl.index.opening import feeding_switch, open_cache, open_outlets
+from ultracrawl.index.writing.outlets import Outlets
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import StateStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.index.switch import EVERYTHING, FeedingSwitch
+from ultracrawl.index.writing.switch import EVERYTHING, FeedingSwitch
 from ultracrawl.sources.sections.documents.feeding import FeedingSection
 
 LOOK_EVERY = 1.0

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
-from ultracrawl.backends import state_file
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.stores.failure_note import FailureNote, forget_failure, note_failure
+from ultracrawl.stores.opening import state_file
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -9,13 +9,13 @@ from datetime import MAXYEAR, UTC, datetime
 from tantivy import Order, Query, Searcher
 
 from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
-from ultracrawl.index.facets import as_written, most_frequent
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
-from ultracrawl.index.likeness import query_node, suggestion
-from ultracrawl.index.parser import parse_facets, parse_sort
-from ultracrawl.index.query import AllOf, Between, Equal, Node, any_of, phrases, sought
-from ultracrawl.index.query import FromSource as From
-from ultracrawl.index.snippet import Highlighter
+from ultracrawl.index.query.facets import as_written, most_frequent
+from ultracrawl.index.query.likeness import query_node, suggestion
+from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.tree import AllOf, Between, Equal, Node, any_of, phrases, sought
+from ultracrawl.index.query.tree import FromSource as From
 from ultracrawl.index.tantivy.fields import sort_field, stored_document, value_field, year_of
 from ultracrawl.index.tantivy.generations import Generation
 from ultracrawl.index.tantivy.queries import QueryMaker

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 from tantivy import Document, Schema, SchemaBuilder
 
-from ultracrawl.index.analysis import clean, words
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import (
     SORT_KEY_LIMIT,
@@ -17,8 +16,9 @@ from ultracrawl.index.keeping import (
     safe_name,
     values_of_type,
 )
-from ultracrawl.index.text import analyse
 from ultracrawl.index.values import attributes_from_json, attributes_to_json
+from ultracrawl.index.words.analysis import clean, words
+from ultracrawl.index.words.text import analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 

@@ -17,10 +17,10 @@ from typing import TypeVar
 
 from tantivy import Index, TextAnalyzerBuilder, Tokenizer
 
-from ultracrawl.aside import set_aside
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, is_panic
-from ultracrawl.index.analysis import ANALYSIS_VERSION
+from ultracrawl.files import set_aside
 from ultracrawl.index.tantivy.fields import LAYOUT, new_schema
+from ultracrawl.index.words.analysis import ANALYSIS_VERSION
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 T = TypeVar("T")

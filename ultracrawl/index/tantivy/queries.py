@@ -8,9 +8,10 @@ from datetime import datetime
 
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
-from ultracrawl.index.boosts import Boosts, regions
 from ultracrawl.index.keeping import document_id
-from ultracrawl.index.query import (
+from ultracrawl.index.query.boosts import Boosts, regions
+from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, OTHER_FORM, TITLE_BOOST
+from ultracrawl.index.query.tree import (
     AllOf,
     AnyOf,
     Between,
@@ -24,7 +25,6 @@ from ultracrawl.index.query import (
     Prefix,
     Word,
 )
-from ultracrawl.index.scoring import ADDRESS_BOOST, ANCHOR_BOOST, OTHER_FORM, TITLE_BOOST
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 

@@ -11,10 +11,8 @@ from pathlib import Path
 
 from tantivy import IndexWriter, Query
 
-from ultracrawl.aside import set_contents_aside
 from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
-from ultracrawl.index.analysis import ANALYSIS_VERSION
-from ultracrawl.index.changes import last_changes
+from ultracrawl.files import set_contents_aside
 from ultracrawl.index.engine import (
     Change,
     IndexDocument,
@@ -30,6 +28,8 @@ from ultracrawl.index.tantivy.answering import Answering
 from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_document
 from ultracrawl.index.tantivy.generations import Generation, Generations
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
+from ultracrawl.index.words.analysis import ANALYSIS_VERSION
+from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
-from ultracrawl.index.boosts import Boosts
 from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.keeping import document_id
-from ultracrawl.index.likeness import query_node, suggestion
-from ultracrawl.index.parser import parse_facets, parse_sort
-from ultracrawl.index.query import phrases, sought
-from ultracrawl.index.snippet import Highlighter
+from ultracrawl.index.query.boosts import Boosts
+from ultracrawl.index.query.likeness import query_node, suggestion
+from ultracrawl.index.query.parser import parse_facets, parse_sort
+from ultracrawl.index.query.snippet import Highlighter
+from ultracrawl.index.query.tree import phrases, sought
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.counting import count_facet
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
 from ultracrawl.index.whoosh.kept import documents_of
-from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.writer.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 Ranked = tuple[float, OpenSegment, int]

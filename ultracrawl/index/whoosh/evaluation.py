@@ -13,7 +13,8 @@ from itertools import compress
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.keeping import document_id
-from ultracrawl.index.query import (
+from ultracrawl.index.query.scoring import K1, rarity
+from ultracrawl.index.query.tree import (
     AllOf,
     AnyOf,
     Between,
@@ -27,12 +28,11 @@ from ultracrawl.index.query import (
     Prefix,
     Word,
 )
-from ultracrawl.index.scoring import K1, rarity
 from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field
 from ultracrawl.index.whoosh.occurrences import SearchedField, occurrences, searched_fields
 from ultracrawl.index.whoosh.phrases import phrase_documents
-from ultracrawl.index.whoosh.postings import Postings
-from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.writer.postings import Postings
+from ultracrawl.index.whoosh.writer.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Scores = dict[int, float]

@@ -11,7 +11,6 @@ from whoosh.analysis import Analyzer, CharsetFilter, LowercaseFilter, RegexToken
 from whoosh.columns import NumericColumn, VarBytesColumn
 from whoosh.fields import COLUMN, DATETIME, ID, KEYWORD, NUMERIC, STORED, TEXT, FieldType, Schema
 
-from ultracrawl.index.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import (
     SORT_KEY_LIMIT,
@@ -22,9 +21,10 @@ from ultracrawl.index.keeping import (
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.text import analyse
 from ultracrawl.index.values import as_utc
-from ultracrawl.index.whoosh.term_pool import Passages
+from ultracrawl.index.whoosh.writer.term_pool import Passages
+from ultracrawl.index.words.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
+from ultracrawl.index.words.text import analyse
 from ultracrawl.model import AttributeValue
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ultracrawl.index.query import Word
-from ultracrawl.index.scoring import ADDRESS_BOOST, ANCHOR_BOOST, TITLE_BOOST, combined
+from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, TITLE_BOOST, combined
+from ultracrawl.index.query.tree import Word
 from ultracrawl.index.whoosh.fields import word_field
-from ultracrawl.index.whoosh.segments import OpenSegment
+from ultracrawl.index.whoosh.writer.segments import OpenSegment
 
 
 class SearchedField(NamedTuple):

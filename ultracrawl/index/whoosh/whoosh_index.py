@@ -14,8 +14,6 @@ from tempfile import TemporaryDirectory
 from whoosh.codec.whoosh3 import W3Segment
 
 from ultracrawl.errors import IndexOutdatedError, IndexStoreError
-from ultracrawl.index.batches import batches
-from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
     Change,
     IndexDocument,
@@ -27,7 +25,6 @@ from ultracrawl.index.engine import (
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
-from ultracrawl.index.whoosh.fast_writer import FastWriter
 from ultracrawl.index.whoosh.fields import (
     ANALYSIS_FIELD,
     field_values,
@@ -36,9 +33,12 @@ from ultracrawl.index.whoosh.fields import (
 )
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
 from ultracrawl.index.whoosh.kept import documents_of, kept_documents
-from ultracrawl.index.whoosh.mapped import MappedReader
-from ultracrawl.index.whoosh.merging import choose_merge
-from ultracrawl.index.whoosh.segments import Snapshot
+from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
+from ultracrawl.index.whoosh.writer.mapped import MappedReader
+from ultracrawl.index.whoosh.writer.merging import choose_merge
+from ultracrawl.index.whoosh.writer.segments import Snapshot
+from ultracrawl.index.writing.batches import batches
+from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)

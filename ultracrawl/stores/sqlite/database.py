@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from ultracrawl.aside import set_aside
 from ultracrawl.errors import StateDamagedError, StateError, UserError
+from ultracrawl.files import set_aside
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
 
 MEMORY = ":memory:"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.index.cache import SHARED, DocumentCache, salvage
-from ultracrawl.index.outlet import Indexer, Outlet, cache_errors
+from ultracrawl.index.writing.cache import SHARED, DocumentCache, salvage
+from ultracrawl.index.writing.outlet import Indexer, Outlet, cache_errors
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 _FILLED = "filled"

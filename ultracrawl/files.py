@@ -1,12 +1,33 @@
-"""What is damaged is set aside: it gets another name beside its place, and is kept for who wants to look at it."""
+"""Files that the program writes: who else on the machine may read them, and what is set aside when they are damaged."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
 from collections.abc import Collection, Iterable
 from pathlib import Path
+
+from ultracrawl.errors import UserError
+
+VARIABLE = "ULTRACRAWL_UMASK"
+"""The environment variable with the permissions that are taken away, as the command `umask` has them."""
+
+_OTHERS = 0o077
+
+
+def write_for_owner() -> None:
+    """Have all files and folders that this process and its children make from now on be for its account alone.
+
+    Another umask is taken from the environment. Raises `UserError` if that is none.
+    """
+    wish = os.environ.get(VARIABLE, "")
+    if wish and not re.fullmatch("0?[0-7]{3}", wish):
+        raise UserError(f"{VARIABLE} is {wish!r}; write three octal digits, as 027")
+    before = os.umask(_OTHERS)
+    os.umask(int(wish, 8) if wish else before | _OTHERS)
+
 
 KEPT = 3
 """Damaged versions of a file that are kept."""

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.analysis import cut, fold, is_pair
-from ultracrawl.index.conditions import condition, find_attribute, named_condition
 from ultracrawl.index.engine import SearchQuery
-from ultracrawl.index.filters import Filter, Operator, comparison
-from ultracrawl.index.query import (
+from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
+from ultracrawl.index.query.filters import Filter, Operator, comparison
+from ultracrawl.index.query.tree import (
     NOTHING,
     FromSource,
     Node,
@@ -21,7 +20,8 @@ from ultracrawl.index.query import (
     all_of,
     any_of,
 )
-from ultracrawl.index.stemming import stems
+from ultracrawl.index.words.analysis import cut, fold, is_pair
+from ultracrawl.index.words.stemming import stems
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 MAX_DEPTH = 20

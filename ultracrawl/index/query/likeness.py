@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.analysis import WORD_PATTERN, fold, words
 from ultracrawl.index.engine import IndexDocument, SearchQuery
-from ultracrawl.index.parser import parse_query
-from ultracrawl.index.query import AllOf, IsDocument, Node, Not, Word, any_of, sought
-from ultracrawl.index.scoring import rarity
+from ultracrawl.index.query.parser import parse_query
+from ultracrawl.index.query.scoring import rarity
+from ultracrawl.index.query.tree import AllOf, IsDocument, Node, Not, Word, any_of, sought
+from ultracrawl.index.words.analysis import WORD_PATTERN, fold, words
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 CHARACTERISTIC_WORDS = 20

@@ -13,8 +13,8 @@ from whoosh.fields import Schema
 from whoosh.reading import SegmentReader
 from whoosh.util.numeric import byte_to_length
 
-from ultracrawl.index.whoosh.postings import length_bytes, read_postings
-from ultracrawl.index.whoosh.term_pool import PostingList
+from ultracrawl.index.whoosh.writer.postings import length_bytes, read_postings
+from ultracrawl.index.whoosh.writer.term_pool import PostingList
 
 Terms = Iterator[tuple[str, bytes, PostingList]]
 """Field name, term and postings, in the order of the term file."""

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ultracrawl.index.cache import read_segment
 from ultracrawl.index.engine import Change, IndexDocument, IndexEngine, NewAnchors
 from ultracrawl.index.values import change_from_line
+from ultracrawl.index.writing.cache import read_segment
 
 TEXT_PER_COMMIT = 8_000_000
 """Characters of text in one commit; the postings made of it take about 6 bytes for each."""

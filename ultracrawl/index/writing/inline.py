@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.batches import Committed, Failed, Report, apply_segment
 from ultracrawl.index.engine import IndexEngine
+from ultracrawl.index.writing.batches import Committed, Failed, Report, apply_segment
 
 
 class InlineIndexer:

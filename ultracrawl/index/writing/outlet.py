@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.batches import Committed, Failed, Report
-from ultracrawl.index.inline import InlineIndexer
-from ultracrawl.index.process import IndexProcess
+from ultracrawl.index.writing.batches import Committed, Failed, Report
+from ultracrawl.index.writing.inline import InlineIndexer
+from ultracrawl.index.writing.process import IndexProcess
 
 Indexer = IndexProcess | InlineIndexer
 

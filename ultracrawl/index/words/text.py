@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from ultracrawl.index.address import address_words
-from ultracrawl.index.analysis import clean, cut_and_folded
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.stemming import language_of, stem_terms
+from ultracrawl.index.words.address import address_words
+from ultracrawl.index.words.analysis import clean, cut_and_folded
+from ultracrawl.index.words.stemming import language_of, stem_terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,8 @@ from whoosh.reading import SegmentReader
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
-from ultracrawl.index.analysis import words
 from ultracrawl.index.whoosh.fields import word_analyzer
-from ultracrawl.index.whoosh.merging import (
+from ultracrawl.index.whoosh.writer.merging import (
     Terms,
     copy_documents,
     living_documents,
@@ -26,8 +25,9 @@ from ultracrawl.index.whoosh.merging import (
     merged_terms,
     segment_terms,
 )
-from ultracrawl.index.whoosh.term_file import FastCodec, FieldLengths
-from ultracrawl.index.whoosh.term_pool import Passages, TermPool
+from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
+from ultracrawl.index.whoosh.writer.term_pool import Passages, TermPool
+from ultracrawl.index.words.analysis import words
 
 Indexer = Callable[[int, object], int]
 """Adds a value of one document to the pool and returns the field's length."""

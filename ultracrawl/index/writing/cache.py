@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ultracrawl.aside import KEPT
 from ultracrawl.errors import IndexStoreError
+from ultracrawl.files import KEPT
 from ultracrawl.index.engine import Change
 from ultracrawl.index.values import change_from_line, change_to_line
 

@@ -1,4 +1,4 @@
-"""The program of the index process, `python -m ultracrawl.index.worker CONFIG`.
+"""The program of the index process, `python -m ultracrawl.index.writing.worker CONFIG`.
 
 It reads one path of a sealed segment a line as JSON from standard input and answers each with one line of
 JSON. It ends when standard input ends, which also happens when the crawler is killed, after the commit it
@@ -17,11 +17,11 @@ from io import BufferedReader
 from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
+from ultracrawl.files import write_for_owner
 from ultracrawl.garbage import collect_seldom, spare_what_is_there
-from ultracrawl.index.batches import apply_segment
 from ultracrawl.index.engine import IndexEngine
-from ultracrawl.index.open import IndexConfig, open_index
-from ultracrawl.privacy import write_for_owner
+from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.writing.batches import apply_segment
 
 END_COMES = 0.3
 """Seconds after a commit in which the crawler usually says that it was the last."""

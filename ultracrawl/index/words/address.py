@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
-from ultracrawl.index.analysis import words
+from ultracrawl.index.words.analysis import words
 
 _SAYING_NOTHING = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from ultracrawl.index.analysis import Memory, fold
+from ultracrawl.index.words.analysis import Memory, fold
 
 LANGUAGES = ("ar", "da", "de", "en", "es", "fi", "fr", "hu", "it", "nl", "no", "pt", "ro", "ru", "sv")
 """The languages (ISO 639-1) whose words are stemmed."""

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from ultracrawl.backends.open import index_config, open_index, value_lists
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
-from ultracrawl.index.filters import Operator, parse_filter
+from ultracrawl.index.opening import index_config, open_index
+from ultracrawl.index.query.filters import Operator, parse_filter
 from ultracrawl.index.soundness import suspect
 from ultracrawl.rules.attributes import AttributeType
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, with_fields
@@ -19,6 +19,7 @@ from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.stores.opening import value_lists
 
 MOST_FOLDED = 1000
 """Hits up to which one URL of several sources is folded to one."""

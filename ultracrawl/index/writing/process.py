@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.batches import Committed, Failed, Report
-from ultracrawl.index.open import IndexConfig
+from ultracrawl.index.engines import IndexConfig
+from ultracrawl.index.writing.batches import Committed, Failed, Report
 
 _LAST_BYTES = 2000
 _POLL_SECONDS = 0.02
@@ -92,7 +92,7 @@ class IndexProcess:
     def _start(self) -> None:
         """Start a worker and give it all that waits. Raises `IndexStoreError` if the system starts none."""
         self._received = b""
-        command = [sys.executable, "-m", "ultracrawl.index.worker", self._config.to_json()]
+        command = [sys.executable, "-m", "ultracrawl.index.writing.worker", self._config.to_json()]
         try:
             self._worker = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0

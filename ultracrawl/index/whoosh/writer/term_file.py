@@ -22,7 +22,7 @@ from whoosh.filedb.filestore import Storage
 from whoosh.filedb.filetables import OrderedHashWriter
 from whoosh.util.numlists import GrowableArray
 
-from ultracrawl.index.whoosh.term_pool import PostingList
+from ultracrawl.index.whoosh.writer.term_pool import PostingList
 
 BLOCK_SIZE = 128
 """Postings in a block, as in Whoosh."""

@@ -11,9 +11,9 @@ from functools import cache
 from itertools import islice, takewhile
 from os.path import commonprefix
 
-from ultracrawl.index.analysis import WORD_CHARACTERS, fold, is_pair
-from ultracrawl.index.query import Prefix, Word
-from ultracrawl.index.stemming import language_of, stem_terms
+from ultracrawl.index.query.tree import Prefix, Word
+from ultracrawl.index.words.analysis import WORD_CHARACTERS, fold, is_pair
+from ultracrawl.index.words.stemming import language_of, stem_terms
 
 MAX_SNIPPET = 300
 """Characters of a snippet, marks included."""

@@ -1,0 +1,1 @@
+"""The way of documents into indexes: durable cache, outlets, the process that writes."""

@@ -1,0 +1,83 @@
+"""Opens what a project names: the store of a source, its stored documents, the lists of values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
+from ultracrawl.stores import SqliteState
+from ultracrawl.stores.documents.clustered import open_clusters
+from ultracrawl.stores.documents.response_bodies import BlockStore, DocumentStore, FileStore
+from ultracrawl.stores.list_store import ListStore
+
+
+def _state_path(project: Project, source: str) -> Path:
+    return project.state.path / f"{source}.sqlite"
+
+
+def state_file(project: Project, source: str) -> Path | None:
+    """Return the file with the state of a source, whether it exists or not; None if the state is kept in memory."""
+    return None if project.state.engine == "memory" else _state_path(project, source)
+
+
+def robot_file(project: Project, source: str) -> Path | None:
+    """Return the name beside which the robot of a source shows its sign; None if the state is kept in memory."""
+    file = state_file(project, source)
+    return file.with_suffix(".robot") if file is not None else None
+
+
+def state_exists(project: Project, source: str) -> bool:
+    """Whether a source was ever crawled."""
+    return _state_path(project, source).exists()
+
+
+def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> SqliteState:
+    """Open the document table and queue of one source. Raises `UserError`, `StateError`.
+
+    With `renew`, a damaged file is set aside and a new one begun.
+    """
+    path = ":memory:" if project.state.engine == "memory" else _state_path(project, source)
+    return SqliteState(path, source, read_only=read_only, renew=renew)
+
+
+def _documents_path(project: Project, source: DataSource) -> Path:
+    return project.documents.path / source.name
+
+
+def open_documents(project: Project, source: DataSource, *, renew: bool = False) -> DocumentStore:
+    """Open the stored answers of one source; with `renew` what is damaged is set aside. Raises `StateError`."""
+    options = source.storage
+
+    def open_part(folder: Path) -> DocumentStore:
+        return (
+            FileStore(folder)
+            if options.form == "files"
+            else BlockStore(folder, options.compact_below, renew=renew)
+        )
+
+    return open_clusters(_documents_path(project, source), options.clusters, open_part)
+
+
+def stored_documents_exist(project: Project, source: DataSource) -> bool:
+    """Whether a source keeps documents, and was crawled since it does."""
+    return source.storage.keep and _documents_path(project, source).exists()
+
+
+def open_lists(project: Project) -> ListStore:
+    """Open the lists of values that were loaded in bulk."""
+    return ListStore(project.state.path)
+
+
+def value_lists(project: Project) -> dict[str, ValueList]:
+    """Return all lists of values by search attribute.
+
+    Where the definition and a loaded file list the same attribute, the values of the definition come first, and
+    win over equal ones that were loaded.
+    """
+    own, loaded = listed_values(project.lists), open_lists(project).read()
+    both = {
+        name: one.with_values(loaded[name].values) if name in loaded else one for name, one in own.items()
+    }
+    return {**loaded, **both}
