@@ -28,8 +28,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from support.nginx import nginx_site  # noqa: E402 - after the path is set
 
 HANDLERS = {
-    "curl": "ultracrawl.handlers.curl.CurlDownloadHandler",
-    "curl_guarded": "ultracrawl.handlers.curl.CurlDownloadHandler",
+    "curl": "ultracrawl.handlers.curl.handler.CurlDownloadHandler",
+    "curl_guarded": "ultracrawl.handlers.curl.handler.CurlDownloadHandler",
     "twisted_guarded": "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler",
     "scrapy_http11": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
 }

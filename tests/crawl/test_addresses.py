@@ -7,7 +7,7 @@ from support.project import Workspace
 from support.site import Site
 
 HANDLERS = {
-    "curl": "ultracrawl.handlers.curl.CurlDownloadHandler",
+    "curl": "ultracrawl.handlers.curl.handler.CurlDownloadHandler",
     "twisted": "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler",
 }
 

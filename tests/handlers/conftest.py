@@ -18,7 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.reactor import install_reactor
 
-from ultracrawl.handlers.curl import CurlDownloadHandler
+from ultracrawl.handlers.curl.handler import CurlDownloadHandler
 from ultracrawl.handlers.guarded import GuardedHTTP11DownloadHandler
 
 HANDLERS = {"curl": CurlDownloadHandler, "twisted": GuardedHTTP11DownloadHandler}

@@ -16,8 +16,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadFailedError, StopDownload
 
 from ultracrawl.handlers import CURL_HANDLER, TWISTED_HANDLER
-from ultracrawl.handlers.curl import CurlDownloadHandler
-from ultracrawl.handlers.head import ResponseHead
+from ultracrawl.handlers.curl.handler import CurlDownloadHandler
+from ultracrawl.handlers.curl.head import ResponseHead
 
 ROOT = Path(__file__).resolve().parents[2]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -209,7 +209,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.reactor import install_reactor
 from ultracrawl.handlers import best_handler
-from ultracrawl.handlers.curl import CurlDownloadHandler
+from ultracrawl.handlers.curl.handler import CurlDownloadHandler
 install_reactor(sys.argv[1])
 print(best_handler())
 try:

@@ -26,9 +26,9 @@ from support.ftp import FtpSite
 
 from ultracrawl.content.ftp_listing import FTP_LISTING
 from ultracrawl.extensions.failures import AddressRefusedError
-from ultracrawl.handlers.ftp import FtpDownloadHandler
-from ultracrawl.handlers.ftp_answer import media_type_of
-from ultracrawl.handlers.ftp_target import FtpPathRefusedError, ftp_target
+from ultracrawl.handlers.ftp.answer import media_type_of
+from ultracrawl.handlers.ftp.handler import FtpDownloadHandler
+from ultracrawl.handlers.ftp.target import FtpPathRefusedError, ftp_target
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.sources.compilation.ftp import FtpAccess, FtpAccount
 

@@ -13,8 +13,8 @@ from ultracrawl.extensions.access.libcurl import why_no_libcurl
 
 __all__ = ["CURL_HANDLER", "FTP_HANDLER", "TWISTED_HANDLER", "best_handler"]
 
-CURL_HANDLER = "ultracrawl.handlers.curl.CurlDownloadHandler"
-FTP_HANDLER = "ultracrawl.handlers.ftp.FtpDownloadHandler"
+CURL_HANDLER = "ultracrawl.handlers.curl.handler.CurlDownloadHandler"
+FTP_HANDLER = "ultracrawl.handlers.ftp.handler.FtpDownloadHandler"
 TWISTED_HANDLER = "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler"
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.handlers.easy import EasyTransfer
+from ultracrawl.handlers.curl.easy import EasyTransfer
 
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from ultracrawl.handlers.curl.tls import Option
+    from ultracrawl.handlers.curl.transfer import Limits
     from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.tls import Option
-    from ultracrawl.handlers.transfer import Limits
     from ultracrawl.handlers.watch import DownloadWatch
 
 _REPLY = re.compile(rb"([1-5]\d\d)[ -](.*)")

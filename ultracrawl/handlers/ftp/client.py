@@ -9,9 +9,10 @@ import pycurl
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 
 from ultracrawl.content.ftp_listing import entry_urls, parse_list, parse_mlsd
-from ultracrawl.handlers.curl_failures import failure
-from ultracrawl.handlers.curl_loop import CurlLoop
-from ultracrawl.handlers.ftp_answer import (
+from ultracrawl.handlers.curl.failures import failure
+from ultracrawl.handlers.curl.loop import CurlLoop
+from ultracrawl.handlers.curl.transfer import Limits
+from ultracrawl.handlers.ftp.answer import (
     directory_response,
     file_headers,
     file_response,
@@ -19,9 +20,8 @@ from ultracrawl.handlers.ftp_answer import (
     refusal_response,
     unchanged_response,
 )
-from ultracrawl.handlers.ftp_target import ftp_target
-from ultracrawl.handlers.ftp_transfer import FtpOrder, FtpTransfer
-from ultracrawl.handlers.transfer import Limits
+from ultracrawl.handlers.ftp.target import ftp_target
+from ultracrawl.handlers.ftp.transfer import FtpOrder, FtpTransfer
 from ultracrawl.rules.urls import site_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from scrapy.responsetypes import responsetypes
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from ultracrawl.handlers.transfer import Transfer
+    from ultracrawl.handlers.curl.transfer import Transfer
 
 _PROTOCOLS = {
     pycurl.CURL_HTTP_VERSION_1_0: "HTTP/1.0",

@@ -43,7 +43,7 @@ class CurlDownloadHandler(BaseDownloadHandler):
             require_libcurl("CurlDownloadHandler")
         except UserError as error:
             raise NotConfigured(str(error)) from error
-        from ultracrawl.handlers.curl_client import CurlClient  # noqa: PLC0415 - it needs pycurl
+        from ultracrawl.handlers.curl.client import CurlClient  # noqa: PLC0415 - it needs pycurl
 
         self._client = CurlClient(crawler.settings, guard, DownloadWatch(crawler))
         self._send: Send = self._client.fetch

@@ -12,10 +12,10 @@ import pycurl
 from ultracrawl.extensions.access.outgoing import FRESH, wants_fresh
 from ultracrawl.extensions.access.proxy_desk import TRUSTED
 from ultracrawl.extensions.access.site_headers import CERTIFICATE
-from ultracrawl.handlers.easy import EasyTransfer
-from ultracrawl.handlers.head import ResponseHead
-from ultracrawl.handlers.tls import certificate_options
-from ultracrawl.handlers.wire import (
+from ultracrawl.handlers.curl.easy import EasyTransfer
+from ultracrawl.handlers.curl.head import ResponseHead
+from ultracrawl.handlers.curl.tls import certificate_options
+from ultracrawl.handlers.curl.wire import (
     bind_options,
     checked_method,
     header_lines,
@@ -28,8 +28,8 @@ from ultracrawl.model import StatusCode
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from ultracrawl.handlers.curl.tls import Option
     from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.tls import Option
     from ultracrawl.handlers.watch import DownloadWatch
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})

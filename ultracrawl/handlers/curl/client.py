@@ -10,12 +10,12 @@ import pycurl
 from scrapy.exceptions import DownloadFailedError
 
 from ultracrawl.extensions.access.outgoing import LANE
-from ultracrawl.handlers.answer import response_of
-from ultracrawl.handlers.curl_failures import failure, lost_data
-from ultracrawl.handlers.curl_loop import CurlLoop
-from ultracrawl.handlers.tls import Option, tls_options
-from ultracrawl.handlers.transfer import Limits, Transfer
-from ultracrawl.handlers.wire import bind_options
+from ultracrawl.handlers.curl.answer import response_of
+from ultracrawl.handlers.curl.failures import failure, lost_data
+from ultracrawl.handlers.curl.loop import CurlLoop
+from ultracrawl.handlers.curl.tls import Option, tls_options
+from ultracrawl.handlers.curl.transfer import Limits, Transfer
+from ultracrawl.handlers.curl.wire import bind_options
 
 if TYPE_CHECKING:
     from scrapy import Request

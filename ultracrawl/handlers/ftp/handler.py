@@ -45,7 +45,7 @@ class FtpDownloadHandler(BaseDownloadHandler):
             require_libcurl("FtpDownloadHandler")
         except UserError as error:
             raise NotConfigured(str(error)) from error
-        from ultracrawl.handlers.ftp_client import FtpClient  # noqa: PLC0415 - it needs pycurl
+        from ultracrawl.handlers.ftp.client import FtpClient  # noqa: PLC0415 - it needs pycurl
 
         self._client = FtpClient(crawler.settings, access or FtpAccess(), guard, DownloadWatch(crawler))
 

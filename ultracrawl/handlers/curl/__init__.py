@@ -1,0 +1,1 @@
+"""Download handler for http and https on libcurl."""

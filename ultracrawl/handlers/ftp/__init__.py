@@ -1,0 +1,1 @@
+"""Download handler for ftp on libcurl."""
