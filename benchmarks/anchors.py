@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ultracrawl.content import parse_html
-from ultracrawl.extensions.anchors import AnchorDesk
+from ultracrawl.crawl.indexing.anchors import AnchorDesk
 from ultracrawl.model import Page, UrlOutcome
 from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.stores import SqliteState

@@ -9,8 +9,8 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from ultracrawl.crawl.auth.chain import AccessDesk
 from ultracrawl.errors import MissingExtraError
-from ultracrawl.extensions.access.desk import AccessDesk
 from ultracrawl.sources import DataSource, compile_source
 
 
@@ -56,7 +56,7 @@ def test_what_is_configured_stands_before_the_handler(options: dict[str, Any]) -
 
 @pytest.mark.parametrize(("scheme", "refused"), [("ntlm", True), ("auto", False)])
 def test_ntlm_without_its_extra(monkeypatch: pytest.MonkeyPatch, scheme: str, refused: bool) -> None:
-    monkeypatch.setattr("ultracrawl.extensions.access.desk.ntlm_installed", lambda: False)
+    monkeypatch.setattr("ultracrawl.crawl.auth.chain.ntlm_installed", lambda: False)
     entry = {"url": "https://a.example/", "user": "u", "password": "p", "scheme": scheme}
     if not refused:
         desk(authentication={"s": entry})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.extensions.access.stages import access_stages
+from ultracrawl.crawl.auth.stages import access_stages
 from ultracrawl.sources import DataSource, compile_source
 
 SOURCE = DataSource.model_validate({

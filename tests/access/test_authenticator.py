@@ -9,8 +9,8 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from ultracrawl.crawl.auth.authenticator import REFUSALS, Authenticator
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.access.authenticator import REFUSALS, Authenticator
 from ultracrawl.rules.access import Credential, CredentialBook, Scheme, UrlPrefix, basic_answer
 
 ROOT = "https://a.example"

@@ -10,7 +10,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.extensions.access.cookie_jars import LARGEST, MOST, CookieJars
+from ultracrawl.crawl.auth.cookie_jars import LARGEST, MOST, CookieJars
 
 
 class Web:

@@ -10,10 +10,10 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from ultracrawl.crawl.auth.cookie_jars import CookieJars
+from ultracrawl.crawl.auth.form_login import USELESS, LoginSession
+from ultracrawl.crawl.download_errors import LoginFailedError
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.access.cookie_jars import CookieJars
-from ultracrawl.extensions.access.login_desk import USELESS, LoginSession
-from ultracrawl.extensions.failures import LoginFailedError
 from ultracrawl.rules.access.login import Login
 
 ROOT = "https://a.example"

@@ -10,8 +10,8 @@ from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
-from ultracrawl.extensions.access.proxy_desk import ProxyDesk
-from ultracrawl.extensions.failures import AddressRefusedError
+from ultracrawl.crawl.auth.proxy_selector import ProxyDesk
+from ultracrawl.crawl.download_errors import AddressRefusedError
 from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.rules.boundary.matcher import DomainTable

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import pytest
 from support.project import ROOT
 
-from ultracrawl import garbage
+from ultracrawl.crawl.run import gc_tuning as garbage
 
 UNUSED = {
     "ultracrawl.cli.crawl": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
-        "ultracrawl.extensions.filtering.desk",
+        "ultracrawl.crawl.portal_filters.desk",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
         "twisted.internet.reactor",
     ],

@@ -11,7 +11,7 @@ from support.requirement import require
 from support.site import Site
 from support.until import until
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS
+from ultracrawl.crawl.rendering.browser import PROGRAMS
 
 
 @pytest.mark.parametrize("javascript", [False, True], ids=["index-and-conversion", "browser-too"])

@@ -14,7 +14,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS
+from ultracrawl.crawl.rendering.browser import PROGRAMS
 
 SHELL = """<html lang=en><head><title>Shell</title></head><body><p id=p>static words</p>
 <script src="/app.js"></script></body></html>"""

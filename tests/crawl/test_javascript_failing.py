@@ -15,7 +15,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS, Browser, Rendered, browser_program
+from ultracrawl.crawl.rendering.browser import PROGRAMS, Browser, Rendered, browser_program
 
 PAGES = 8
 SCRIPT = """fetch('/next?' + location.pathname.slice(2)).then(answer => answer.text()).then(next => {

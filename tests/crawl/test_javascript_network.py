@@ -13,7 +13,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS, WALLS, browser_program
+from ultracrawl.crawl.rendering.browser import PROGRAMS, WALLS, browser_program
 
 HEAD = """
 <link rel=preconnect href="http://HOST/"><link rel=dns-prefetch href="http://HOST/">

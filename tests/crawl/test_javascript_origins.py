@@ -14,7 +14,7 @@ from support.resource import Reply
 from support.server import Request
 from support.site import Site
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS
+from ultracrawl.crawl.rendering.browser import PROGRAMS
 
 SECRET = "the salary of the director"
 

@@ -9,8 +9,8 @@ import pytest
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.extensions import link_exchange
-from ultracrawl.extensions.link_exchange import Inbox, waiting_links
+from ultracrawl.crawl.discovery import link_forwarder as link_exchange
+from ultracrawl.crawl.discovery.link_forwarder import Inbox, waiting_links
 from ultracrawl.sources import compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 

@@ -10,8 +10,8 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
+from ultracrawl.crawl.logs.screened import LONGEST_URL, ScreenedLog, read_screened
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.logs.screened import LONGEST_URL, ScreenedLog, read_screened
 
 
 def logged(workspace: Workspace, *words: str) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from support.squid import squid_proxy
 from support.tls_site import secured
 from support.written import LANGUAGES, Written, section_of
 
-from ultracrawl.extensions.javascript.browser import PROGRAMS
+from ultracrawl.crawl.rendering.browser import PROGRAMS
 
 SECRET = "proxy:secret&1"
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.fast import attrib, fast_options, fast_xml
 
-from ultracrawl.extensions.access.cookie_jars import CookieJars
+from ultracrawl.crawl.auth.cookie_jars import CookieJars
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.frontier import Frontier, Mirrors
 from ultracrawl.rules.frontier.limits import SlackLimit

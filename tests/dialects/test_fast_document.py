@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.fast import fast_xml
 
-from ultracrawl import garbage
+from ultracrawl.crawl.run import gc_tuning as garbage
 from ultracrawl.sources import Loaded
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml import reader

@@ -12,9 +12,9 @@ import pytest
 
 from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.content.service import Converted, Job
-from ultracrawl.extensions.conversion_desk import ConversionDesk
-from ultracrawl.extensions.session import CrawlSession
-from ultracrawl.extensions.visit import Visit
+from ultracrawl.crawl.document_converter import ConversionDesk
+from ultracrawl.crawl.session import CrawlSession
+from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import Conversion
 from ultracrawl.sources import DataSource
 

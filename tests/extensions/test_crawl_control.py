@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
-from ultracrawl.extensions.run.control import LOOK_EVERY, CrawlControl
-from ultracrawl.extensions.session import TICK, CrawlSession
+from ultracrawl.crawl.run.control import LOOK_EVERY, CrawlControl
+from ultracrawl.crawl.session import TICK, CrawlSession
 from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
 
 

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.extensions.leaving.expiry import ExpiryDesk, expiry_of
-from ultracrawl.extensions.session import CrawlSession
-from ultracrawl.extensions.visit import Visit
+from ultracrawl.crawl.removal.expiry import ExpiryDesk, expiry_of
+from ultracrawl.crawl.session import CrawlSession
+from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteState
 

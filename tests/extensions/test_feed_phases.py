@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.extensions.feeding.feed import EAGER_SIZE, PATIENCE, IndexFeed
+from ultracrawl.crawl.indexing.writer import EAGER_SIZE, PATIENCE, IndexFeed
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.batches import Committed, Report
 from ultracrawl.index.writing.cache import DocumentCache

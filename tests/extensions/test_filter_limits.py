@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ultracrawl.extensions.filtering.bounds import bounded
+from ultracrawl.crawl.portal_filters.bounds import bounded
 
 
 def _endless() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ultracrawl.extensions import host_addresses
-from ultracrawl.extensions.host_addresses import HostAddresses
+from ultracrawl.crawl.addresses import host_addresses
+from ultracrawl.crawl.addresses.host_addresses import HostAddresses
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ultracrawl.crawl.logs import link_lists
+from ultracrawl.crawl.logs.link_lists import BUFFERED, LinkLists
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.logs import link_lists
-from ultracrawl.extensions.logs.link_lists import BUFFERED, LinkLists
 
 PAGE = "http://www.example.com/docs/page.html"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.extensions.site_files.robots_book import _target
+from ultracrawl.crawl.discovery.robots_cache import _target
 
 
 @pytest.mark.parametrize(

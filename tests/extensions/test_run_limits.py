@@ -11,14 +11,14 @@ from typing import cast
 
 import pytest
 
-from ultracrawl.extensions.run.limits import LOOK_EVERY, RunLimits
-from ultracrawl.extensions.session import CrawlSession
-from ultracrawl.extensions.visit import Visit
+from ultracrawl.crawl.run.limits import LOOK_EVERY, RunLimits
+from ultracrawl.crawl.session import CrawlSession
+from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.stores import QueueEntry
 
-RUN_LOG = "ultracrawl.extensions.run.limits"
+RUN_LOG = "ultracrawl.crawl.run.limits"
 
 
 class Bench:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from scrapy import Spider
 
+from ultracrawl.crawl.logs.run_log import LINKS, RunLog, run_logs
+from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError, WorkError
-from ultracrawl.extensions.logs.logformat import QuietLogFormatter
-from ultracrawl.extensions.logs.run_log import LINKS, RunLog, run_logs
-from ultracrawl.extensions.visit import Visit
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.settings.log_formatter import QuietLogFormatter
 from ultracrawl.sources import Project
 from ultracrawl.sources.project import DefinitionHead, make_project
 from ultracrawl.stores import QueueEntry
@@ -109,7 +109,7 @@ def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path:
 
 
 def test_warnings_of_the_program_are_in_it_until_it_is_closed(tmp_path: Path) -> None:
-    log, logger = log_in(tmp_path), logging.getLogger("ultracrawl.extensions.anything")
+    log, logger = log_in(tmp_path), logging.getLogger("ultracrawl.crawl.anything")
     log.started(RunReport("docs", "7", "", scheduled=3))
     logger.warning("a %s", "warning")
     logger.debug("a detail")

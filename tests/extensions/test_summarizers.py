@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.extensions.filtering.programs import Programs
+from ultracrawl.crawl.portal_filters.programs import Programs
 
 
 def program(folder: Path, text: str) -> Programs:

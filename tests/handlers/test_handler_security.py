@@ -12,8 +12,8 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.failures import AddressRefusedError
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.download_errors import AddressRefusedError
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary import AddressPolicy

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.extensions.leaving.orphans import OrphanKeeper
+from ultracrawl.crawl.removal.orphans import OrphanKeeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import CycleRule, RefreshMode, provable
 from ultracrawl.rules.urls import url_key

@@ -13,9 +13,9 @@ from typing import NamedTuple, NoReturn
 import click
 
 from ultracrawl import __version__
+from ultracrawl.crawl.run.gc_tuning import collect_seldom
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.files import write_for_owner
-from ultracrawl.garbage import collect_seldom
 
 
 class Verb(NamedTuple):

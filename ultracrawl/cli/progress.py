@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ultracrawl.extensions import CrawlSession
+from ultracrawl.crawl import CrawlSession
 
 if TYPE_CHECKING:
     from ultracrawl.cli.live_line import LiveLine

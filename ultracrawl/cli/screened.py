@@ -6,7 +6,7 @@ import click
 
 from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.cli.terminal import tell
-from ultracrawl.extensions.logs.screened import read_screened, screened_path
+from ultracrawl.crawl.logs.screened import read_screened, screened_path
 
 
 @click.command("screened")

@@ -11,9 +11,9 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot import starts_of_site
 from ultracrawl.cli.terminal import tell
+from ultracrawl.crawl.addresses.host_addresses import addresses_of
+from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.errors import UserError
-from ultracrawl.extensions.filtering.desk import Filtering
-from ultracrawl.extensions.host_addresses import addresses_of
 from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.jobs.policy import asker_of
 from ultracrawl.rules.filters import Answer, FilterProgram, Phase, Resource, View

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import NotConfigured
 
-from ultracrawl.extensions import CrawlSession
+from ultracrawl.crawl import CrawlSession
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.extensions.access.desk import AccessDesk
+    from ultracrawl.crawl.auth.chain import AccessDesk
     from ultracrawl.model import Decision
 
 logger = logging.getLogger(__name__)

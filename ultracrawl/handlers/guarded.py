@@ -18,9 +18,9 @@ from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
-from ultracrawl.extensions.access.libcurl import REPAIR, why_no_libcurl
-from ultracrawl.extensions.access.outgoing import LANE, wants_fresh
-from ultracrawl.extensions.failures import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.auth.libcurl import REPAIR, why_no_libcurl
+from ultracrawl.crawl.auth.outgoing import LANE, wants_fresh
+from ultracrawl.crawl.download_errors import AddressRefusedError, ProxyLoginError
 from ultracrawl.handlers.certifying import CertifyingPolicy
 from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of, remark_once
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IStreamClientEndpoint
     from twisted.web._newclient import HTTP11ClientProtocol
 
-    from ultracrawl.extensions.access.desk import AccessDesk
-    from ultracrawl.extensions.access.outgoing import Send
+    from ultracrawl.crawl.auth.chain import AccessDesk
+    from ultracrawl.crawl.auth.outgoing import Send
 
 _ONCE = "once"
 """The lane of requests that each have a connection of their own; names of others hold a blank."""

@@ -9,7 +9,7 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.extensions import CrawlSession, visit_of
+from ultracrawl.crawl import CrawlSession, visit_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from ultracrawl.extensions import Visit
+    from ultracrawl.crawl import Visit
     from ultracrawl.model.answer import StoredAnswer
 
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ultracrawl.crawl import IndexFeed
+from ultracrawl.crawl.indexing.opening import open_feed
+from ultracrawl.crawl.removal.pending import PendingDocuments, restored
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.extensions import IndexFeed
-from ultracrawl.extensions.feeding.opening import open_feed
-from ultracrawl.extensions.leaving.pending import PendingDocuments, restored
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key

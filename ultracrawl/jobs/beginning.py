@@ -7,8 +7,8 @@ import time
 
 from scrapy.crawler import Crawler
 
+from ultracrawl.crawl import CrawlSession
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
-from ultracrawl.extensions import CrawlSession
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.opening import state_file

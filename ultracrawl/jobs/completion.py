@@ -8,11 +8,11 @@ import shlex
 import time
 from collections.abc import Callable
 
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.logs.robot_log import robot_log_path
+from ultracrawl.crawl.logs.timed_log import TimedLog
+from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.filtering.programs import Programs
-from ultracrawl.extensions.logs.robot_log import robot_log_path
-from ultracrawl.extensions.logs.timed_log import TimedLog
 from ultracrawl.model import RunReport, UrlOutcome
 from ultracrawl.sources import DataSource, Project
 

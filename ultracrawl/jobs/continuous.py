@@ -10,8 +10,8 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
+from ultracrawl.crawl import CrawlSession
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.extensions import CrawlSession
 from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.life import live

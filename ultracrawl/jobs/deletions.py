@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ultracrawl.crawl.indexing.opening import open_feed
+from ultracrawl.crawl.removal.deletions import Deletions
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions.feeding.opening import open_feed
-from ultracrawl.extensions.leaving.deletions import Deletions
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_state

@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from ultracrawl.crawl.removal.expiry import expiry_of
 from ultracrawl.errors import UserError
-from ultracrawl.extensions.leaving.expiry import expiry_of
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.opening import open_index
 from ultracrawl.jobs.description_files import (

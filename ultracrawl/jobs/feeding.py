@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ultracrawl.crawl.indexing.opening import open_feed
+from ultracrawl.crawl.indexing.pauses import Pauses
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.extensions.feeding.opening import open_feed
-from ultracrawl.extensions.feeding.pauses import Pauses
 from ultracrawl.index.opening import cache_folder, feeding_switch, former_indexes
 from ultracrawl.index.writing.outlet import PROBLEM_FILE
 from ultracrawl.index.writing.outlets import queue_folder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.extensions.seed_addresses import seed_addresses
+from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
 from ultracrawl.jobs.asking import Asker
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.sources import DataSource, Project, compile_source

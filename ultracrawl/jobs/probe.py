@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from urllib.parse import urlsplit
 
-from ultracrawl.extensions.host_addresses import addresses_of
-from ultracrawl.extensions.name_servers import name_servers
+from ultracrawl.crawl.addresses.host_addresses import addresses_of
+from ultracrawl.crawl.addresses.name_servers import name_servers
 from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.rules.robots import RobotsRules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from ultracrawl.extensions.feeding.agreement import forget_documents, indexes_of, lost_records
+from ultracrawl.crawl.indexing.agreement import forget_documents, indexes_of, lost_records
 from ultracrawl.index.opening import index_config, open_index
 from ultracrawl.index.soundness import make_sound
 from ultracrawl.jobs.reindex import reindex_sources

@@ -9,9 +9,9 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.errors import UserError
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.filtering.desk import Filtering
 from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import Say, complete, robot_voice
 from ultracrawl.jobs.control import robot_sign

@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.extensions import CrawlSession
+from ultracrawl.crawl import CrawlSession
 from ultracrawl.jobs.beginning import refusal_of, refused
 from ultracrawl.jobs.completion import complete
 from ultracrawl.jobs.process import crawler_process

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.httpobj import urlparse_cached
 
-from ultracrawl.extensions import CrawlSession, visit_of
+from ultracrawl.crawl import CrawlSession, visit_of
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:

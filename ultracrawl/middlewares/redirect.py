@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.extensions import CrawlSession, visit_of
+from ultracrawl.crawl import CrawlSession, visit_of
 from ultracrawl.model.status import REDIRECTS
 
 if TYPE_CHECKING:

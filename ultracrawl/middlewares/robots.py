@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from ultracrawl.extensions import CrawlSession, Visit, visit_of
+from ultracrawl.crawl import CrawlSession, Visit, visit_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.robots import RobotsRules
 

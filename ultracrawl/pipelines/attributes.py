@@ -7,7 +7,7 @@ from typing import Any
 
 from itemadapter import ItemAdapter
 
-from ultracrawl.extensions import Visit
+from ultracrawl.crawl import Visit
 from ultracrawl.model import Document
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.rules.attributes.mapping import listed

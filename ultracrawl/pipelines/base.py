@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
-from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.crawl import CrawlSession, Visit
 
 if TYPE_CHECKING:
     from typing import Self

@@ -7,7 +7,7 @@ import json
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
-from ultracrawl.extensions import Visit
+from ultracrawl.crawl import Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.rules.recrawl import checksum, classify

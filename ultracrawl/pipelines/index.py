@@ -5,7 +5,7 @@ from __future__ import annotations
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
-from ultracrawl.extensions import Visit
+from ultracrawl.crawl import Visit
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import AttributeValue, StatusCode, UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline

@@ -7,8 +7,8 @@ from typing import Any
 
 from scrapy.pipelines import ItemPipelineManager
 
+from ultracrawl.crawl import CrawlSession
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions import CrawlSession
 from ultracrawl.model import Document
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ultracrawl.extensions.run.limits import REFRESH_ONLY
+from ultracrawl.crawl.run.limits import REFRESH_ONLY
 from ultracrawl.rules.boundary import Boundary, UrlRewriter
 from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.frontier.limits import TrapGuard

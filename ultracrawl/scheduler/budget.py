@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from ultracrawl.extensions import Visit
+from ultracrawl.crawl import Visit
 from ultracrawl.sources import LimitsSection
 
 

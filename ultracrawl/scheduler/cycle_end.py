@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from scrapy import signals
 
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.removal.orphans import OrphanKeeper, remove_orphans
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.leaving.orphans import OrphanKeeper, remove_orphans
 from ultracrawl.scheduler.waking import Waking
 
 logger = logging.getLogger(__name__)

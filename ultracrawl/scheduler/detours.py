@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.rules.boundary.focus import NO_LINKS
 
 if TYPE_CHECKING:
-    from ultracrawl.extensions import CrawlSession
+    from ultracrawl.crawl import CrawlSession
     from ultracrawl.model import UrlRecord
 
 Requeue = Callable[[int, "UrlRecord", int], None]

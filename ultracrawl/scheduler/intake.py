@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 
-from ultracrawl.extensions import CrawlSession, Visit
-from ultracrawl.extensions.run.limits import REFRESH_ONLY
+from ultracrawl.crawl import CrawlSession, Visit
+from ultracrawl.crawl.run.limits import REFRESH_ONLY
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.frontier.limits import PATHS, TrapGuard

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.crawl import CrawlSession, Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier import Frontier, Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock

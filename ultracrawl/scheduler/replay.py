@@ -9,9 +9,9 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from ultracrawl.extensions import CrawlSession, Visit
-from ultracrawl.extensions.run.refusal import begin
-from ultracrawl.extensions.visit import META_KEY
+from ultracrawl.crawl import CrawlSession, Visit
+from ultracrawl.crawl.run.refusal import begin
+from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.alarm import Alarm

@@ -15,11 +15,11 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
+from ultracrawl.crawl import CrawlSession, Visit, visit_of
+from ultracrawl.crawl.discovery.link_forwarder import take_links
+from ultracrawl.crawl.run.refusal import begin
+from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.errors import WorkError
-from ultracrawl.extensions import CrawlSession, Visit, visit_of
-from ultracrawl.extensions.link_exchange import take_links
-from ultracrawl.extensions.run.refusal import begin
-from ultracrawl.extensions.visit import META_KEY
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.robots import RobotsRules

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.recorder import EXPIRES
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.recorder import EXPIRES
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.recrawl import vouches
 from ultracrawl.rules.urls import site_of, url_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 
-from ultracrawl.extensions import CrawlSession, Visit
+from ultracrawl.crawl import CrawlSession, Visit
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl import RefreshMode
 from ultracrawl.rules.urls import site_of, url_key

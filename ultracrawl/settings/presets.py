@@ -27,7 +27,7 @@ tuned: dict[str, Any] = {
     "DOWNLOAD_DELAY_JITTER": 0,
     "DOWNLOAD_WARNSIZE": 0,
     "DOWNLOADER_STATS": False,
-    "LOG_FORMATTER": "ultracrawl.extensions.logs.logformat.QuietLogFormatter",
+    "LOG_FORMATTER": "ultracrawl.settings.log_formatter.QuietLogFormatter",
     # Documents wait here for their conversion, and the scheduler bounds how much.
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 256 << 20,
     "STATS_DUMP": False,
@@ -63,7 +63,7 @@ components: dict[str, dict[str, int]] = {
         "ultracrawl.pipelines.IndexPipeline": 900,
     },
     "EXTENSIONS": {
-        "ultracrawl.extensions.session.CrawlSession": 0,
+        "ultracrawl.crawl.session.CrawlSession": 0,
     },
 }
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.extensions.conversion_desk import cut_short
-from ultracrawl.extensions.permissions import head_refusal, page_permissions
+from ultracrawl.crawl.document_converter import cut_short
+from ultracrawl.crawl.permissions import head_refusal, page_permissions
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.extensions import CrawlSession, Visit
-    from ultracrawl.extensions.javascript.browser import Rendered
+    from ultracrawl.crawl import CrawlSession, Visit
+    from ultracrawl.crawl.rendering.browser import Rendered
     from ultracrawl.model import UrlRecord
 
 TITLE = "title"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
 
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.user_code import load_own
 from ultracrawl.errors import UserError
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.own_code import load_own
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable
 from ultracrawl.sources.dialects import locate_definitions, read_definitions

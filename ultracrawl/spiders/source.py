@@ -14,11 +14,11 @@ from scrapy.exceptions import CloseSpider
 
 from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
-from ultracrawl.extensions import CrawlSession, Visit, visit_of
-from ultracrawl.extensions.conversion_desk import cut_short
-from ultracrawl.extensions.headers import head_of, header_of, values_of
-from ultracrawl.extensions.permissions import page_permissions
-from ultracrawl.extensions.site_files.sitemap_reader import SitemapReader
+from ultracrawl.crawl import CrawlSession, Visit, visit_of
+from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
+from ultracrawl.crawl.document_converter import cut_short
+from ultracrawl.crawl.headers import head_of, header_of, values_of
+from ultracrawl.crawl.permissions import page_permissions
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.filtered import filtered_documents, filtered_large_page
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from ultracrawl.extensions.filtering.desk import Filtering
+    from ultracrawl.crawl.portal_filters.desk import Filtering
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
+from ultracrawl.crawl.auth.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.extensions.access.libcurl import require_libcurl
 from ultracrawl.handlers.guard import access_of, guard_of
 from ultracrawl.handlers.watch import DownloadWatch
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.extensions.access.outgoing import Send
+    from ultracrawl.crawl.auth.outgoing import Send
     from ultracrawl.handlers.guard import AddressGuard
 
 

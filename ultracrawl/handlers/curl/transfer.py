@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.extensions.access.outgoing import FRESH, wants_fresh
-from ultracrawl.extensions.access.proxy_desk import TRUSTED
-from ultracrawl.extensions.access.site_headers import CERTIFICATE
+from ultracrawl.crawl.auth.outgoing import FRESH, wants_fresh
+from ultracrawl.crawl.auth.proxy_selector import TRUSTED
+from ultracrawl.crawl.auth.site_headers import CERTIFICATE
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.head import ResponseHead
 from ultracrawl.handlers.curl.tls import certificate_options

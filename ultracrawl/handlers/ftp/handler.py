@@ -8,9 +8,9 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
+from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl.auth.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.extensions import CrawlSession
-from ultracrawl.extensions.access.libcurl import require_libcurl
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.handlers.watch import DownloadWatch
 from ultracrawl.sources.compilation.ftp import FtpAccess

@@ -1,0 +1,1 @@
+"""Addresses of hosts: looked up in threads, remembered for a run."""

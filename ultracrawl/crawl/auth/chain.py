@@ -1,0 +1,118 @@
+"""Everything that a source shows to servers which do not let everybody in, around any download handler."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from ultracrawl.crawl.auth.authenticator import Authenticator
+from ultracrawl.crawl.auth.cookie_jars import CookieJars
+from ultracrawl.crawl.auth.form_login import LoginDesk, cookie_group
+from ultracrawl.crawl.auth.libcurl import require_libcurl
+from ultracrawl.crawl.auth.ntlm import ntlm_installed
+from ultracrawl.crawl.auth.outgoing import BARE, Send
+from ultracrawl.crawl.auth.proxy_selector import ProxyDesk
+from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders
+from ultracrawl.errors import MissingExtraError
+from ultracrawl.rules.access import NTLM_SCHEMES
+from ultracrawl.rules.urls.parts import split
+from ultracrawl.sources.compilation.access import (
+    compile_certificates,
+    compile_credentials,
+    compile_logins,
+    compile_proxies,
+    compile_site_headers,
+    proxy_addresses,
+)
+from ultracrawl.sources.secrets import SecretReader
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.rules.access.login import Login
+
+
+class Layer(Protocol):
+    """One step between the crawl and the network; it sees each request on its way out and the answer on its way in."""
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Return the answer to a request; `send` is the next step."""
+
+
+class AccessDesk:
+    """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        source = session.source
+        secrets = SecretReader(os.environ, session.project.key_file)
+        own = session.rules.own
+        self._proofs: list[Layer] = []
+        """What says who asks, outermost first."""
+        self._ways: list[Layer] = []
+        """What every request passes on its way."""
+        self.certificates = compile_certificates(source, own, secrets)
+        """The client certificate of each https site, by host and port."""
+        self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
+        """Host and port of the proxies of the source."""
+        logins = compile_logins(source, secrets)
+        lasting = frozenset(map(cookie_group, logins))
+        jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
+        if logins:
+            self._proofs.append(LoginDesk(logins, session.rules.headers, jars, session.note))
+        if source.site_headers:
+            self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
+        if logins or source.cookies.enabled:
+            self._proofs.append(jars)
+        if (
+            any(entry.scheme in NTLM_SCHEMES for entry in source.authentication.values())
+            and not ntlm_installed()
+        ):
+            raise MissingExtraError("authentication with NTLM", "ntlm")
+        if source.authentication:
+            book = compile_credentials(source, own, secrets)
+            self._proofs.append(Authenticator(book, session.note))
+        if self.certificates:
+            self._proofs.append(SiteCertificates(self.certificates))
+        if any(url.startswith("https:") for url in proxy_addresses(source)):
+            require_libcurl(f"source {source.name}: speaking TLS with a proxy")
+        if source.proxy.servers:
+            roster, bypass = compile_proxies(source, secrets)
+            self._ways.append(ProxyDesk(roster, bypass, session.rules.addresses))
+        if session.logs.events.headers is not None:
+            self._ways.append(session.logs.events.headers)
+
+    def around(self, send: Send) -> Send:
+        """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
+        bare = _through(self._ways, send)
+        if not self._proofs:
+            return bare
+        proven = _through(self._proofs, bare)
+
+        async def chosen(request: Request) -> Response:
+            return await (bare if BARE in request.meta else proven)(request)
+
+        return chosen
+
+
+def _through(layers: Sequence[Layer], send: Send) -> Send:
+    for layer in reversed(layers):
+        send = partial(layer.fetch, send=send)
+    return send
+
+
+def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], str | None]:
+    """Return what gives the group of a host whose hosts share cookies; None for hosts without cookies."""
+    by_host: dict[str, str] = {}
+    for login in logins:
+        for host in login.own_hosts:
+            by_host.setdefault(host, cookie_group(login))
+    others = session.rules.grouping.of if session.source.cookies.enabled else None
+
+    def group_of(host: str) -> str | None:
+        return by_host.get(host) or (others(host) if others else None)
+
+    return group_of

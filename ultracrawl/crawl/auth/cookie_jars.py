@@ -1,0 +1,140 @@
+"""Cookies of one crawl, in memory: taken from answers, sent back where RFC 6265 lets them go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable
+from http.cookiejar import Cookie, DefaultCookiePolicy
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from scrapy.http.cookies import CookieJar
+
+from ultracrawl.crawl.auth.outgoing import Send, send_with
+from ultracrawl.rules.urls import host_of, widest_own_domain
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+LARGEST = 4096
+"""Characters of name and value together (RFC 6265, 6.1)."""
+MOST = 180
+"""Cookies of one domain; a server that sets more has no use for them."""
+
+
+class CookieJars:
+    """One jar for each group of hosts; hosts without a group have no cookies at all.
+
+    A cookie may be for the host that sets it and, unless that is an address, for domains above it down to the
+    registrable one. A cookie without a date is forgotten `session_age` seconds after it was set (FAST 5.1 I57), but
+    those of `lasting` groups as long as the run.
+    """
+
+    def __init__(
+        self,
+        group_of: Callable[[str], str | None],
+        session_age: float,
+        clock: Callable[[], float] = time.time,
+        lasting: Collection[str] = (),
+    ) -> None:
+        self._group_of = group_of
+        self._lasting = lasting
+        self._session_age = session_age
+        self._clock = clock
+        self._jars: dict[str, CookieJar] = {}
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request with the cookies of its group, and keep those that come with the answer."""
+        group = self._group_of(host_of(request.url))
+        if group is None:
+            return await send(request)
+        jar = self.jar(group)
+        cookies = _cookies_for(jar, request)
+        response = await (send_with(request, send, {"Cookie": cookies}) if cookies else send(request))
+        if "Set-Cookie" in response.headers:
+            self._take(jar, request, response, ages=group not in self._lasting)
+        return response
+
+    def jar(self, group: str) -> CookieJar:
+        """Return the jar of a group."""
+        jar = self._jars.get(group)
+        if jar is None:
+            # Without it, Python sends a cookie that names no domain to the hosts below its own, too.
+            policy = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)
+            jar = self._jars[group] = CookieJar(policy)
+        return jar
+
+    def forget(self, group: str) -> None:
+        """Throw the cookies of a group away."""
+        self._jars.pop(group, None)
+
+    def _take(self, jar: CookieJar, request: Request, response: Response, *, ages: bool) -> None:
+        host = host_of(request.url)
+        encrypted = request.url.startswith("https:")
+        for cookie in self._acceptable(jar.make_cookies(_with_bytes(response), request), host):
+            if not _keeps_its_promise(cookie, encrypted=encrypted):
+                continue
+            if cookie.expires is None and ages:
+                cookie.expires = int(self._clock() + self._session_age)
+            if _count(jar, cookie.domain) < MOST:
+                jar.set_cookie_if_ok(cookie, request)
+
+    @staticmethod
+    def _acceptable(cookies: Iterable[Cookie], host: str) -> Iterable[Cookie]:
+        own = host if "." in host else f"{host}.local"  # what Python's cookies make of a name without a dot
+        for cookie in cookies:
+            domain = cookie.domain.removeprefix(".")
+            if domain != own and (_is_address(host) or domain not in _domains_of(host)):
+                continue
+            if len(cookie.name) + len(cookie.value or "") <= LARGEST:
+                yield cookie
+
+
+def _with_bytes(response: Response) -> Response:
+    """Return a response whose cookies are read byte by byte, so that each goes back as it came."""
+    lines = response.headers.getlist("Set-Cookie")
+    if all(line.isascii() for line in lines):
+        return response
+    headers = response.headers.copy()
+    headers["Set-Cookie"] = [line.decode("latin-1").encode() for line in lines]
+    return response.replace(headers=headers)
+
+
+def _keeps_its_promise(cookie: Cookie, *, encrypted: bool) -> bool:
+    """Whether a cookie is what its name says (RFC 6265bis 4.1.3), and none that is for https alone came by http."""
+    name = cookie.name.lower()
+    if cookie.secure and not encrypted:
+        return False
+    if name.startswith("__host-"):
+        return cookie.secure and not cookie.domain_specified and cookie.path == "/"
+    return cookie.secure or not name.startswith("__secure-")
+
+
+def _cookies_for(jar: CookieJar, request: Request) -> bytes:
+    """Return the Cookie header of a request; empty if it has one already, or none belongs to it."""
+    if "Cookie" in request.headers or not jar._cookies:
+        return b""
+    copy = request.replace()
+    jar.add_cookie_header(copy)
+    return (copy.headers.get("Cookie") or b"").decode().encode("latin-1", "replace")
+
+
+def _count(jar: CookieJar, domain: str) -> int:
+    return sum(map(len, jar._cookies.get(domain, {}).values()))
+
+
+def _domains_of(host: str) -> set[str]:
+    """Return a host and the domains above it, down to the registrable one."""
+    lowest = widest_own_domain(host)
+    labels = host.split(".")
+    above = {".".join(labels[start:]) for start in range(len(labels))}
+    return {name for name in above if name == lowest or name.endswith(f".{lowest}")}
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True

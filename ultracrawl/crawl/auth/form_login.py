@@ -1,0 +1,149 @@
+"""Form logins in one crawl: before the first page of their sites, and again when a session is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.auth.login_requests import LoginRequests
+from ultracrawl.crawl.auth.outgoing import Send, send_with
+from ultracrawl.crawl.download_errors import LoginFailedError
+from ultracrawl.crawl.headers import header_of
+from ultracrawl.errors import WorkError
+from ultracrawl.rules.access.login import Login
+from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import path_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.auth.cookie_jars import CookieJars
+
+logger = logging.getLogger(__name__)
+
+USELESS = 3
+"""New logins after which a page asked for yet another one; from then on such pages are taken as they are."""
+
+
+def cookie_group(login: Login) -> str:
+    """Return the group of hosts that share the cookies of a login."""
+    return f"login {login.name}"
+
+
+class LoginDesk:
+    """Sees to it that the sites of a login are asked only by who is logged in. robots.txt needs no login."""
+
+    def __init__(
+        self,
+        logins: Iterable[Login],
+        headers: Mapping[str, str],
+        jars: CookieJars,
+        note: Callable[[WorkError], None],
+    ) -> None:
+        self._sessions: dict[str, LoginSession] = {}
+        for login in logins:
+            session = LoginSession(login, headers, jars, note)
+            for host in login.hosts:
+                self._sessions.setdefault(host, session)
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request within the session of its site. Raises `LoginFailedError`."""
+        session = self._sessions.get(host_of(request.url))
+        if session is None or path_of(request.url) == "/robots.txt":
+            return await send(request)
+        return await session.fetch(request, send)
+
+
+class LoginSession:
+    """One login: whether it stands, since when, and what became of attempts to renew it."""
+
+    def __init__(
+        self,
+        login: Login,
+        headers: Mapping[str, str],
+        jars: CookieJars,
+        note: Callable[[WorkError], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._login = login
+        self._headers = headers
+        self._jars = jars
+        self._note = note
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._tried = 0.0
+        """When a login was tried last; 0 for never."""
+        self._failure: LoginFailedError | None = None
+        self._count = 0
+        self._useless = 0
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request once logged in; if the session turns out to be lost, log in anew and send it once more."""
+        count = await self._ready(send)
+        response = await self._ask(request, send)
+        if not self._lost(response) or self._failure is not None or self._useless >= USELESS:
+            return response
+        async with self._lock:
+            if self._count == count and self._failure is None:
+                logger.info("The session of login %s is lost", self._login.name)
+                await self._log_in(send)
+        self._raise_if_needed()
+        response = await self._ask(request, send)
+        self._useless = self._useless + 1 if self._lost(response) else 0
+        return response
+
+    async def _ask(self, request: Request, send: Send) -> Response:
+        if not self._login.lost_text:
+            return await send(request)
+        return await send_with(request, send, {"Accept-Encoding": "identity"})
+
+    async def _ready(self, send: Send) -> int:
+        """Log in if that is due; returns the number of the login that stands. Raises `LoginFailedError`."""
+        if self._due():
+            async with self._lock:
+                if self._due():
+                    await self._log_in(send)
+        self._raise_if_needed()
+        return self._count
+
+    def _raise_if_needed(self) -> None:
+        if self._failure is not None and self._login.required:
+            raise LoginFailedError(str(self._failure))
+
+    def _due(self) -> bool:
+        if not self._tried:
+            return True
+        ttl = self._login.ttl
+        if not ttl or (self._failure is not None and not self._login.relogin_if_failed):
+            return False
+        return self._clock() - self._tried >= ttl
+
+    async def _log_in(self, send: Send) -> None:
+        name = self._login.name
+        self._jars.forget(cookie_group(self._login))
+        first = self._failure is None
+        try:
+            await LoginRequests(self._login, self._headers, send).run()
+        except LoginFailedError as error:
+            self._failure = error
+            if first:
+                self._note(WorkError(f"login {name}: {error}"))
+        else:
+            self._failure = None
+            self._count += 1
+            logger.info("Logged in: %s", name)
+        self._tried = self._clock()
+
+    def _lost(self, response: Response) -> bool:
+        login = self._login
+        if login.leads_to_form(response.status, header_of(response, "Location"), response.url):
+            return True
+        return bool(login.lost_text) and login.lost_text.encode(_encoding(response)) in response.body
+
+
+def _encoding(response: Response) -> str:
+    return getattr(response, "encoding", None) or "utf-8"

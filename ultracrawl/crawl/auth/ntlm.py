@@ -1,0 +1,138 @@
+"""NTLM: it vouches for a connection, not for a request, so each of its connections is kept for one user."""
+
+from __future__ import annotations
+
+import asyncio
+import binascii
+import logging
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.auth.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
+from ultracrawl.crawl.headers import values_of
+from ultracrawl.rules.access import Scheme, challenges_in
+from ultracrawl.rules.urls import host_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from spnego import ContextProxy
+
+    from ultracrawl.rules.access import Credential
+
+CONNECTIONS = 4
+"""Connections of one user to one site."""
+_UNAUTHORISED = 401
+_LEVEL = "LM_COMPAT_LEVEL"
+"""Where pyspnego, as gss-ntlmssp, reads which versions of NTLM are spoken."""
+_LEVELS = {Scheme.NTLM_V1: "2"}
+"""Version 1 with the session security of version 2 where the server has it, and never the answers of LAN Manager."""
+_VERSION_2 = "3"
+
+
+def ntlm_installed() -> bool:
+    """Whether the extra `ntlm` is there."""
+    return find_spec("spnego") is not None
+
+
+class NtlmConnections:
+    """The connections of one user to one site: as many as are needed at once, within bounds."""
+
+    def __init__(self, credential: Credential, site: str) -> None:
+        self._credential = credential
+        self._site = site
+        self._connections: list[_NtlmConnection] = []
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request on a connection of the user; 401 if the server does not take him."""
+        free = next((one for one in self._connections if not one.lock.locked()), None)
+        if free is None and len(self._connections) < CONNECTIONS:
+            lane = f"{self._credential.name} {self._site} {len(self._connections)}"
+            free = _NtlmConnection(self._credential, lane)
+            self._connections.append(free)
+        chosen = free or min(self._connections, key=lambda one: one.waiting)
+        return await chosen.fetch(request, send)
+
+
+class _NtlmConnection:
+    """One connection; the server knows the user from the first handshake on, until one of both closes it."""
+
+    def __init__(self, credential: Credential, lane: str) -> None:
+        self._credential = credential
+        self._lane = lane
+        self._known = False
+        self.lock = asyncio.Lock()
+        self.waiting = 0
+
+    async def fetch(self, request: Request, send: Send) -> Response:
+        """Send a request, after a handshake where one is needed; requests of one connection take turns."""
+        self.waiting += 1
+        try:
+            async with self.lock:
+                if self._known and request.method in REPEATABLE:
+                    response = await self._ask(request, send, b"")
+                    if response.status != _UNAUTHORISED:
+                        return response
+                return await self._handshake(request, send)
+        finally:
+            self.waiting -= 1
+
+    async def _handshake(self, request: Request, send: Send) -> Response:
+        from spnego.exceptions import SpnegoError  # noqa: PLC0415 - an extra
+
+        context = _context(self._credential, host_of(request.url))
+        fresh = request.method not in REPEATABLE
+        response = await self._ask(request, send, context.step() or b"", fresh=fresh)
+        token = _token(response)
+        if response.status == _UNAUTHORISED and token:
+            try:
+                answer = context.step(token) or b""
+            except (SpnegoError, ValueError):  # the server's token is none
+                return response
+            response = await self._ask(request, send, answer)
+        self._known = response.status != _UNAUTHORISED
+        return response
+
+    async def _ask(self, request: Request, send: Send, token: bytes, *, fresh: bool = False) -> Response:
+        headers = {"Authorization": f"NTLM {b64encode(token).decode()}"} if token else {}
+        return await send_with(request, send, headers, {LANE: self._lane, FRESH: fresh})
+
+
+def _context(credential: Credential, host: str) -> ContextProxy:
+    """Return what makes the messages of a handshake with a host."""
+    import spnego  # noqa: PLC0415 - an extra
+
+    # At its level DEBUG the library logs the messages, from which the password can be worked out.
+    logging.getLogger("spnego").setLevel(logging.INFO)
+    with _level(_LEVELS.get(credential.scheme, _VERSION_2)):
+        return spnego.client(
+            credential.user, credential.password, hostname=host, service="http", protocol="ntlm"
+        )
+
+
+@contextmanager
+def _level(level: str) -> Iterator[None]:
+    """Have the library make contexts of a level; it takes that from the environment, and nowhere else."""
+    before = os.environ.get(_LEVEL)
+    os.environ[_LEVEL] = level
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_LEVEL]
+        else:
+            os.environ[_LEVEL] = before
+
+
+def _token(response: Response) -> bytes:
+    """Return what the server answered to the first step; empty if that is nothing."""
+    offered = challenges_in(values_of(response)("WWW-Authenticate"))
+    text = next((one.token for one in offered if one.scheme == "ntlm"), "")
+    try:
+        return b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return b""

@@ -1,0 +1,182 @@
+"""The feeds of a source: which answers are feeds, what they bring, and when that is over."""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from ultracrawl.content.feeds.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
+from ultracrawl.content.mime import declared_type
+from ultracrawl.crawl.headers import header_of
+from ultracrawl.rules.recrawl.feed_links import renewed
+from ultracrawl.rules.urls import url_key
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+EXPIRED = "feed"
+"""How the cause begins for which pages leave whose time in a feed is over."""
+
+
+class FeedQueue(Protocol):
+    """Where the entries of feeds go: the scheduler's part for them."""
+
+    def feed(self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool) -> dict[str, tuple[int, bool]]:
+        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
+
+    def forget(self, keys: Iterable[int]) -> None:
+        """Take note that URLs left the document table."""
+
+
+class FeedDesk:
+    """Reads feeds into the frontier and keeps their lists (FAST 5.29).
+
+    Feeds of the definition are start URLs. With `discover` every answer that is a feed is read as one.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self.section = session.source.feeds
+        form = session.rules.url_policy
+        urls = (form.canonical(url) for url in self.section.urls)
+        self._feeds = frozenset(url_key(url) for url in urls if url is not None)
+        self._seeds = frozenset(map(url_key, session.rules.seeds))
+        self._only: set[int] = set()
+        self._answered: set[int] = set()
+        self.queue: FeedQueue
+
+    def begin(self, queue: FeedQueue) -> None:
+        """Take up the lists of earlier runs; what was over then, and has left the index, is forgotten."""
+        self.queue = queue
+        if not self.section.on:
+            return
+        self._session.recorder.on_finish.append(self._finished)
+        over = []
+        for _, link in self._session.state.feeds.every():
+            if link.expired:
+                over.append(link.key)
+            elif link.only and not self.section.follow_links:
+                self._only.add(link.key)
+        self._forget(over)
+
+    # ---- answers
+
+    def may_be(self, visit: Visit, content_type: str) -> bool:
+        """Whether an answer of this declared type may be a feed."""
+        declared = declared_type(content_type)
+        named = visit.entry.key in self._feeds
+        return named or (self.section.discover and (declared in FEED_TYPES or declared in XML_TYPES))
+
+    def takes(self, visit: Visit, response: Response) -> bool:
+        """Whether an answer is read as a feed."""
+        if visit.entry.key in self._feeds:
+            return True
+        return self.section.discover and is_feed(header_of(response, "Content-Type"), response.body)
+
+    def follows(self, visit: Visit) -> bool:
+        """Whether the links of a page are followed; not those of a page that only a feed leads to, if it says so."""
+        return visit.entry.key not in self._only
+
+    def take(self, visit: Visit, feed: Feed) -> int:
+        """Queue what a feed names and keep its list; returns how many of its entries are inside and not over."""
+        state, now, key = self._session.state, self._session.clock(), visit.entry.key
+        known = state.feeds.links(key)
+        over = {link.key for link in known if link.expired}
+        wanted, named = self._wanted(feed, over)
+        found = self.queue.feed(
+            visit, [entry.url for entry in wanted], ignore_rules=self.section.ignore_rules
+        )
+        named.update((found[entry.url][0], entry.date) for entry in wanted if entry.url in found)
+        fresh = [one for one, is_new in found.values() if is_new]
+        # What is over is kept in mind while the feed names it, and until its page is forgotten.
+        in_mind = over & (named.keys() | state.lookup(list(over)).keys())
+        known = [link for link in known if not link.expired or link.key in in_mind]
+        links = self.section.rule.expire(renewed(known, named, fresh, now), now)
+        state.feeds.put(key, links)
+        live = {link.key for link in links if not link.expired}
+        if not self.section.follow_links:
+            self._only.update(link.key for link in links if link.only)
+        visit.links = array("q", (one for one in named if one in live)).tobytes()
+        return len(live.intersection(named))
+
+    def _wanted(self, feed: Feed, over: set[int]) -> tuple[list[FeedEntry], dict[int, float]]:
+        """Return the entries that are asked for, no more than are kept, and dates by key of those that are over."""
+        wanted: list[FeedEntry] = []
+        named: dict[int, float] = {}
+        for entry in feed.entries:
+            url = self._session.rules.url_policy.canonical(entry.url)
+            if url is not None and url_key(url) in over:
+                named[url_key(url)] = entry.date
+            elif url is not None:
+                wanted.append(entry)
+        rule = self.section.rule
+        if rule.expires and rule.max_links is not None:
+            if all(entry.date for entry in wanted):
+                wanted.sort(key=lambda entry: -entry.date)
+            del wanted[rule.max_links :]
+        return wanted, named
+
+    def _finished(self, visit: Visit) -> None:
+        if visit.outcome is not None and not visit.outcome.transient:
+            self._answered.add(visit.entry.key)
+
+    # ---- the end of a run
+
+    def expire(self) -> int:
+        """Mark the documents whose time is over and that nothing else leads to as leaving; returns how many.
+
+        The lists of feeds that did not answer in this run stay as they are.
+        """
+        if not (self.section.on and self.section.delete_expired):
+            return 0
+        session, now, number = self._session, self._session.clock(), 0
+        for feed in session.state.feeds.feeds() & self._answered:
+            links = self.section.rule.expire(session.state.feeds.links(feed), now)
+            session.state.feeds.put(feed, links)
+        session.state.flush()
+        for key in self._unreached():
+            record = session.state.get(key)
+            if record is not None and (record.indexed or record.handed) and not record.leaving:
+                session.state.amend(key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over"))
+                session.duplicates.left(record)
+                number += 1
+        if number:
+            logger.info("%d documents are to leave: their time in a feed is over", number)
+        return number
+
+    def _unreached(self) -> set[int]:
+        """Return the keys that are over in every feed that names them, and that no page links to."""
+        state = self._session.state
+        over: set[int] = set()
+        lists: dict[int, set[int]] = {}
+        for feed, link in state.feeds.every():
+            lists.setdefault(feed, set()).add(link.key)
+            if link.expired:
+                over.add(link.key)
+        live = {link.key for _, link in state.feeds.every() if not link.expired}
+        left = over - live - self._seeds - self._feeds
+        if left:
+            for page, links in state.revisits.links():
+                left.difference_update(key for key in array("q", links) if key not in lists.get(page, ()))
+        return left
+
+    def _forget(self, over: list[int]) -> None:
+        """Drop URLs whose time is over and that are in no index, so that no run asks for them again."""
+        state = self._session.state
+        unreached = self._unreached() if over else set()
+        gone = []
+        for key in unreached:
+            record = state.get(key)
+            if record is not None and not (record.indexed or record.handed or record.leaving):
+                gone.append(key)
+        if gone:
+            state.drop(gone)
+            self.queue.forget(gone)

@@ -1,0 +1,141 @@
+"""Links that one source hands to another: each is a candidate there, as if a page of its own had it (FAST 5.1, 5)."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracrawl.errors import WorkError
+from ultracrawl.rules.urls import url_key
+from ultracrawl.sources import Project
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+LARGEST = 64 << 20
+"""Bytes of links that wait for one source at most; what comes then is counted only, until they are taken."""
+REMEMBERED = 1_000_000
+"""Links sent lately that are not sent again in this run."""
+BATCH = 10_000
+DEPTH = 1
+"""Links that were handed over count as one step away from a start URL."""
+_TAKEN = ".taken"
+
+
+def waiting_links(project: Project, target: str) -> Path:
+    """Return the file in which links wait for a source."""
+    return project.state.path / "links" / f"{target}.txt"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep the other side away from a file. Raises `WorkError` if that, or the work inside, fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise WorkError(f"links cannot be handed over in {path}: {error.strerror or error}") from error
+
+
+def take_links(session: CrawlSession, offer: Callable[[list[str], int], int]) -> None:
+    """Have `offer` queue what other sources sent to the one of a session, and forget it once it is durable."""
+    if not session.source.takes_links or session.failed:
+        return
+    inbox = Inbox(session.project, session.source.name)
+    try:
+        taken = sum(offer(batch, DEPTH) for batch in inbox.batches())
+        session.flush()
+        inbox.kept()
+    except WorkError as error:
+        session.note(error)
+    else:
+        logger.info("%d links of other sources were new", taken)
+
+
+class Outbox:
+    """Collects links in memory and appends them to a file for each receiving source when `flush` is called."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._policy = session.rules.url_policy.without_rewriting
+        names = session.source.send_links_to
+        self._files = [waiting_links(session.project, name) for name in names]
+        self._seen: set[int] = set()
+        self._lines: list[str] = []
+        self._full: set[Path] = set()
+
+    def send(self, hrefs: Iterable[str], base: str) -> None:
+        """Hand over the links of a page, before any rule of this source was asked; each once in a run."""
+        canonical = self._policy.canonical
+        for href in hrefs:
+            url = canonical(href, base)
+            if url is None or (key := url_key(url)) in self._seen:
+                continue
+            if len(self._seen) >= REMEMBERED:
+                self._seen.clear()
+            self._seen.add(key)
+            self._lines.append(f"{url}\n")
+
+    def flush(self) -> None:
+        """Make durable what was sent. Raises `WorkError`."""
+        if not self._lines:
+            return
+        data, self._lines = "".join(self._lines).encode(), []
+        for file in self._files:
+            with _locked(file):
+                self._append(file, data)
+
+    def _append(self, file: Path, data: bytes) -> None:
+        size = file.stat().st_size if file.exists() else 0
+        if size + len(data) <= LARGEST:
+            with file.open("ab") as stream:
+                stream.write(data)
+        elif file not in self._full:
+            self._full.add(file)
+            logger.warning("%s is full: further links are not handed over until they are taken", file)
+
+
+class Inbox:
+    """What other sources sent to this one; read when a run begins, and forgotten once it is durable here."""
+
+    def __init__(self, project: Project, name: str) -> None:
+        self._file = waiting_links(project, name)
+        self._taken = self._file.with_suffix(_TAKEN)
+
+    def batches(self) -> Iterator[list[str]]:
+        """Yield the links, some thousands at a time; also those that a run before took and did not keep.
+
+        Raises `WorkError`.
+        """
+        with _locked(self._file):
+            self._take()
+        if not self._taken.exists():
+            return
+        with self._taken.open(encoding="utf-8", errors="replace") as lines:
+            links = (line.rstrip("\n") for line in lines if line.endswith("\n"))
+            while batch := list(islice(links, BATCH)):
+                yield batch
+
+    def _take(self) -> None:
+        """Put what waits behind what was taken before."""
+        if not self._file.exists():
+            return
+        if self._taken.exists():
+            with self._taken.open("ab") as stream:
+                stream.write(self._file.read_bytes())
+            self._file.unlink()
+        else:
+            os.replace(self._file, self._taken)
+
+    def kept(self) -> None:
+        """Forget the links: what became of them is durable."""
+        self._taken.unlink(missing_ok=True)

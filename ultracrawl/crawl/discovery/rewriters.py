@@ -1,0 +1,66 @@
+"""The source's own rewriter: loaded by its dotted path, opened before the first link, closed after the last."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ultracrawl.crawl.user_code import load_own
+from ultracrawl.errors import UserError, WorkError
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.sources import DataSource
+
+
+def load_rewriter(source: DataSource) -> UrlRewriter | None:
+    """Return a new rewriter of a source, None if it has none. Raises `UserError` if it cannot be made."""
+    path = source.urls.rewriter
+    if path is None:
+        return None
+    place = f"source {source.name!r}: rewriter {path!r}"
+    made = load_own(path, place)
+    if not (isinstance(made, type) and issubclass(made, UrlRewriter)):
+        raise UserError(f"{place} has to be a subclass of ultracrawl.rules.boundary.UrlRewriter")
+    try:
+        return made()
+    except Exception as error:  # the edge to the user's class: one line is worth more than its traceback
+        raise UserError(f"{place} cannot be made: {type(error).__name__}: {error}") from error
+
+
+def open_rewriter(rewriter: UrlRewriter) -> None:
+    """Call its `open`. Raises `WorkError` with whatever it raises."""
+    try:
+        rewriter.open(_log(rewriter))
+    except Exception as error:  # the edge to the user's class
+        raise WorkError(_problem(rewriter, "open", error)) from error
+
+
+def close_rewriter(rewriter: UrlRewriter) -> None:
+    """Call its `close`. Raises `WorkError` with whatever it raises."""
+    try:
+        rewriter.close()
+    except Exception as error:  # the edge to the user's class
+        raise WorkError(_problem(rewriter, "close", error)) from error
+
+
+@contextmanager
+def opened_rewriter(source: DataSource) -> Iterator[UrlRewriter | None]:
+    """Give the rewriter of a source, open for as long as the block lasts. Raises `UserError`, `WorkError`."""
+    rewriter = load_rewriter(source)
+    if rewriter is None:
+        yield None
+        return
+    open_rewriter(rewriter)
+    try:
+        yield rewriter
+    finally:
+        close_rewriter(rewriter)
+
+
+def _log(rewriter: UrlRewriter) -> logging.Logger:
+    return logging.getLogger(f"{type(rewriter).__module__}.{type(rewriter).__qualname__}")
+
+
+def _problem(rewriter: UrlRewriter, method: str, error: Exception) -> str:
+    detail = " ".join(str(error).split())
+    return f"the rewriter {type(rewriter).__qualname__} failed in {method}: {type(error).__name__}: {detail}"

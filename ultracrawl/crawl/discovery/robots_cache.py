@@ -1,0 +1,239 @@
+"""The robots.txt of every origin that a crawl meets: fetched before its first page, and again when it is too old."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.exceptions import DownloadTimeoutError
+
+from ultracrawl.crawl.auth.outgoing import BARE
+from ultracrawl.crawl.download_errors import Failure, failure_of
+from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.run.visit_watch import PATIENCE
+from ultracrawl.model import UrlOutcome
+from ultracrawl.model.status import REDIRECTS
+from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
+from ultracrawl.rules.robots import RobotsRules, origin_of
+from ultracrawl.rules.robots.lines import PARSED_BYTES
+from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS
+from ultracrawl.rules.urls import UrlPolicy, site_of
+from ultracrawl.stores import StoredRobots
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.session import CrawlSession
+
+_FORM = UrlPolicy()
+
+
+@dataclass(slots=True)
+class _Copy:
+    """The rules of one origin, and when they came (monotonic seconds)."""
+
+    rules: RobotsRules
+    fetched: float
+    used: bool = False
+    """A request was let out by them; a copy serves at least one, however short its life."""
+
+
+class RobotsBook:
+    """Knows the rules of each origin; one task an origin fetches them, and whoever needs them awaits that task.
+
+    Requests for robots.txt keep the delay of the site that they go to: `claim` takes the next turn of a site
+    and returns its time. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
+    that is busy and says until when (`Retry-After`) is left alone so long, by `hold`, and then asked again.
+    Answers lie in the state store, so that neither another run nor another process asks before their time; what
+    follows from them is concluded anew, by the definition of the day.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._copies: dict[str, _Copy] = {}
+        self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._bare: dict[str, asyncio.Task[RobotsRules]] = {}
+        self._silent: dict[str, Failure] = {}
+        self.asked_at: Callable[[str], str] = lambda url: url
+        """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
+        self.claim: Callable[[str, float], float] = lambda _, now: now
+        self.hold: Callable[[str, float], None] = lambda _site, _seconds: None
+        self.recalled: Callable[[str, RobotsRules], None] = lambda _url, _rules: None
+        """Is told of rules that came from the store, with a URL that they are for."""
+        self._looked_up: set[str] = set()
+
+    @property
+    def fetching(self) -> int:
+        """The number of origins whose rules are on their way."""
+        return len(self._tasks)
+
+    def ready(self, url: str) -> bool:
+        """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
+        policy = self._session.rules.robots
+        if not policy.needed:
+            return True
+        copy = self._copy(url)
+        if copy is None or (copy.used and policy.expired(copy.fetched, time.monotonic())):
+            return False
+        copy.used = True
+        return True
+
+    def known(self, url: str) -> RobotsRules | None:
+        """Return the rules for a URL if they were fetched, however long ago."""
+        copy = self._copy(url)
+        return copy.rules if copy else None
+
+    def _copy(self, url: str) -> _Copy | None:
+        origin = origin_of(self.asked_at(url))
+        copy = self._copies.get(origin)
+        if copy is not None or origin in self._looked_up:
+            return copy
+        self._looked_up.add(origin)
+        if not self._recall(origin):
+            return None
+        self.recalled(url, self._copies[origin].rules)
+        return self._copy(url)  # by these rules another host may stand in for the site
+
+    def _recall(self, origin: str) -> bool:
+        """Take the rules of an origin from the store, if their time is not over."""
+        session = self._session
+        forced = session.crawler.settings.getbool(
+            "ULTRACRAWL_FORCE"
+        )  # a changed definition needs no other answer
+        stored = None if forced else session.state.robots.get(origin)
+        if stored is None:
+            return False
+        rules, now = self._judge(stored), session.clock()
+        policy, age = session.rules.robots, now - stored.asked
+        if not policy.is_young(rules, age):
+            if not 0 <= now - stored.failed < min(ASKED_AGAIN_AFTER, policy.ttl):
+                return False
+            age = 0.0
+        self._copies[origin] = _Copy(rules, time.monotonic() - age)
+        return True
+
+    def _judge(self, answer: StoredRobots) -> RobotsRules:
+        policy = self._session.rules.robots
+        return policy.judge_response(
+            answer.status or None, answer.body, error=answer.error, timed_out=answer.timed_out
+        )
+
+    def silence(self, url: str) -> Failure | None:
+        """Return the network error with which the server of a URL met the latest request for its rules, if it did."""
+        return self._silent.get(origin_of(self.asked_at(url)))
+
+    def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
+        """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
+        origin = origin_of(self.asked_at(url))
+        task = self._tasks.get(origin)
+        if task is None:
+            task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
+        return task
+
+    def fetch_bare(self, url: str) -> asyncio.Task[RobotsRules]:
+        """Begin to fetch the rules for a URL that a stranger caused, or return what did.
+
+        Nothing in the request says who asks, so the answer counts for nothing else and is not kept after the run.
+        """
+        origin = origin_of(url)
+        if origin not in self._bare:
+            self._bare[origin] = asyncio.ensure_future(self._fetch_bare(origin))
+        return self._bare[origin]
+
+    async def _fetch_bare(self, origin: str) -> RobotsRules:
+        return self._judge(await self._ask(f"{origin}/robots.txt", has_turn=False, bare=True))
+
+    async def _renew(self, origin: str, *, has_turn: bool) -> RobotsRules:
+        try:
+            answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
+        finally:
+            del self._tasks[origin]
+        robots = self._session.state.robots
+        answer = replace(
+            answer, origin=origin, asked=self._session.clock(), body=answer.body[: PARSED_BYTES + 1]
+        )
+        rules, before = self._judge(answer), robots.get(origin)
+        if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
+            rules, answer = kept, replace(before, failed=answer.asked)
+        robots.put(answer)
+        self._copies[origin] = _Copy(rules, time.monotonic())
+        return rules
+
+    async def _ask(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
+        """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
+        for left in reversed(range(self._session.source.limits.retries + 1)):
+            answer, wish = await self._fetch(url, has_turn=has_turn, bare=bare)
+            if not (left and wish):
+                break
+            await self._turn(url)
+            has_turn = True
+        return answer
+
+    async def _fetch(self, url: str, *, has_turn: bool, bare: bool) -> tuple[StoredRobots, float]:
+        """Return the answer after redirects, and for how many seconds the server wants to be left alone."""
+        origin = origin_of(url)
+        self._silent.pop(origin, None)
+        for _ in range(MAX_REDIRECTS + 1):
+            if not has_turn:
+                await self._turn(url)
+            has_turn = False
+            try:
+                response = await self._download(url, bare=bare)
+            except Exception as failure:  # whatever the download handler raises, the origin is judged by it
+                timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
+                if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
+                    self._silent[origin] = known
+                return StoredRobots(url, error=known.reason, timed_out=timed_out), 0.0
+            location = response.headers.get("Location")
+            if response.status not in REDIRECTS or not location:
+                answer = StoredRobots(url, status=response.status, body=response.body)
+                return answer, self._heed(url, response)
+            target = _target(url, location)
+            if not target:
+                break
+            url = target
+        # RFC 9309 2.3.1.2: after that many redirects robots.txt counts as missing.
+        return StoredRobots(url, status=404), 0.0
+
+    def _heed(self, url: str, response: Response) -> float:
+        """Let a site alone for as long as it asks for; returns the seconds."""
+        if response.status not in RETRY_AFTER_STATUS:
+            return 0.0
+        session = self._session
+        longest = session.rules.pace.longest_retry_after
+        seconds = retry_after(header_of(response, "Retry-After"), session.clock(), longest)
+        if seconds:
+            self.hold(_site(url), seconds)
+        return seconds
+
+    async def _turn(self, url: str) -> None:
+        now = time.monotonic()
+        wait = self.claim(_site(url), now) - now
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    async def _download(self, url: str, *, bare: bool) -> Response:
+        session = self._session
+        meta = {
+            "download_slot": "robots.txt",
+            "download_timeout": session.rules.robots.timeout,
+            **({BARE: True} if bare else {}),
+        }
+        request = Request(url, headers=dict(session.rules.headers), dont_filter=True, meta=meta)
+        async with asyncio.timeout(
+            PATIENCE * session.rules.robots.timeout
+        ):  # code of others may hold it for ever
+            return await session.crawler.engine.download_async(request)
+
+
+def _site(url: str) -> str:
+    return site_of(_FORM.canonical(url) or url)
+
+
+def _target(url: str, location: bytes) -> str:
+    """Return where a redirect leads, in the form that addresses and secrets are judged by; empty for no web address."""
+    return _FORM.canonical(location.decode("utf-8", "replace"), url) or ""

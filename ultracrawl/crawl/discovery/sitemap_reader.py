@@ -1,0 +1,142 @@
+"""From the answer for a sitemap to queue entries and dates, a little at a time so that the crawl goes on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import Iterable, Sequence
+from math import ceil
+from typing import TYPE_CHECKING
+
+from ultracrawl.content import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
+from ultracrawl.crawl.discovery.sitemap_echo import FLUSH_AFTER
+from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.visit import Visit
+from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.rules.recrawl import classify, is_statement
+from ultracrawl.stores import Advice, StoredSitemap
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.discovery.sitemap_manager import SitemapTask
+    from ultracrawl.crawl.session import CrawlSession
+
+CHUNK = 500
+"""Entries between two looks of the event loop at what else there is."""
+
+
+class SitemapReader:
+    """Reads one sitemap: its pages enter the frontier like links, its sitemaps are read in their turn."""
+
+    def __init__(self, session: CrawlSession, visit: Visit, task: SitemapTask) -> None:
+        self._session = session
+        self._visit = visit
+        self._task = task
+        self._echo = session.sitemaps.echo
+        self._keys = array("q")
+        self._dates = array("q")
+
+    async def read(self, response: Response) -> None:
+        """Take the answer, 304 or a body, and end the visit."""
+        visit = self._visit
+        stored = self._session.state.sitemaps.get(visit.entry.key)
+        unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
+        if stored is not None and (response.status == 304 or unchanged):
+            await self._echo.repeat(self._task, visit.record, stored)
+            self._task.stored = stored
+            outcome = UrlOutcome.NOT_MODIFIED if response.status == 304 else UrlOutcome.UNMODIFIED
+            self._finish(outcome, response.status, visit.record.reason)
+        elif response.status == 200:
+            sitemap = await asyncio.to_thread(
+                parse_sitemap, response.body, response.url, header_of(response, "Content-Type")
+            )
+            await self._take(sitemap, response)
+        else:
+            self._finish(UrlOutcome.NOT_INDEXED, response.status, "an answer without a sitemap")
+
+    async def _take(self, sitemap: Sitemap, response: Response) -> None:
+        if sitemap.kind is SitemapKind.UNKNOWN:
+            self._task.tentative = self._task.tentative and not _claims_to_be_xml(response.body)
+            self._finish(UrlOutcome.FAILED, StatusCode.CONVERSION_FAILED, f"no sitemap: {sitemap.problem}")
+            return
+        self._task.tentative = False
+        await self._take_children(sitemap.children, response.url)
+        await self._take_pages(sitemap.urls)
+        self._visit.links = self._keys.tobytes()
+        is_index = bool(sitemap.children)
+        if is_index and sitemap.urls:
+            # It cannot be repeated from what is stored, so the next run has to see it in full.
+            self._visit.etag = self._visit.last_modified = ""
+            self._visit.checksum = b""
+        self._task.stored = StoredSitemap(self._session.run.number, is_index, self._dates.tobytes())
+        number = len(sitemap.children) + len(sitemap.urls)
+        told = f"sitemap ({sitemap.kind}) with {number} entries"
+        self._finish(UrlOutcome.NOT_INDEXED, 200, "; ".join(filter(None, [told, sitemap.problem])))
+
+    def _finish(self, outcome: UrlOutcome, status: int, reason: str) -> None:
+        self._session.recorder.finish(self._visit, outcome, status, reason)
+
+    # ---- sitemaps in an index
+
+    async def _take_children(self, children: Iterable[SitemapUrl], base: str) -> None:
+        now = self._session.clock()
+        for child in children:
+            key = await self._echo.child(self._task, child.loc, base, _date(child, now))
+            if key is not None:
+                self._keys.append(key)
+                self._dates.append(_date(child, now))
+
+    # ---- pages
+
+    async def _take_pages(self, entries: Sequence[SitemapUrl]) -> None:
+        now = self._session.clock()
+        for start in range(0, len(entries), CHUNK):
+            chunk = entries[start : start + CHUNK]
+            if self._session.outbox is not None:
+                self._session.outbox.send([entry.loc for entry in chunk], self._visit.url)
+            found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
+            if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
+                self._session.state.revisits.advise(
+                    Advice(found[entry.loc], entry.changefreq, entry.priority, self._changed(entry))
+                    for entry in chunk
+                    if entry.loc in found
+                )
+            alternates = {href: 0 for entry in chunk for _, href in entry.alternates}
+            if alternates:
+                self._enter(alternates, anywhere=True)
+            await self._breathe(start + CHUNK)
+
+    def _changed(self, entry: SitemapUrl) -> float:
+        """Return the earliest moment of the last change, where scores ask for it; 0 if nothing credible is said."""
+        source = self._session.source
+        if entry.lastmod is None or not (source.sitemaps.trust_lastmod and source.refresh.mode == "adaptive"):
+            return 0.0
+        moment = entry.lastmod.timestamp()
+        return moment if is_statement(moment, self._session.clock()) else 0.0
+
+    def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
+        sites = None if anywhere else self._task.sites
+        found, new = self._session.sitemaps.queue.enter(self._visit.url, dates, sites)
+        self._keys.extend(found.values())
+        self._dates.extend(dates[href] for href in found)
+        self._echo.say((key, dates[href]) for href, key in found.items() if key not in new)
+        return found
+
+    async def _breathe(self, done: int) -> None:
+        if done % FLUSH_AFTER < CHUNK:
+            self._session.flush()
+        await asyncio.sleep(0)
+
+
+def _date(entry: SitemapUrl, now: float) -> int:
+    """Return the latest moment at which an entry may have changed; 0 if it does not say, or nothing credible."""
+    if entry.lastmod is None or not is_statement(entry.lastmod.timestamp(), now):
+        return 0
+    return ceil(entry.changed_by)
+
+
+def _claims_to_be_xml(body: bytes) -> bool:
+    """Whether a body that is no sitemap means to be one, and is not just the page that a site shows for all else."""
+    head = body[:4096].lstrip().lower()
+    return head.startswith((b"<", b"\x1f\x8b")) and b"<html" not in head and b"doctype html" not in head

@@ -1,0 +1,151 @@
+"""Takes documents that need a converter, and large pages, to the conversion processes, and their answers to pages."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.content.service import (
+    Converted,
+    Job,
+    NotConverted,
+    PageJob,
+    PageLost,
+    PageRead,
+    ProcessLimits,
+)
+from ultracrawl.content.service.pool import ConversionPool
+from ultracrawl.crawl.download_errors import Failure
+from ultracrawl.crawl.recorder import HANDED
+from ultracrawl.crawl.visit import Step
+from ultracrawl.model import StatusCode, UrlOutcome
+
+if TYPE_CHECKING:
+    from ultracrawl.content import AnswerHead, PageReader
+    from ultracrawl.content.service.job import Answer
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.model import Conversion, Page
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING = 128 << 20
+"""Bytes of documents that wait for conversion before the crawl waits for them."""
+_LEAST_SIZE = 1 << 16
+"""What a document counts at least: its answer, its visit and its request take memory as well."""
+
+
+class ConversionDesk:
+    """Converts the documents of one crawl. Nothing is started before the first of them comes."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        section = session.source.conversion
+        self._types = session.rules.converted
+        self._limits = section.limits
+        self._keep_partial = section.keep_partial
+        self._pool = ConversionPool(ProcessLimits(section.timeout, section.memory), section.workers)
+        self._waiting = 0
+
+    def takes(self, media_type: str) -> bool:
+        """Tell whether documents of a type are read by a converter."""
+        return media_type in self._types
+
+    @property
+    def congested(self) -> bool:
+        """Whether so much waits for conversion that no more may be fetched."""
+        return self._waiting > MOST_WAITING
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of the conversion processes."""
+        return self._pool.pids
+
+    async def large_page(
+        self, visit: Visit, body: bytes, url: str, head: AnswerHead, reader: PageReader | None = None
+    ) -> Page | None:
+        """Return a page that is large; None if it could not be read within its bounds, and the visit has ended by that.
+
+        It is read as HTML if a `reader` is given, else by that of the source and by its type.
+        """
+        session = self._session
+        seconds = session.source.limits.seconds_per_page
+        media_type = "text/html" if reader else visit.media_type
+        job = PageJob(body, url, media_type, head, reader or session.rules.reader, seconds)
+        answer = await self._answer(visit, job)
+        if isinstance(answer, PageRead):
+            return answer.page
+        assert isinstance(answer, PageLost)
+        reason = f"the page could not be read: {answer.reason}"
+        logger.info("%s: %s", visit.url, reason)
+        session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason))
+        return None
+
+    async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
+        """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
+        charset = self._session.source.default_charset
+        job = Job(body, visit.media_type, head.content_type, charset, self._limits)
+        answer = await self._answer(visit, job)
+        assert isinstance(answer, Converted | NotConverted)
+        conversion = self._settle(visit, answer)
+        if conversion is None:
+            return None
+        page = self._session.rules.reader.page_of(conversion, visit.media_type, head)
+        cut_short(self._session, visit, page)
+        return page
+
+    async def _answer(self, visit: Visit, job: Job | PageJob) -> Answer:
+        """Have a document worked on; its site may be asked for others meanwhile."""
+        self._session.links.release(visit)
+        size = max(len(job.body), _LEAST_SIZE)
+        self._waiting += size
+        try:
+            with self._session.watch.within(visit, Step.CONVERSION):
+                return await asyncio.wrap_future(self._pool.submit(job))
+        finally:
+            self._waiting -= size
+
+    def _settle(self, visit: Visit, answer: Converted | NotConverted) -> Conversion | None:
+        """Return what is worth indexing; end the visit if that is nothing (Ultra Search 903, 908)."""
+        if isinstance(answer, Converted):
+            _mark(visit, answer.conversion.truncated)
+            return replace(answer.conversion, truncated="")
+        if answer.partial is not None and self._keep_partial and not _holds_whole(visit):
+            _mark(visit, answer.reason)
+            return replace(answer.partial, truncated="")
+        reason = _joined(answer.reason, visit.truncated)
+        logger.info("%s was not converted: %s", visit.url, reason)
+        self._session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
+        return None
+
+    def close(self) -> None:
+        """End the conversion processes."""
+        self._pool.close()
+
+
+def cut_short(session: CrawlSession, visit: Visit, page: Page) -> None:
+    """Take note of what was left out of a page, if anything was: for its document, its record and the report."""
+    if page.truncated:
+        _mark(visit, page.truncated)
+        session.report.cut[page.truncated] += 1
+
+
+def _mark(visit: Visit, truncated: str) -> None:
+    visit.truncated = _joined(visit.truncated, truncated)
+
+
+def _joined(*reasons: str) -> str:
+    """Return reasons as one; a stored answer comes with that of its first conversion."""
+    return "; ".join(dict.fromkeys(filter(None, reasons)))
+
+
+def _holds_whole(visit: Visit) -> bool:
+    """Return whether a whole version is in the index, whose place no part may take.
+
+    What is made again from the store is what the index has, or had. A document with a reason is a part.
+    """
+    record = visit.record
+    is_part = record.outcome in HANDED and bool(record.reason)
+    return record.indexed and not visit.stored and not is_part

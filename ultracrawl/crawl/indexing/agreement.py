@@ -1,0 +1,142 @@
+"""Has the indexes and the document table of a source agree again, after one of them was damaged or lost."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
+from ultracrawl.errors import IndexDamagedError, IndexOutdatedError, IndexStoreError
+from ultracrawl.index import IndexEngine
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
+from ultracrawl.index.opening import cache_folder, index_config, open_index
+from ultracrawl.index.soundness import make_sound, probe
+from ultracrawl.index.writing.outlets import leave_unfilled
+from ultracrawl.model import UrlRecord
+from ultracrawl.rules.urls import url_key
+from ultracrawl.sources import DataSource
+from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.stores import StateStore
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+
+def indexes_of(source: DataSource) -> list[str]:
+    """Return the names of the indexes that a source feeds, the primary one first."""
+    return [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
+
+
+def lost_records(state: StateStore, index: IndexEngine, source: str) -> list[UrlRecord]:
+    """Return the records whose documents should be in an index and are not."""
+    held = {url for _, url in index.urls(source)}
+    return [record for record in state.records() if record.indexed and record.shown_url not in held]
+
+
+def forget_documents(state: StateStore, records: Iterable[UrlRecord]) -> None:
+    """Have the table know that documents are not in the index, so that they are fetched in full."""
+    for record in records:
+        unread = replace(record, indexed=False, etag="", last_modified="", checksum=b"")
+        state.amend(url_key(record.url), unread)
+    state.flush()
+
+
+class Agreement:
+    """Asks every index once when it is made: the state is open, and the run has not begun. It costs a look at files.
+
+    One that is damaged is made sound: what can be read of it is indexed anew. If the index then has fewer documents of
+    the source than the table says, this run asks for those that it lacks. If it has more, as after the state was lost,
+    a run that is complete takes those out that nothing knows, through the guard of deletions.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._has_strangers = False
+        self.lost = 0
+        """Documents that the primary index should have and has not: the run asks for every known URL."""
+        self.problems: list[str] = []
+        self.remarks: list[str] = []
+        if not session.replay:
+            self._look()
+
+    def _look(self) -> None:
+        session = self._session
+        primary, *others = indexes_of(session.source)
+        for name in others:
+            self._count(name)
+            if self.problems:
+                leave_unfilled(cache_folder(session.project, session.source.name), name)
+                self.problems.clear()
+        number, counts = self._count(primary), session.state.counts()
+        if number is None:
+            return
+        self._has_strangers = number > counts.documents
+        if number < counts.indexed:
+            self._ask_again(primary)
+
+    def tell(self) -> None:
+        """Have the report of the run say what was done."""
+        report, renewed = self._session.report, self._session.state.renewed
+        report.problems += [renewed] if renewed else []
+        report.problems += self.problems
+        report.remarks += self.remarks
+
+    def _count(self, name: str) -> int | None:
+        """Return how many documents of the source an index has, None if it cannot be asked now."""
+        session, source = self._session, self._session.source.name
+        config = index_config(session.project, name)
+        if config.engine == "memory":
+            return None
+        index = open_index(session.project, name)
+        try:
+            try:
+                return probe(index, config.path, source)
+            except IndexDamagedError as error:
+                logger.warning("%s; it is made sound", error.what)
+                make_sound(index, config.path)
+                self.problems.append(f"{error.what}; what could be read of it was indexed anew")
+            except IndexOutdatedError:
+                index.rebuild()
+                self.remarks.append(BROUGHT_UP_TO_DATE % config.path)
+            return index.count(source)
+        except IndexStoreError as error:
+            self.problems.append(str(error))
+            return None
+        finally:
+            index.close()
+
+    def _ask_again(self, name: str) -> None:
+        session = self._session
+        index = open_index(session.project, name)
+        try:
+            lost = lost_records(session.state, index, session.source.name)
+        finally:
+            index.close()
+        forget_documents(session.state, lost)
+        self.lost = len(lost)
+        if lost:
+            self.remarks.append(f"{self.lost:,} documents were missing in the index, and are asked for again")
+
+    def settle(self) -> None:
+        """Mark what the indexes have and the table does not know; called at the end of a run, before the deletions.
+
+        Nothing is concluded while pages that were never read may still lead to such documents.
+        """
+        session = self._session
+        if not self._has_strangers or session.report.given_up or may_lead_further(session.state):
+            return
+        known = {one.shown_url for one in session.state.records() if one.indexed or one.handed}
+        found: set[str] = set()
+        for name in indexes_of(session.source):
+            index = open_index(session.project, name)
+            with (
+                closing(index),
+                suppress(IndexStoreError),
+            ):  # an index that cannot be read is told of elsewhere
+                found.update(url for _, url in index.urls(session.source.name))
+        mark_strangers(session.state, session.feed, sorted(found - known), session.clock())

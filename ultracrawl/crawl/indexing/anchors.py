@@ -1,0 +1,124 @@
+"""Anchor texts of a crawl: noted page by page, and put right in the index when all pages have said theirs."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ultracrawl.content.anchors import LONGEST, anchor_text
+from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.urls import url_key
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+
+LINKS_OF_A_PAGE = 1000
+"""Links of one page whose texts count, the first ones; equal ones count once."""
+GENERATION = 25_000
+"""Links that are remembered at a time; twice as many take about 15 MB."""
+BATCH = 500
+"""Documents that are looked at between two flushes."""
+_NOTHING = 0
+"""The mark of a link whose text says nothing."""
+
+
+class AnchorDesk:
+    """Has the store know what pages call the pages that they link to, and the index what it does not know of that.
+
+    Documents get their texts when the segment is sealed in which they go to the index (`IndexFeed`). What is said of
+    them, or not any more, later in the run, goes there by itself at the end (`settle`); nothing is fetched for it. A
+    page that is unchanged, or could not be read, keeps saying what it said.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._young: dict[str, dict[str, int]] = {}
+        self._old: dict[str, dict[str, int]] = {}
+        """Marks of links met lately by URL and text, in two generations: they cost two look-ups."""
+        self._met = 0
+        """How many are in the younger one."""
+        session.recorder.on_finish.append(self.ended)
+
+    # ---- what pages say
+
+    def note(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
+        """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
+        marks, own, known = dict[int, None](), visit.url, self._young.get
+        kept: frozenset[int] | None = None
+        for href, _, text, _ in visit.anchor_links:
+            if not text or (url := located.get(href, own)) == own:
+                continue
+            if "#" in href:
+                url = f"{url}#{href.partition('#')[2][:LONGEST]}"
+            met = known(url)
+            mark = None if met is None else met.get(text)
+            if mark is None:
+                kept = frozenset(inside) if kept is None else kept
+                mark = self._meet(url, text, kept)
+                known = self._young.get
+            if mark:
+                marks[mark] = None
+                if len(marks) == LINKS_OF_A_PAGE:
+                    break
+        visit.anchors = array("q", marks).tobytes()
+
+    def redirected(self, visit: Visit, target: str) -> None:
+        """Have what is said of a URL be said of the one that it redirects to."""
+        self._session.state.anchors.redirect(visit.entry.key, url_key(target))
+
+    def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
+        """Return the mark of a link that was not met lately, and have the store know of it."""
+        mark = self._old.get(url, {}).get(text)
+        if mark is None:
+            whole, _, fragment = url.partition("#")
+            said, target = anchor_text(text), url_key(whole)
+            if target not in kept:
+                return _NOTHING
+            mark = self._session.state.anchors.meet(target, said, fragment) if said else _NOTHING
+        if self._met >= GENERATION:
+            self._old, self._young, self._met = self._young, {}, 0
+        self._young.setdefault(url, {})[text] = mark
+        self._met += 1
+        return mark
+
+    def ended(self, visit: Visit) -> None:
+        """Have the store know what a page says now; one that was not read, or is as it was, says what it said."""
+        outcome = visit.outcome
+        if outcome is None or outcome.transient or visit.stored:
+            return
+        store, key = self._session.state.anchors, visit.entry.key
+        known = visit.record.last_fetched > 0
+        if visit.anchors is not None:
+            store.page(key, visit.anchors)
+        elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.status == 304):
+            store.page(key, b"")
+        if known and outcome is not UrlOutcome.REDIRECTED:
+            store.redirect(key, 0)
+
+    # ---- what documents get
+
+    def settle(self) -> int:
+        """Hand over the texts of documents that have others by now than the index; returns how many have.
+
+        Called at the end of a run. Those on their way in the open segment get theirs when that is sealed. Raises
+        `WorkError`.
+        """
+        session, store = self._session, self._session.state.anchors
+        session.flush()
+        store.sweep()
+        session.state.flush()
+        number, last = 0, None
+        while keys := store.due(last, BATCH):
+            last = keys[-1]
+            for key, texts in store.news([key for key in keys if not session.feed.completes(key)]).items():
+                record = session.state.get(key)
+                if record is not None and record.searchable:
+                    session.feed.rename(key, record.shown_url, texts)
+                    number += 1
+                else:
+                    store.left(key)
+            session.flush()
+            session.feed.tick()
+        return number

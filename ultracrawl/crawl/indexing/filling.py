@@ -1,0 +1,69 @@
+"""Indexes that are new to a source get everything that it has (FAST 5.10)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ultracrawl.errors import UltracrawlError
+from ultracrawl.index.opening import open_index, open_outlets
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.indexing.writer import IndexFeed
+    from ultracrawl.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+
+class Filling:
+    """Finds out which indexes of a crawl lack what was fed before they were named, and has every page made again.
+
+    A crawl fetches all pages of the source in full; making documents again from what is stored fills them without a
+    request. What such an index holds of the source and the document table has not is taken out of it. Made before
+    the run begins, because such a run asks for everything.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self.outlets = open_outlets(session.project, session.source)
+        """The ways to all indexes of the source."""
+        self._new = self.outlets.unfilled()
+        self._has_documents = bool(self._new) and session.state.counts().documents > 0
+        if self._has_documents and not session.replay:
+            names = ", ".join(f"`{one.index}`" for one in self._new)
+            logger.warning("%s: every page is fetched again to fill the index %s", session.source.name, names)
+            session.state.remake_documents()
+            session.force = True
+
+    def begin(self, feed: IndexFeed, *, resumed: bool) -> None:
+        """Take out of new indexes what does not belong there; called when the feed is open and the run has begun.
+
+        A run that is resumed does not come back to what it did before: then the next one fills.
+        """
+        for outlet in self._new:
+            feed.remove_unknown(self._strangers(outlet.index))
+        feed.sync()
+        if not self._has_documents or not (resumed or self._session.replay):
+            self.outlets.filled()
+        self.outlets.leave_former()
+
+    def end(self) -> None:
+        """Take note that everything stored was made again."""
+        if self._session.replay and self._new and not self._session.report.failed:
+            self.outlets.filled()
+
+    def _strangers(self, index: str) -> Iterator[str]:
+        """Yield the display URLs of the source that an index has, and the document table has not."""
+        session = self._session
+        found: set[str] = set()
+        with suppress(UltracrawlError):  # it cannot be read: nor can it be written, which is told then
+            engine = open_index(session.project, index)
+            try:
+                found = {url for _, url in engine.urls(session.source.name)}
+            finally:
+                engine.close()
+        if found:
+            found -= {one.shown_url for one in session.state.records() if one.indexed or one.handed}
+        return iter(sorted(found))

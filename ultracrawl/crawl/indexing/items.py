@@ -1,0 +1,121 @@
+"""Items and the visits that they belong to: what Scrapy says of an item, or of code of others, ends its visit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+
+from ultracrawl.crawl.visit import Step, Visit, visit_of
+from ultracrawl.errors import WorkError
+from ultracrawl.model import Document, UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.stores import QueueEntry
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+    from ultracrawl.crawl.session import CrawlSession
+
+
+class ItemDesk:
+    """Knows the visits of items, and ends them with what becomes of their items."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self.given: set[int] = set()
+        """Keys of documents that came without a visit in this run; nothing is fetched for them."""
+        for heed, signal in (
+            (self._dropped, signals.item_dropped),
+            (self._failed, signals.item_error),
+            (self._spider_failed, signals.spider_error),
+        ):
+            session.crawler.signals.connect(heed, signal)
+
+    def visit_of(self, item: Any, response: Response | Failure | None = None) -> Visit | None:
+        """Return the visit that an item came from, if need be by its answer; None if it has ended or there is none."""
+        url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
+        visit = self._session.visits.get(url_key(str(url)))
+        request = getattr(response, "request", None)
+        return visit_of(request) if visit is None and request is not None else visit
+
+    # ---- documents that come without a visit
+
+    def adopted(self, document: Document) -> Visit | None:
+        """Return a visit for a document that nothing was fetched for; None if it has one, or may have none.
+
+        Only where the source may have its URL, and no page of this run has it: what is visited makes its own document.
+        """
+        session = self._session
+        if self.visit_of(document) is not None:
+            return None
+        given = document.access_url or document.url
+        url = session.rules.url_policy.canonical(given)
+        rule = "no URL that can be crawled" if url is None else session.rules.boundary.rejects(url)
+        if url is None or rule is not None:
+            told = "its URL has to be one that the boundary of the source lets in"
+            session.note(WorkError(f"a document of the spider is not indexed: {given!r} ({rule}); {told}"))
+            return None
+        key = url_key(url)
+        record = session.state.get(key)
+        if record is not None and record.last_fetched >= session.run.started and key not in self.given:
+            return None
+        self.given.add(key)
+        session.report.scheduled += 1
+        return self._visit(document, key, url, record)
+
+    def _visit(self, document: Document, key: int, url: str, record: UrlRecord | None) -> Visit:
+        session = self._session
+        shown = document.url if document.url != document.access_url else ""
+        document.access_url, document.url = url, shown or url
+        document.source = session.source.name
+        known = record or UrlRecord(url, document.source, first_seen=session.clock())
+        entry = QueueEntry(key, url, site_of(url), 0, 0, display_url=shown if shown != url else "")
+        visit = Visit(entry, known, asked=False, given=True, status=200, step=Step.PROCESSING)
+        session.visits[key] = visit
+        return visit
+
+    def skips(self, entry: QueueEntry) -> bool:
+        """Take an entry out of the queue whose document was given; False for all others."""
+        if entry.key not in self.given:
+            return False
+        record = self._session.state.get(entry.key)
+        if record is not None:
+            self._session.state.finish(entry, record)
+            self._session.report.scheduled -= 1
+        return True
+
+    # ---- what Scrapy says
+
+    def _dropped(self, item: Any, exception: BaseException, response: Response | None) -> None:
+        """End the visit of an item that a pipeline dropped, ours or somebody else's."""
+        visit = self.visit_of(item, response)
+        if visit is not None:
+            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
+
+    def _failed(self, item: Any, failure: Failure, response: Response | None) -> None:
+        """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""
+        error = failure.value or RuntimeError("unknown failure")
+        if isinstance(error, WorkError):
+            self._session.fail(str(error))
+        if isinstance(error, CloseSpider):
+            self._session.close_soon(error.reason)
+        visit = self.visit_of(item, response)
+        if visit is not None:
+            self._session.visit_failed(visit, error)
+
+    def _spider_failed(self, failure: Failure, response: Response | Failure | None) -> None:
+        """End the visit on whose answer the spider, or a middleware of it, raised."""
+        error = failure.value or RuntimeError("unknown failure")
+        if response is None:
+            told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            name = self._session.source.spider_class or "the spider"
+            self._session.note(WorkError(f"start() of {name} ended early with {told}"))
+            return
+        request = getattr(response, "request", None)
+        visit = visit_of(request) if request is not None else None
+        if visit is not None:
+            self._session.visit_failed(visit, error)

@@ -1,0 +1,38 @@
+"""Opens the way of a source's documents to its indexes."""
+
+from __future__ import annotations
+
+from ultracrawl.crawl.indexing.pauses import Pauses
+from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.index.opening import feeding_switch, open_cache, open_outlets
+from ultracrawl.index.writing.outlets import Outlets
+from ultracrawl.model import RunReport
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores import StateStore
+
+
+def open_feed(
+    project: Project,
+    source: DataSource,
+    state: StateStore,
+    report: RunReport,
+    *,
+    crawling: bool = False,
+    outlets: Outlets | None = None,
+) -> IndexFeed:
+    """Return the feed of a source, which counts in a report; call `recover` before anything else.
+
+    What depends on the time that documents wait, and on phases of a crawl, counts while crawling only.
+    """
+    return IndexFeed(
+        source.name,
+        open_cache(project, source.name),
+        outlets or open_outlets(project, source),
+        state,
+        report,
+        every=project.index.every if crawling else None,
+        two_phases=crawling and project.cache.phases == "two",
+        backlog=source.feeding.backlog,
+        anchors=project.index.anchors,
+        pauses=Pauses(source.feeding, feeding_switch(project, source.name)),
+    )

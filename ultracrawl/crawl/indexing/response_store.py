@@ -1,0 +1,128 @@
+"""Keeps the answers behind the documents in the index, if the source wants it (FAST 5.7)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ultracrawl.content import type_matches
+from ultracrawl.crawl.recorder import HANDED
+from ultracrawl.errors import WorkError
+from ultracrawl.model import UrlOutcome
+from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.stores.opening import open_documents
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.stores.documents.response_bodies import DocumentStore
+
+logger = logging.getLogger(__name__)
+
+_ALWAYS = frozenset({"content-type"})
+_NEVER = frozenset({"set-cookie", "set-cookie2"})
+"""Headers that let whoever has them into a session."""
+
+
+class Keeper:
+    """Told how visits end; keeps the answer of each that brought a document.
+
+    If the store cannot be written, that is a problem of the run, nothing more is kept, and the crawl goes on.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._options = session.source.storage
+        self.store: DocumentStore | None = None
+        """The stored answers of the source, if it keeps them."""
+        self._usable = True
+
+    def open(self) -> None:
+        """Open the store of a source that keeps documents."""
+        if self._options.keep:
+            session = self._session
+            self.store = open_documents(session.project, session.source, renew=not session.replay)
+            if self.store.renewed:
+                again = f"`ultracrawl crawl {session.source.name} --force` stores every page again"
+                self._tell(f"{self.store.renewed}; {again}")
+            self._session.recorder.on_finish.append(self.ended)
+            if self._options.remove_sent:
+                self._session.feed.on_sent = self._sent
+
+    def ended(self, visit: Visit) -> None:
+        """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
+        answer, visit.answer = visit.answer, None
+        store = self.store
+        if store is None or answer is None or not self._usable or visit.stored:
+            return
+        if not self._wants(visit):
+            return
+        if self._options.size is not None and store.size + len(answer.body) > self._options.size:
+            self._give_up(
+                f"the stored documents have reached `storage.size`; {visit.url} and others are not kept"
+            )
+            return
+        compress = self._options.compress and not type_matches(
+            visit.media_type, self._options.compress_exclude
+        )
+        try:
+            store.put(visit.entry.key, self._answer(visit, answer), compress=compress)
+        except WorkError as error:
+            self._give_up(str(error))
+
+    def _sent(self, keys: Iterable[int]) -> None:
+        """Remove the answers behind documents that all indexes have."""
+        try:
+            if self.store is not None and self._usable:
+                self.store.discard(keys)
+        except WorkError as error:
+            self._give_up(str(error))
+
+    def _to_be_kept(self) -> frozenset[int]:
+        state, options = self._session.state, self._options
+        kept = state.kept_keys(duplicates=options.duplicates)
+        if not options.remove_sent:
+            return kept
+        waiting = self._session.feed.unsent().union(state.pending.keys(), state.successors.keys())
+        return kept - (state.kept_keys() - waiting)
+
+    def _wants(self, visit: Visit) -> bool:
+        if visit.outcome is UrlOutcome.DUPLICATE:
+            return self._options.duplicates or self._session.duplicates.waits(visit.entry.key)
+        return visit.outcome in HANDED or visit.outcome is UrlOutcome.PENDING
+
+    def _answer(self, visit: Visit, response: Response) -> StoredAnswer:
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, values in response.headers.items()
+            for value in values
+            if _is_kept(name.decode("latin-1").lower(), everything=self._options.headers)
+        )
+        return StoredAnswer(visit.url, self._session.clock(), headers, response.body, visit.truncated)
+
+    def _give_up(self, problem: str) -> None:
+        self._usable = False
+        self._tell(problem)
+
+    def _tell(self, problem: str) -> None:
+        self._session.problems.append(problem)
+        logger.error("%s", problem)
+
+    def close(self) -> None:
+        """Remove what is not in the index any more, and release the store."""
+        if self.store is None:
+            return
+        try:
+            if self._usable:
+                self.store.retain(self._to_be_kept())
+        except WorkError as error:
+            self._give_up(str(error))
+        finally:
+            self.store.close()
+
+
+def _is_kept(header: str, *, everything: bool) -> bool:
+    return header not in _NEVER if everything else header in _ALWAYS

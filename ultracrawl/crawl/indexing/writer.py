@@ -1,0 +1,327 @@
+"""Documents on their way to the indexes: durable cache, index processes, confirmation in the document table."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracrawl.errors import IndexStoreError
+from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
+from ultracrawl.index.writing.batches import Committed, Failed, Report
+from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.model import RunReport
+from ultracrawl.stores import StateStore
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.indexing.pauses import Pauses
+    from ultracrawl.crawl.logs.feed_log import FeedLog
+    from ultracrawl.index.writing.outlet import Outlet
+    from ultracrawl.index.writing.outlets import Outlets
+
+logger = logging.getLogger(__name__)
+
+EAGER_SIZE = 2_500_000
+"""Bytes that are worth a commit while the index process has nothing else to do.
+
+Smaller ones cost more than they save: each writes its words anew, and the earlier a document went, the likelier other
+pages say something new of it later.
+"""
+PATIENCE = 10.0
+"""Seconds after which a tenth of that is worth one, too, so that a slow crawl can be searched soon."""
+KEYS_KEPT = 8
+"""Segments whose keys are kept in memory; those of further ones are read again when their commit comes."""
+BEHIND = 2
+"""Segments that may wait for the primary index before crawling waits, too."""
+COMPLETED = 500
+"""Documents whose anchor texts are looked up at a time."""
+_POLL_SECONDS = 0.02
+
+
+class IndexFeed:
+    """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
+
+    A segment of the cache is handed over when it is full, when the indexes are idle and enough waits (less of it, if it
+    waits for long), when its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra
+    Search 6) not before it is full or that old, and crawling stops meanwhile. It goes to all indexes of the source
+    (`Outlets`). Its records are marked indexed after the commit of the primary one; each index lets go of it after its
+    own. An index that is paused or cannot be written holds up neither the crawl nor the others.
+
+    With `anchors`, documents get the texts of links to them that are known when their segment is sealed, and the store
+    is told of it.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        cache: DocumentCache,
+        outlets: Outlets,
+        state: StateStore,
+        report: RunReport,
+        *,
+        every: float | None = None,
+        two_phases: bool = False,
+        backlog: int | None = None,
+        pauses: Pauses | None = None,
+        anchors: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._source = source
+        self._cache = cache
+        self._outlets = outlets
+        self._state = state
+        self._report = report
+        self._every = every
+        self._two_phases = two_phases
+        self._backlog = backlog
+        self._pauses = pauses
+        self._anchors = state.anchors if anchors else None
+        self._clock = clock
+        self._since = 0.0
+        """When the first of the changes came that wait in the cache."""
+        self._open: dict[int, str] = {}
+        """URLs of documents in the open segment by their keys, empty for removals."""
+        self._keys: dict[str, dict[int, str]] = {}
+        self.on_sent: Callable[[Iterable[int]], None] | None = None
+        """Called with the keys of documents that all indexes have."""
+        self.log: FeedLog | None = None
+        """Takes note of what became of changes."""
+
+    def recover(self) -> frozenset[int]:
+        """Hand over what an earlier run left in the cache; returns the keys of all changes in it."""
+        self._look_at_pauses()
+        for told in self._outlets.salvage():
+            self._problem(told)
+            if self._anchors is not None:
+                self._anchors.doubt()
+        self._outlets.recover(self._cache)
+        waiting: dict[int, str] = {}
+        for path in self._outlets.primary.line:
+            waiting.update(self._keys_of(path))
+        self._adopt({key: url for key, url in waiting.items() if url})
+        return frozenset(waiting)
+
+    def _adopt(self, documents: Mapping[int, str]) -> None:
+        """See to documents of which the store was not told before the crawler was killed: their pages come again."""
+        unrecorded = self._state.adopt(documents)
+        if self._anchors is not None:
+            for key in unrecorded.known:
+                self._anchors.handed(key)
+        self.remove_unknown(documents[key] for key in unrecorded.unknown)
+
+    def waiting(self) -> set[int]:
+        """Return the keys of all changes that the primary index has not committed."""
+        found = set(self._open)
+        for path in self._outlets.primary.line:
+            found.update(self._keys_of(path))
+        return found
+
+    def unsent(self) -> set[int]:
+        """Return the keys of all changes that some index has not committed."""
+        found = set(self._open)
+        for path in {path.name: path for one in self._outlets.all for path in one.line}.values():
+            found.update(self._keys_of(path))
+        return found
+
+    def add(self, key: int, document: IndexDocument) -> None:
+        """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
+        if self._anchors is not None:
+            self._anchors.handed(key)
+            document = replace(document, anchors=()) if document.anchors else document
+        self._append(key, document)
+        self._open[key] = document.url
+
+    def delete(self, key: int, url: str) -> None:
+        """Take the removal of a document."""
+        if self._anchors is not None:
+            self._anchors.left(key)
+        self._append(key, Deletion(self._source, url))
+        self._open[key] = ""
+
+    def remove_unknown(self, urls: Iterable[str]) -> None:
+        """Take the removal of documents that the document table does not have."""
+        for url in urls:
+            self._append(0, Deletion(self._source, url))
+
+    def rename(self, key: int, url: str, anchors: tuple[str, ...]) -> None:
+        """Take other anchor texts of a document that is in the index, or on its way there."""
+        self._append(key, NewAnchors(self._source, url, anchors))
+
+    def _append(self, key: int, change: Change) -> None:
+        if not self._cache.size:
+            for outlet in self._outlets.all:
+                outlet.prepare()
+            self._since = self._clock()
+        self._cache.append(key, change)
+
+    def completes(self, key: int) -> bool:
+        """Return whether a document gets its anchor texts when the open segment is sealed."""
+        return bool(self._open.get(key))
+
+    def _complete(self) -> None:
+        """Give documents in the open segment the anchor texts that are known by now."""
+        keys = [key for key, url in self._open.items() if url]
+        if self._anchors is None or not keys:
+            return
+        self._cache.sync()
+        self._state.flush()
+        for at in range(0, len(keys), COMPLETED):
+            some = keys[at : at + COMPLETED]
+            texts = self._anchors.texts(some)
+            for key in some:
+                if key in texts:
+                    self._cache.append(key, NewAnchors(self._source, self._open[key], texts[key]))
+                self._anchors.told(key, texts.get(key, ()))
+
+    @property
+    def congested(self) -> bool:
+        """Whether crawling has to wait for the index: more than the cache may hold is waiting, or phases alternate."""
+        return self._outlets.primary.busy > (0 if self._two_phases else BEHIND)
+
+    @property
+    def busy(self) -> bool:
+        """Whether changes are on their way to an index that takes them."""
+        return self._cache.size > 0 or self._outlets.busy
+
+    def sync(self) -> None:
+        """Make what the cache took durable; has to come before the flush of the state."""
+        self._cache.sync()
+
+    def tick(self) -> None:
+        """Hand over what is due and take note of commits; called a few times a second."""
+        self._look_at_pauses()
+        self.collect()
+        if self._cache.size >= self._cache.limit or self._is_worth_it or self._overdue:
+            self.drain()
+
+    @property
+    def _is_worth_it(self) -> bool:
+        """Whether so much waits that indexes which have nothing else to do should get it."""
+        size = self._cache.size
+        if self._two_phases or size < EAGER_SIZE / 10:
+            return False
+        return (size >= EAGER_SIZE or self._waited >= PATIENCE) and self._outlets.idle
+
+    @property
+    def _overdue(self) -> bool:
+        if not self._every or not self._cache.size or self._waited < self._every:
+            return False
+        return any(outlet.going for outlet in self._outlets.all)
+
+    @property
+    def _waited(self) -> float:
+        """How long the first change in the cache waits, in seconds."""
+        return self._clock() - self._since
+
+    def _look_at_pauses(self) -> None:
+        if self._pauses is None or not self._pauses.changed(self._clock()):
+            return
+        for outlet in self._outlets.all:
+            paused = self._pauses.of(outlet.label)
+            if outlet.paused and not paused:
+                outlet.resume()
+            outlet.paused = paused
+
+    def drain(self) -> None:
+        """Hand over everything that waits in the cache; the records of it become durable first."""
+        self._complete()
+        path = self._cache.seal()
+        if path is not None:
+            self._state.flush()
+            if len(self._keys) < KEYS_KEPT:
+                self._keys[path.name] = self._open
+            self._open = {}
+            self._outlets.deliver(path)
+            self._check_backlog()
+
+    def _check_backlog(self) -> None:
+        """Raise `IndexStoreError` if too much waits for the primary index; another one is given up instead."""
+        for outlet in self._outlets.all:
+            if self._backlog is None or outlet.going or outlet.size <= self._backlog:
+                continue
+            full = f"{outlet.size / 1e6:,.0f} MB wait for {_name(outlet)}, more than `feeding.backlog`"
+            if outlet is self._outlets.primary:
+                raise IndexStoreError(f"{full}; let it be fed (`ultracrawl feeding resume`), or raise that")
+            self._outlets.give_up(outlet)
+            self._problem(f"{full}: they are given up, and the next run fills it anew")
+
+    def collect(self) -> None:
+        """Take note of what the indexes committed, or could not."""
+        for outlet in self._outlets.all:
+            for answer in outlet.poll():
+                self._take(outlet, answer)
+
+    def retry(self) -> None:
+        """Try indexes that failed once more, now."""
+        for outlet in self._outlets.all:
+            outlet.retry()
+
+    def _take(self, outlet: Outlet, answer: Report) -> None:
+        primary = outlet is self._outlets.primary
+        if self.log is not None and isinstance(answer, Failed):
+            self.log.refused(outlet.label, self._cache.read(answer.path), answer.reason)
+        match answer:
+            case Committed(path=path, added=added, remarks=remarks):
+                self._report.remarks += remarks
+                keys = self._keys_of(path) if primary or self.on_sent is not None else {}
+                if primary:
+                    self._confirm(keys, added)
+                    self._keys.pop(path.name, None)
+                if self.log is not None:
+                    self.log.indexed(outlet.label, self._cache.read(path))
+                outlet.done(path)
+                self._sent(path, keys)
+            case Failed(reason=reason) if primary:
+                self._problem(f"indexing failed: {reason}; the documents stay in the cache for the next run")
+            case Failed(reason=reason):
+                logger.warning(
+                    "%s: %s cannot be fed, and catches up later: %s", self._source, _name(outlet), reason
+                )
+
+    def _problem(self, problem: str) -> None:
+        if problem not in self._report.problems:
+            logger.error(problem)
+            self._report.problems.append(problem)
+
+    def _keys_of(self, path: Path) -> dict[int, str]:
+        """Return the URLs of the documents in a segment by their keys, empty for removals."""
+        keys = self._keys.get(path.name)
+        if keys is not None:
+            return keys
+        return {
+            key: change.url if isinstance(change, IndexDocument) else ""
+            for key, change in self._cache.read(path)
+            if key and not isinstance(change, NewAnchors)
+        }
+
+    def _confirm(self, keys: Mapping[int, str], added: int) -> None:
+        present = {key: bool(url) for key, url in keys.items()}
+        self._state.mark_indexed(present.items())
+        self._cache.sync()
+        self._state.flush()
+        self._report.indexed += added
+        self._report.deleted += len(present) - sum(present.values())
+
+    def _sent(self, path: Path, keys: Mapping[int, str]) -> None:
+        if self.on_sent is None or self._outlets.has(path.name):
+            return
+        later = set(self._open).union(*self._keys.values())
+        self.on_sent([key for key, url in keys.items() if url and key not in later])
+
+    def close(self, timeout: float) -> None:
+        """End the index processes, after what is on its way, in `timeout` seconds at most."""
+        deadline = time.monotonic() + timeout
+        while self._outlets.busy and time.monotonic() < deadline:
+            self.collect()
+            time.sleep(_POLL_SECONDS)
+        for outlet in self._outlets.all:
+            for answer in outlet.close(max(0.5, deadline - time.monotonic())):
+                self._take(outlet, answer)
+        self._cache.close()
+
+
+def _name(outlet: Outlet) -> str:
+    return f"the destination `{outlet.label}`" if outlet.label else "the index"

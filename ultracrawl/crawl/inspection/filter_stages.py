@@ -1,0 +1,36 @@
+"""What the filters of a source say about a URL before it is fetched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.model import Decision
+from ultracrawl.sources import DataSource
+
+_STAGE = "filters"
+_PASSES = "MetaData lets it through; Data is asked after the fetch"
+
+
+def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -> Iterator[Decision]:
+    """Yield the decision of each filter of a source, none if it has no filters. Raises `UserError`."""
+    if source.filters.file is None:
+        return
+    filtering = Filtering(source.filters, time.time)
+    filtering.start()
+    views = filtering.judge(url, depth, address)
+    filtering.release()
+    section = source.filters
+    if views.denied:
+        yield Decision(False, _STAGE, views.reason.partition(":")[0], f"both deny it: {views.reason}")
+        return
+    if views.enumeration is None:
+        yield Decision(True, _STAGE, section.enumeration, "denies it, so its links are not followed")
+    else:
+        yield Decision(True, _STAGE, section.enumeration, _PASSES)
+    if views.generation is None:
+        told = f"denies it, so it gets no description: {views.reason}"
+        yield Decision(True, _STAGE, section.generation, told, index=False)
+    else:
+        yield Decision(True, _STAGE, section.generation, _PASSES)

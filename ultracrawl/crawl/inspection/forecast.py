@@ -1,0 +1,173 @@
+"""What the next run of a source would begin with, worked out by the rules that it will follow, without a request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
+from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.recrawl import RefreshMode
+from ultracrawl.rules.urls import url_key
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.stores import StateStore
+from ultracrawl.stores.sqlite.cycle_start import RECHECKED
+
+Judge = Callable[[str, int], str]
+"""Asks filters about a URL."""
+
+
+@dataclass(slots=True)
+class Forecast:
+    """The first numbers of a run, before it has asked for anything."""
+
+    source: str
+    known: int = 0
+    """URLs in the document table now."""
+    resumes: bool = False
+    """The last run did not end, and the definition is still the same: only what waits is taken up."""
+    change: Change = NO_CHANGE
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Known URLs that would leave, by rule."""
+    deleted: int = 0
+    """Documents among them that would leave the index."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Further documents that would leave because filters deny their URLs, by filter."""
+    forgotten: int = 0
+    """URLs that were gone several times and that nothing links to."""
+    start_urls: list[str] = field(default_factory=list)
+    """Start URLs that are not known and would be added."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Start URLs that are outside, with the rule that says so."""
+    scheduled: int = 0
+    """URLs that the run would begin with; links that it finds come on top."""
+
+    @property
+    def stays(self) -> int:
+        """Known URLs that would still be known."""
+        return self.known - self.forgotten - self.dropped.total()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the forecast in the shape of `ultracrawl plan --json`."""
+        return {
+            "source": self.source,
+            "known": self.known,
+            "resumes": self.resumes,
+            "scope_changed": self.change.scope,
+            "recipe_changed": self.change.recipe,
+            "rescan": self.change.rescan,
+            "dropped": self.dropped.total(),
+            "dropped_by": dict(self.dropped.most_common()),
+            "deleted": self.deleted,
+            "left_out": self.left_out.total(),
+            "left_out_by": dict(self.left_out.most_common()),
+            "forgotten": self.forgotten,
+            "stays": self.stays,
+            "start_urls_added": self.start_urls,
+            "start_urls_refused": self.refused,
+            "scheduled": self.scheduled,
+        }
+
+
+def forecast(
+    state: StateStore | None,
+    rules: CompiledSource,
+    rewriter: UrlRewriter | None,
+    source: DataSource,
+    now: float,
+    *,
+    closed: bool = False,
+    judge: Judge | None = None,
+) -> Forecast:
+    """Work out how a run that begins now would begin; `state` is None for a source that was never crawled.
+
+    `closed`: it asks only for what it knows. `judge` asks the filters of the source about a URL that is known at a
+    depth; it returns the one that gives it no description, or nothing.
+    """
+    result = Forecast(rules.name)
+    leaving = set[int]()
+    if state is not None:
+        leaving = _known(result, state, rules, rewriter, source, now, closed=closed)
+        if judge is not None and not result.resumes:
+            result.left_out.update(_left_out(state, judge, leaving))
+    for url in rules.seeds:
+        key = url_key(url)
+        if state is not None and key not in leaving and state.lookup([key]):
+            continue
+        rule = rules.boundary.rejects(url, seed=True)
+        if rule is None:
+            result.start_urls.append(url)
+        else:
+            result.refused[url] = rule
+    result.scheduled += len(result.start_urls)
+    return result
+
+
+def _known(
+    result: Forecast,
+    state: StateStore,
+    rules: CompiledSource,
+    rewriter: UrlRewriter | None,
+    source: DataSource,
+    now: float,
+    *,
+    closed: bool,
+) -> set[int]:
+    """Fill in what becomes of the known URLs; returns the keys of those that would leave."""
+    latest, *earlier = [*state.runs(2), None]
+    if latest is None:
+        return set()
+    is_over = source.refresh.rule.is_over(latest.place, now)
+    same = latest.scope == mark_of_next(latest, rules, closed=closed)
+    result.resumes = not latest.finished and same and not is_over
+    result.change = change_since(earlier[0] if result.resumes else latest, rules, closed=closed)
+    result.known = state.counts().known
+    leaving = set[int]() if result.resumes else state.orphans()
+    result.forgotten = len(leaving)
+    if result.change.scope:
+        for record, rule in ScopeCheck(state, rules, rewriter).outside():
+            key = url_key(record.url)
+            if key not in leaving:
+                leaving.add(key)
+                result.dropped[rule] += 1
+                result.deleted += record.indexed or record.handed
+    waiting = {key for key in _waiting(state) if key not in leaving}
+    result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)
+    return leaving
+
+
+def _left_out(state: StateStore, judge: Judge, leaving: Container[int]) -> Iterator[str]:
+    for record in state.records():
+        if record.searchable and not record.leaving and url_key(record.url) not in leaving:
+            refusal = judge(record.url, record.depth)
+            if refusal:
+                yield refusal
+
+
+def _begins_with(
+    result: Forecast, state: StateStore, rules: CompiledSource, source: DataSource, left_over: set[int]
+) -> int:
+    """Return with how many known URLs the queue of a new cycle begins; see `state.cycle_start`."""
+    mode = source.refresh.mode
+    if mode is RefreshMode.KNOWN or result.change.rescan:
+        removed = state.counts().outcomes.get(UrlOutcome.REMOVED, 0)
+        return result.stays - len(state.sitemaps.keys()) - removed
+    if mode is RefreshMode.ADAPTIVE:
+        rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
+        return sum(map(sum, map(rule.split, state.revisits.site_sizes().values())))
+    first = {*state.lookup(list(map(url_key, rules.seeds))), *rechecked(state)}
+    return len(first if mode is RefreshMode.SCRATCH else first | left_over)
+
+
+def rechecked(state: StateStore) -> list[int]:
+    """Return the keys of documents that were held back from leaving, and are asked for once more."""
+    leaving = state.leaving_records()
+    return [url_key(one.url) for one in leaving if one.leaving.partition(":")[0] in RECHECKED]
+
+
+def _waiting(state: StateStore) -> Iterator[int]:
+    for site, number in state.queued_sites():
+        yield from (entry.key for entry in state.queued(site, number))

@@ -1,0 +1,90 @@
+"""What is decided about a URL after the boundary let it in, as far as it is known without a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from ipaddress import ip_address
+
+from ultracrawl.crawl.addresses.host_addresses import addresses_of
+from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
+from ultracrawl.crawl.auth.stages import access_stages
+from ultracrawl.crawl.inspection.filter_stages import filter_stages
+from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
+from ultracrawl.model.moment import as_text
+from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.urls import host_of
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.stores import StoredRobots
+
+_INDEXED = frozenset(
+    {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
+)
+
+
+def later_stages(
+    source: DataSource,
+    rules: CompiledSource,
+    url: str,
+    record: UrlRecord | None,
+    robots: StoredRobots | None,
+    *,
+    dns: bool = False,
+) -> Iterator[Decision]:
+    """Yield the decisions of filters, address guard, access, robots.txt and the last answer.
+
+    `dns` has the host looked up. Raises `UserError` if the filters cannot be used.
+    """
+    host = host_of(url)
+    address = host.strip("[]") if _is_address(host) else next(iter(addresses_of(host)), "") if dns else ""
+    yield from filter_stages(source, url, record.depth if record is not None else 0, address)
+    yield from _addresses(source, rules, host, dns=dns)
+    yield from access_stages(source, rules, url)
+    yield _robots(rules, url, record, robots)
+    if record is not None and record.last_fetched and record.outcome is not UrlOutcome.ROBOTS:
+        yield _answer(record)
+
+
+def _addresses(source: DataSource, rules: CompiledSource, host: str, *, dns: bool) -> Iterator[Decision]:
+    found: Iterable[str] = ()
+    policy = rules.addresses
+    if _is_address(host):
+        found = (host.strip("[]"),)
+    elif dns:
+        networks = [str(network) for network in source.boundary.networks]
+        policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)
+        found = addresses_of(host)
+        if not found:
+            yield Decision(False, "address", "address unknown", f"{host} has no address")
+    yield from map(policy.check, found)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _robots(
+    rules: CompiledSource, url: str, record: UrlRecord | None, stored: StoredRobots | None
+) -> Decision:
+    policy = rules.robots
+    if not policy.obey:
+        return Decision(True, "robots", "robots.obey", "robots.txt is not obeyed")
+    if stored is not None:
+        found = policy.judge_response(
+            stored.status or None, stored.body, error=stored.error, timed_out=stored.timed_out
+        ).allowed(url)
+        return replace(found, reason=f"{found.reason}; it was read {as_text(stored.asked)}")
+    if record is not None and record.outcome is UrlOutcome.ROBOTS:
+        return Decision(False, "robots", "robots.txt", f"at the last visit: {record.reason}")
+    return Decision(True, "robots", "robots.txt", "not read yet; it is read before the first fetch")
+
+
+def _answer(record: UrlRecord) -> Decision:
+    told = f"{record.status_code} {status_text(record.status_code)}"
+    if record.outcome in _INDEXED:
+        return Decision(True, "answer", record.outcome.value, f"the last answer made a document: {told}")
+    return Decision(True, "answer", record.outcome.value, record.reason or told, index=False)

@@ -1,0 +1,209 @@
+"""What is due for a source, in which order and why: the queue as it stands, or what the next cycle begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ultracrawl.crawl.inspection.forecast import rechecked
+from ultracrawl.crawl.removal.scope import mark_of_next
+from ultracrawl.crawl.run.adaptive import AdaptiveChooser
+from ultracrawl.model.moment import iso
+from ultracrawl.rules.recrawl import CyclePlace, RefreshMode, ScoreParts
+from ultracrawl.rules.urls import url_key
+from ultracrawl.sources import CompiledSource, DataSource
+from ultracrawl.stores import OutlookUrl, SqliteState
+
+LEFT_OVER = "left over by the cycle before"
+WAITS = "waits in this cycle"
+KNOWN = "known URL"
+START = "start URL"
+CHOSEN = "chosen for this minor cycle"
+BEST = "among the best of its site"
+OVERDUE = "not fetched for too long"
+NEW = "never fetched"
+HELD_BACK = "to leave the index, and asked for once more"
+
+
+@dataclass(frozen=True, slots=True)
+class DueUrl:
+    """One URL with its place in the order and the reason for it."""
+
+    url: str
+    site: str
+    depth: int
+    why: str
+    last_fetched: float
+    seen: int
+    """The cycle in which it was fetched or led to last."""
+    unseen: int = 0
+    """How many cycles ago that was."""
+    score: ScoreParts | None = None
+    rank: float | None = None
+    """By what the best of a site are ordered; the total of the score, or the gain of a visit times its worth."""
+    interval: float | None = None
+    """Estimated seconds between two changes."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the URL in the shape of `ultracrawl queue --json`."""
+        parts = self.score
+        names = ScoreParts.__slots__
+        score = None if parts is None else {name: round(getattr(parts, name), 4) for name in names}
+        return {
+            "url": self.url,
+            "site": self.site,
+            "depth": self.depth,
+            "why": self.why,
+            "last_fetched": iso(self.last_fetched),
+            "last_seen_cycle": self.seen or None,
+            "unseen_cycles": self.unseen,
+            "score": None if parts is None else {"total": round(parts.total, 4), **(score or {})},
+            "rank": None if self.rank is None else round(self.rank, 3),
+            "change_interval_seconds": None if self.interval is None else round(self.interval),
+        }
+
+
+@dataclass(slots=True)
+class QueueView:
+    """What is due for a source."""
+
+    source: str
+    mode: RefreshMode
+    cycle: int = 0
+    """The cycle that goes on, or the latest one."""
+    minor: int = 0
+    resumes: bool = False
+    """The latest run did not end and its time is not over: the next crawl goes on with it."""
+    waiting: int = 0
+    due: float | None = None
+    """When the next cycle is due by the interval, seconds since the epoch; None: when it is asked for."""
+    urls: list[DueUrl] = field(default_factory=list)
+    orphans: list[DueUrl] = field(default_factory=list)
+    orphans_are: str = ""
+    """What becomes of the orphans."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the view in the shape of `ultracrawl queue --json`."""
+        return {
+            "source": self.source,
+            "mode": self.mode.value,
+            "cycle": self.cycle,
+            "minor_cycle": self.minor,
+            "resumes": self.resumes,
+            "waiting": self.waiting,
+            "next_cycle_due": iso(self.due),
+            "urls": [one.as_json() for one in self.urls],
+            "orphans": [one.as_json() for one in self.orphans],
+        }
+
+
+class QueueViewer:
+    """Looks at a state store; changes nothing. Times are seconds since the epoch.
+
+    `closed`: a run that begins now asks only for what it knows already.
+    """
+
+    def __init__(
+        self,
+        state: SqliteState,
+        source: DataSource,
+        rules: CompiledSource,
+        now: float,
+        *,
+        closed: bool = False,
+    ) -> None:
+        self._state = state
+        self._source = source
+        self._rules = rules
+        self._closed = closed
+        self._seeds = rules.seeds
+        self._now = now
+        self._chooser = AdaptiveChooser(state, source, lambda: now)
+
+    def view(self, limit: int) -> QueueView:
+        """Return what is due, at most `limit` URLs and as many orphans."""
+        refresh = self._source.refresh
+        view = QueueView(self._source.name, refresh.mode)
+        latest = next(iter(self._state.runs(1)), None)
+        if latest is None:
+            view.urls = [DueUrl(url, "", 0, START, 0.0, 0) for url in self._seeds[:limit]]
+            return view
+        self._state.revisits.cycle = latest.cycle
+        view.cycle, view.minor = latest.cycle, latest.minor
+        view.due = refresh.rule.next_due(latest.place, self._now)
+        view.waiting = self._state.outlook.number_waiting()
+        same = latest.scope == mark_of_next(latest, self._rules, closed=self._closed)
+        view.resumes = same and not latest.finished and not refresh.rule.is_over(latest.place, self._now)
+        if view.resumes:
+            view.urls = self._waiting(limit, latest.place)
+        else:
+            rule = refresh.rule if same else refresh.rule.for_everything
+            following = rule.following(latest.place, self._now, nothing_stored=False)
+            view.urls = self._next(limit, following.mode)
+        view.orphans, view.orphans_are = self._orphans(limit)
+        return view
+
+    def _waiting(self, limit: int, place: CyclePlace) -> list[DueUrl]:
+        urls = self._state.outlook.waiting(limit)
+        if place.mode is RefreshMode.ADAPTIVE:
+            return self._scored(self._due(one, CHOSEN if one.rank else NEW) for one in urls)
+        return [self._due(one, LEFT_OVER if one.rank else WAITS) for one in urls]
+
+    def _next(self, limit: int, mode: RefreshMode) -> list[DueUrl]:
+        """Return what a cycle that begins now would begin with; see `state.cycle_start`."""
+        if mode is RefreshMode.ADAPTIVE:
+            return self._chosen(limit)
+        left = [self._due(one, LEFT_OVER) for one in self._state.outlook.waiting(limit)]
+        if mode is RefreshMode.SCRATCH:
+            left = []
+        if mode is RefreshMode.KNOWN:
+            first = [self._due(one, KNOWN) for one in self._state.outlook.known(limit + len(left))]
+        else:
+            held = {one.site for one in left} if mode is RefreshMode.SOFT else set[str]()
+            starts = self._state.outlook.of(list(map(url_key, self._seeds)))
+            first = [self._due(one, START) for one in starts if one.site not in held]
+            first += [self._due(one, HELD_BACK) for one in self._state.outlook.of(rechecked(self._state))]
+        both = [*first, *left] if mode is RefreshMode.PREPEND else [*left, *first]
+        return list({one.url: one for one in reversed(both)}.values())[::-1][:limit]
+
+    def _chosen(self, limit: int) -> list[DueUrl]:
+        best = self._chooser.survey().pages[:limit]
+        found = {one.key: one for one in self._state.outlook.of([one.key for one in best])}
+        due = []
+        for one in best:
+            why = NEW if not found[one.key].last_fetched else OVERDUE if one.overdue else BEST
+            due.append(replace(self._due(found[one.key], why), rank=one.rank))
+        return self._scored(due)
+
+    def _scored(self, urls: Iterable[DueUrl]) -> list[DueUrl]:
+        listed = list(urls)
+        rule = self._chooser.rule
+        pages = {
+            page.url: page for page in self._state.revisits.known_pages([url_key(one.url) for one in listed])
+        }
+        scored = []
+        for one in listed:
+            page = pages[one.url]
+            interval = page.history.interval(rule.scorer.cycle)
+            scored.append(replace(one, score=rule.scorer.parts(page), interval=interval))
+        return scored
+
+    def _due(self, one: OutlookUrl, why: str) -> DueUrl:
+        unseen = max(self._state.revisits.cycle - one.seen, 0) if one.seen else 0
+        return DueUrl(one.url, one.site, one.depth, why, one.last_fetched, one.seen, unseen)
+
+    def _orphans(self, limit: int) -> tuple[list[DueUrl], str]:
+        orphans = self._source.orphans
+        seeds = set(map(url_key, self._seeds))
+        if self._source.refresh.mode is RefreshMode.KNOWN or self._state.revisits.cycle <= orphans.after:
+            return [], ""
+        unseen = [one for one in self._state.revisits.unseen(orphans.after) if one.key not in seeds]
+        keys = [one.key for one in unseen if one.has_document][:limit]
+        fate = (
+            "deleted at the end of the cycle, unless a page that was not read may lead to them"
+            if orphans.delete
+            else "fetched at the end of the cycle, and deleted if they are gone"
+        )
+        return [self._due(one, f"orphan: nothing led to it for {orphans.after} cycles")
+                for one in self._state.outlook.of(keys)], fate  # fmt: skip

@@ -1,0 +1,1 @@
+"""The language of pages in a crawl, and which are kept by it."""

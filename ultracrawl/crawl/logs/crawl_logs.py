@@ -1,0 +1,121 @@
+"""The logs that a crawl writes: of the run itself, of links that were turned away, of single events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.logs.event_logs import EventLogs
+from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog, robot_log_path
+from ultracrawl.crawl.logs.run_log import RunLog
+from ultracrawl.crawl.logs.screen import leave_tracebacks_out
+from ultracrawl.crawl.logs.screened import ScreenedLog, screened_path
+from ultracrawl.crawl.logs.timed_log import TimedLog
+from ultracrawl.errors import WorkError
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.logs.filter_log import FilterLog
+    from ultracrawl.crawl.session import CrawlSession
+
+
+class CrawlLogs:
+    """Opens, writes and closes the logs that a source keeps; one that cannot be written never ends a crawl."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self.events = EventLogs(session)
+        """The logs of single events that the source keeps."""
+        self.screened: ScreenedLog | None = None
+        """The log of links that were turned away, if the source keeps one."""
+        self.run: RunLog | None = None
+        """The log of this run, if the source keeps any."""
+        self.robot: RobotLog | None = None
+        """The log of what the robot does, if the source keeps one."""
+        self._filter: FilterLog | None = None
+
+    def open(self) -> None:
+        """Begin the logs; if that cannot be, the crawl goes on and says so."""
+        leave_tracebacks_out(self._session.crawler.settings)
+        session = self._session
+        kept = session.source.log
+        self.events.open()
+        if kept.screened:
+            path = screened_path(session.project, session.source.name)
+            self.screened = ScreenedLog(path, session.project.logs.size, session.clock)
+        if kept.robot is not None and session.filtering is not None:
+            self._open_robot(kept.robot)
+        if not kept.runs:
+            return
+        try:
+            self.run = RunLog(session.project, session.source.name, kept.runs, session.clock)
+        except WorkError as error:
+            session.note(error)
+            return
+        self.run.started(session.report)
+        session.recorder.on_finish.append(self.run.ended)
+
+    def _open_robot(self, level: int) -> None:
+        """Begin `robot.log` and `filter.log`."""
+        from ultracrawl.crawl.logs.filter_log import (  # noqa: PLC0415 - loads all of the filters
+            FilterLog,
+            filter_log_path,
+        )
+
+        session, filtering = self._session, self._session.filtering
+        assert filtering is not None
+        project, name, size = session.project, session.source.name, session.project.logs.size
+        self.robot = RobotLog(TimedLog(robot_log_path(project, name), size, session.clock), level)
+        decisions = TimedLog(filter_log_path(project, name), size, session.clock)
+        self._filter = filtering.listener = FilterLog(
+            decisions, filtering.robot.log_types, session.run.number
+        )
+        filtering.robot.log = self.robot.error
+        for doubt in filtering.doubts:
+            self.robot.say(LogLevel.ERRORS, doubt)
+        session.recorder.on_finish.append(self.robot.ended)
+
+    def turned_away(self, url: str, rule: str, parent: str, message: str) -> None:
+        """Note a link that was turned away, with the number and text of its message."""
+        if self.screened is not None:
+            self.screened.add(url, rule, parent)
+        if self.run is not None:
+            self.run.turned_away(url, rule, message)
+
+    def flush(self) -> None:
+        """Write what was noted; a log that cannot be written is given up."""
+        self.events.flush()
+        try:
+            for log in (self.robot, self._filter):
+                if log is not None:
+                    log.flush()
+        except WorkError as error:
+            self.robot = self._filter = None
+            if self._session.filtering is not None:
+                self._session.filtering.listener = None
+            self._session.note(error)
+        try:
+            if self.screened is not None:
+                self.screened.flush()
+        except WorkError as error:
+            self.screened = None
+            self._session.note(error)
+        try:
+            if self.run is not None:
+                self.run.flush()
+        except WorkError as error:
+            self._close_run()
+            self._session.note(error)
+
+    def close(self, reason: str) -> None:
+        """Write the results of the run under its log."""
+        if self.run is not None:
+            self.run.results(self._session.report, reason)
+        self.events.end()
+        self.flush()
+        self._close_run()
+        if self._session.filtering is not None:
+            self._session.filtering.mute()
+
+    def _close_run(self) -> None:
+        if self.run is not None:
+            self.run.close()
+        self.run = None

@@ -1,0 +1,88 @@
+"""The logs of single events of a crawl that a source may keep, each in a file of its own (FAST 5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.logs.columns import ColumnLog, log_path
+from ultracrawl.crawl.logs.feed_log import FeedLog
+from ultracrawl.crawl.logs.header_log import HeaderLog
+from ultracrawl.crawl.logs.score_log import ScoreLog
+from ultracrawl.crawl.logs.site_log import SiteLog
+from ultracrawl.crawl.logs.visit_logs import FetchLog, ItemLog
+from ultracrawl.errors import WorkError
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.rules.frontier import Watch
+
+
+class EventLogs:
+    """Makes the logs that a source keeps; one that it does not keep is None, and nobody spends time on it."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._logs: list[ColumnLog] = []
+        kept = session.source.log
+        own = (name for entry in session.source.site_headers.values() for name in entry.headers)
+        self.fetch = FetchLog(self._log("fetch")) if kept.fetch else None
+        """Of downloads."""
+        self.items = self._items(kept.postprocess)
+        """Of what was decided about items."""
+        self.headers = HeaderLog(self._log("header"), own) if kept.header else None
+        """Of the headers that went to and fro."""
+        self.scores = ScoreLog(self._log("scheduler")) if kept.scheduler else None
+        """Of what adaptive refreshing chose."""
+        self.feed = FeedLog(self._log("dsfeed"), session.source.name) if kept.dsfeed else None
+        """Of what went to the index."""
+        self._sites: SiteLog | None = None
+
+    def _items(self, form: str) -> ItemLog | None:
+        if form == "none":
+            return None
+        return ItemLog(self._log("postprocess"), xml=form == "xml")
+
+    def _log(self, name: str) -> ColumnLog:
+        project = self._session.project
+        path = log_path(project, self._session.source.name, name)
+        self._logs.append(ColumnLog(path, project.logs.size, self._session.clock))
+        return self._logs[-1]
+
+    def open(self) -> None:
+        """Listen to the ends of visits."""
+        for log in (self.fetch, self.items):
+            if log is not None:
+                self._listen(log.ended)
+
+    def _listen(self, ended: Callable[[Visit], None]) -> None:
+        self._session.recorder.on_finish.append(ended)
+
+    def watch(self, given_up: Container[str]) -> Watch | None:
+        """Return what is to be told of the sites that get a place or lose it; None if there is no log of them."""
+        session = self._session
+        if not session.source.log.site or session.replay:
+            return None
+        run = session.run.number
+
+        def known(site: str) -> bool:
+            return run > 1 and session.state.sites.get(site) is not None
+
+        self._sites = SiteLog(self._log("site"), known, given_up)
+        self._listen(self._sites.ended)
+        return self._sites.moved
+
+    def end(self) -> None:
+        """Note what is known at the end of a run."""
+        if self._sites is not None:
+            self._sites.end()
+
+    def flush(self) -> None:
+        """Write what was noted; a log that cannot be written is given up, and the report tells of it."""
+        for log in self._logs:
+            try:
+                log.flush()
+            except WorkError as error:
+                log.given_up = True
+                self._session.note(error)

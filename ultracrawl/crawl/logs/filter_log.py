@@ -1,0 +1,54 @@
+"""What the filters of a robot decide: `filter.log` (portal robot 12.2, 18)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.logs.timed_log import TimedLog
+from ultracrawl.rules.filters import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ultracrawl.rules.filters import FilterLine, FilterProgram, Phase, View
+    from ultracrawl.sources import Project
+
+
+def filter_log_path(project: Project, source: str) -> Path:
+    """Return the file that tells what the filters of a source decide."""
+    return project.logs.path / f"{source}.filter.log"
+
+
+class FilterLog:
+    """Tells what filters decide: `terse` only denials, `normal` allowed resources as well, `verbose` every test."""
+
+    def __init__(self, log: TimedLog, amounts: Mapping[str, str], loop: int) -> None:
+        self._log = log
+        self._amounts = amounts
+        log.add(f"Filter log started - loop {loop}")
+
+    def tested(
+        self, program: FilterProgram, phase: Phase, line: FilterLine, view: View, answer: Answer
+    ) -> None:
+        """Take note of what one directive said to a resource."""
+        denied = answer not in (Answer.PROCEED, Answer.NOACTION)
+        if denied or self._amount(program) == "verbose":
+            said = (
+                f"denied: {view.reason}" if denied else "passed" if answer is Answer.PROCEED else "no action"
+            )
+            self._log.add(
+                f"{program.name} {phase} {dict(line.pairs).get('fn', '')} {view.resource.url} {said}"
+            )
+
+    def allowed(self, program: FilterProgram, view: View) -> None:
+        """Take note that a filter let a resource through to its end."""
+        if self._amount(program) != "terse":
+            self._log.add(f"{program.name} {view.resource.url} allowed")
+
+    def _amount(self, program: FilterProgram) -> str:
+        return self._amounts.get(program.name, "normal")
+
+    def flush(self) -> None:
+        """Write what was noted. Raises `WorkError`."""
+        self._log.flush()

@@ -1,0 +1,95 @@
+"""Lists of all links that pages have, before any rule was asked (FAST 5.1, 108)."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from ultracrawl.errors import WorkError
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+BUFFERED = 64 << 10
+"""Characters that are held in memory at most before they are written."""
+
+
+def open_link_lists(session: CrawlSession) -> LinkLists | None:
+    """Return the lists of a crawl, written with each of its flushes; None if there are to be none."""
+    folder = session.source.storage.link_lists
+    if folder is None:
+        return None
+    lists = LinkLists(session.project.base / folder, session.note)
+    session.before_flush.append(lists.flush)
+    return lists
+
+
+class LinkLists:
+    """Appends links to a file of this process, `PID.txt`, one absolute URL a line.
+
+    If it cannot be written, `on_problem` is told once, and the crawl goes on without it.
+    """
+
+    def __init__(self, folder: Path, on_problem: Callable[[WorkError], None]) -> None:
+        self._path = folder / f"{os.getpid()}.txt"
+        self._on_problem = on_problem
+        self._lines: list[str] = []
+        self._size = 0
+        self._usable = True
+
+    def add(self, hrefs: Iterable[str], base: str) -> None:
+        """Take the links of a page; `base` is what relative ones are joined to."""
+        if not self._usable:
+            return
+        before, lines = len(self._lines), self._lines
+        root, folder = _beginnings(base)
+        for href in hrefs:
+            if href.startswith(("http://", "https://")):
+                lines.append(href)
+            elif not href or ":" in href or "./" in href or href[-1] == "." or href[0] in "?#":
+                lines.append(_joined(base, href))
+            elif href[0] != "/":
+                lines.append(folder + href)
+            else:
+                lines.append(_joined(base, href) if href.startswith("//") else root + href)
+        self._size += sum(map(len, lines[before:]))
+        if self._size >= BUFFERED:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if not self._lines:
+            return
+        lines, self._lines, self._size = self._lines, [], 0
+        text = "\n".join(line.replace("\n", "").replace("\r", "") for line in lines)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                file.write(text.encode(errors="replace") + b"\n")
+        except OSError as error:
+            self._usable = False
+            self._on_problem(WorkError(f"links cannot be written to {self._path}: {error.strerror}"))
+
+
+def _beginnings(base: str) -> tuple[str, str]:
+    """Return what goes before paths from the root of a host, and before those from the folder of a page.
+
+    Most links are joined by these: `urljoin` takes four times as long.
+    """
+    path = base.partition("#")[0].partition("?")[0]
+    end = path.find("/", path.find("://") + 3)
+    return (path, f"{path}/") if end < 0 else (path[:end], path[: path.rfind("/") + 1])
+
+
+def _joined(base: str, href: str) -> str:
+    """Return an absolute URL; what cannot be joined stays as it is written."""
+    try:
+        return urljoin(base, href)
+    except ValueError:
+        return href

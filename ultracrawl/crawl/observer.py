@@ -1,0 +1,51 @@
+"""Notes what visits say about the life of their URLs: that they were seen, and whether they changed."""
+
+from __future__ import annotations
+
+from ultracrawl.content import parse_http_date
+from ultracrawl.content.mime import type_matches
+from ultracrawl.crawl.visit import Visit
+from ultracrawl.rules.recrawl import Observation, is_statement
+from ultracrawl.sources import CompiledSource
+from ultracrawl.stores import StateStore
+
+
+class VisitObserver:
+    """Told of every visit that ended (`Recorder.on_finish`); an observation is made where its content is known."""
+
+    def __init__(self, state: StateStore, rules: CompiledSource) -> None:
+        self._revisits = state.revisits
+        self._link_types = rules.reader.link_types
+
+    def finished(self, visit: Visit, now: float) -> None:
+        """Note that a URL was seen in this cycle, and how its content compares with that of the visit before."""
+        if visit.outcome is None:
+            return
+        key = visit.entry.key
+        self._revisits.saw((key,))
+        unchanged = visit.outcome.unchanged
+        if visit.sitemap is not None or not (unchanged or visit.checksum):
+            return
+        known = visit.record.checksum
+        self._revisits.observe(
+            Observation(
+                key,
+                now,
+                changed=not unchanged and bool(known) and known != visit.checksum,
+                modified=self._modified(visit, now),
+                markup=type_matches(visit.media_type, self._link_types) if visit.media_type else None,
+            )
+        )
+
+    @staticmethod
+    def _modified(visit: Visit, now: float) -> float | None:
+        """Return the Last-Modified date of an answer; None if it says nothing that was not known."""
+        if (
+            visit.outcome
+            and visit.outcome.unchanged
+            and visit.last_modified in ("", visit.record.last_modified)
+        ):
+            return None
+        moment = parse_http_date(visit.last_modified) if visit.last_modified else None
+        date = moment.timestamp() if moment else 0.0
+        return min(date, now) if is_statement(date, now) else 0.0

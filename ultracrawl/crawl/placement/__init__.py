@@ -1,0 +1,1 @@
+"""Which URL stands for a document: display URLs and duplicates."""

@@ -1,0 +1,91 @@
+"""Display URLs are unique within a source: who holds one, and who has to give it back (Ultra Search 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.visit import Visit
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import url_key
+from ultracrawl.stores import StateStore
+
+
+class DisplayUrls:
+    """Asked before a document is handed over, and told how visits end.
+
+    A display URL belongs to the first document in the index that is shown under it. A page whose access URL
+    is another one borrows it: from a temporary redirect, or by the word of a rewriter. What was borrowed from
+    a redirect is given back when the redirect is none any more, or leads elsewhere. `lent_by_redirects` says that
+    there is no rewriter, so that a URL that is fetched itself has been lent by a redirect only.
+    """
+
+    def __init__(
+        self,
+        state: StateStore,
+        feed: IndexFeed,
+        again: Callable[[UrlRecord], None],
+        *,
+        lent_by_redirects: bool,
+    ) -> None:
+        self._state = state
+        self._feed = feed
+        self._again = again
+        self._lent_by_redirects = lent_by_redirects
+
+    def holder(self, visit: Visit) -> UrlRecord | None:
+        """Return the other document of the source that is shown under the display URL of this visit, or None."""
+        self._take_back(visit)
+        shown = visit.shown_url
+        others = self._state.shown_as(shown)
+        if shown != visit.url:
+            own = self._state.get(url_key(shown))
+            if own is not None and own.shown_url == shown:
+                others.append(own)
+        return next((one for one in others if one.url != visit.url and one.held), None)
+
+    def ended(self, visit: Visit, outcome: UrlOutcome) -> None:
+        """Take the display URL back from a page that got it through a redirect, when there is no redirect now."""
+        if outcome is not UrlOutcome.REDIRECTED and not outcome.transient:
+            self._take_back(visit)
+
+    def redirected(self, visit: Visit, target: str, shown: str) -> None:
+        """Take the display URL back from pages that an earlier redirect of this URL led to.
+
+        `shown` is the display URL that the target gets, empty for its own.
+        """
+        borrowers = self._state.shown_as(visit.shown_url)
+        if borrowers and self._lends(visit) and not (shown and any(one.url == target for one in borrowers)):
+            self._release(visit, borrowers)
+
+    def _take_back(self, visit: Visit) -> None:
+        if self._lends(visit):
+            self._release(visit, self._state.shown_as(visit.shown_url))
+
+    def _lends(self, visit: Visit) -> bool:
+        before = visit.record.outcome is UrlOutcome.REDIRECTED
+        return before or (self._lent_by_redirects and not visit.entry.display_url)
+
+    def _release(self, visit: Visit, borrowers: list[UrlRecord]) -> None:
+        """Let pages go by their own URL: they leave the index under the borrowed one and are fetched again."""
+        for record in borrowers:
+            if record.url == visit.url:
+                continue
+            key = url_key(record.url)
+            if record.indexed or record.handed:
+                self._feed.delete(key, record.display_url)
+            self._state.pending.discard(key)
+            own = replace(
+                record,
+                display_url="",
+                etag="",
+                last_modified="",
+                checksum=b"",
+                indexed=False,
+                handed=False,
+                pending=False,
+                leaving="",
+            )
+            self._state.amend(key, own)
+            self._again(own)

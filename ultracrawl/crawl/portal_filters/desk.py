@@ -1,0 +1,267 @@
+"""The filters of a source at work: opened with the session, asked before and after every fetch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.portal_filters.bounds import bounded
+from ultracrawl.crawl.portal_filters.programs import Programs
+from ultracrawl.errors import UserError
+from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.rules.filters import (
+    Answer,
+    Fetched,
+    FilterKind,
+    FilterProgram,
+    Phase,
+    Resource,
+    Robot,
+    Rules,
+    View,
+)
+from ultracrawl.rules.filters.classification import Classifier
+from ultracrawl.rules.filters.function import run
+from ultracrawl.rules.filters.rules import UNLIMITED
+from ultracrawl.rules.urls import host_of
+from ultracrawl.sources.dialects.portal_robot.file_text import read_file
+from ultracrawl.sources.dialects.portal_robot.filter_file import FilterFile, read_filters
+from ultracrawl.sources.dialects.portal_robot.rules_file import read_classification, read_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ultracrawl.crawl.logs.filter_log import FilterLog
+    from ultracrawl.model import Page
+    from ultracrawl.sources.sections.documents.filters import FiltersSection
+
+logger = logging.getLogger(__name__)
+
+PROGRAM_SECONDS = 600.0
+"""Seconds that a summarizer may take unless somebody says otherwise."""
+IP = "ip"
+"""The field of a description that holds the address of its host."""
+VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
+"""Answers that are about the session, not only about a resource."""
+_AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
+
+
+@dataclass(slots=True)
+class FilterViews:
+    """What both filters know of one resource; None for a filter that denied it."""
+
+    resource: Resource
+    enumeration: View | None
+    generation: View | None
+    denied: bool = False
+    """Both filters denied it."""
+    reason: str = ""
+    """Why it gets no description, or why it is not looked at at all."""
+
+
+@dataclass(slots=True)
+class Filtered:
+    """What the filters made of an answer: links as written, and the fields of the description, if there is one."""
+
+    links: list[str] = field(default_factory=list)
+    rd: dict[str, list[str]] | None = None
+    reason: str = ""
+
+
+class Filtering:
+    """Two compiled filters and what they share; a program that they run may take `seconds`.
+
+    Raises `DefinitionError` or `UserError` if they cannot be used.
+    """
+
+    def __init__(
+        self, section: FiltersSection, clock: Callable[[], float], seconds: float = PROGRAM_SECONDS
+    ) -> None:
+        self._section = section
+        self._seconds = seconds
+        self._findings: list[Finding] = []
+        self._made_of = sha256()
+        self.robot = self._robot(clock)
+        text = self._filter_file()
+        self.enumeration = text.compile(section.enumeration, FilterKind.ENUMERATION, self.robot)
+        self.generation = text.compile(section.generation, FilterKind.GENERATION, self.robot)
+        self._findings += text.text.findings
+        self._classifier = self._classification()
+        fatal = [finding for finding in self._findings if finding.fatal]
+        if fatal:
+            raise DefinitionError(fatal)
+        self.listener: FilterLog | None = None
+        """Hears what the directives say to each resource."""
+        self.on_verdict: Callable[[Answer, str], None] = lambda _, __: None
+        """Hears REQ_EXIT and REQ_RESTART, and which function said it."""
+        self.kept = False
+        """Whether a process keeps the filters for several crawls; only `release` runs Shutdown then."""
+        self._started = False
+        self.sources = {
+            "csid": section.csid,
+            "enumeration filter": section.enumeration,
+            "generation filter": section.generation,
+        }
+
+    def start(self) -> None:
+        """Begin a run: Setup directives of both filters run ahead of the first, and only then."""
+        self.robot.begin_run()
+        if self._started:
+            return
+        self._started = True
+        for program in self._programs:
+            answer = program.start()
+            if answer in VERDICTS:
+                self.on_verdict(answer, f"Setup of {program.name} answered REQ_{answer.name}")
+
+    def stop(self) -> None:
+        """End a run; Shutdown directives of both filters run if no other run follows."""
+        if not self.kept:
+            self.release()
+
+    def release(self) -> None:
+        """Run the Shutdown directives of both filters, once, if Setup was run."""
+        if self._started:
+            self._started = False
+            for program in self._programs:
+                program.stop()
+
+    def mute(self) -> None:
+        """Forget who listens: the logs of a run are closed."""
+        self.listener, self.robot.log = None, logger.warning
+
+    @property
+    def _programs(self) -> tuple[FilterProgram, FilterProgram]:
+        return self.enumeration, self.generation
+
+    @property
+    def mark(self) -> str:
+        """A digest of the files that say how descriptions are made; filter rules are asked about every URL anyway."""
+        return self._made_of.hexdigest()
+
+    # ---- resources
+
+    @property
+    def doubts(self) -> list[str]:
+        """What the files of the filters say that has no effect, a sentence each."""
+        return [str(finding) for finding in dict.fromkeys(self._findings)]
+
+    @property
+    def needs_address(self) -> bool:
+        """Whether the address of each host is looked up before its resources are judged."""
+        return self._section.addresses
+
+    def judge(self, url: str, depth: int, address: str = "") -> FilterViews:
+        """Run MetaData of both filters, before anything is fetched; `address` is that of the host, if it is known."""
+        resource = Resource(url, depth, self.sources, address)
+        views = [View(resource), View(resource)]
+        passed = [
+            view if self._run(program, Phase.METADATA, view) is Answer.PROCEED else None
+            for program, view in zip(self._programs, views, strict=True)
+        ]
+        if any(passed):
+            resource.number = self.robot.count(host_of(url))
+        reasons = [view.reason for view in views]
+        return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
+
+    def use(
+        self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None
+    ) -> Filtered:
+        """Run Data, Enumerate and Generate of the filters that still allow a resource, which was fetched.
+
+        `converted` is the page that `convert-to-html` makes of it.
+        """
+        views.resource.fetched = Fetched(headers, body)
+        self.robot.convert = lambda *_: converted
+        result = Filtered()
+        links = views.enumeration
+        if links is not None and self._passes(self.enumeration, links):
+            result.links = links.links
+        described = views.generation
+        if described is not None and self._passes(self.generation, described):
+            if described.resource.address:
+                described.rd.setdefault(IP, [described.resource.address])
+            self._classifier.classify(described)
+            result.rd = described.rd
+        else:
+            result.reason = views.reason if described is None else described.reason
+        return result
+
+    def _passes(self, program: FilterProgram, view: View) -> bool:
+        passed = all(self._run(program, phase, view) is Answer.PROCEED for phase in _AFTER_FETCH)
+        if passed and self.listener is not None:
+            self.listener.allowed(program, view)
+        return passed
+
+    def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
+        """Run one phase; who listens hears of each directive."""
+        answer = Answer.PROCEED
+        if self.listener is None:
+            answer = run(program.steps[phase], view)
+        else:
+            for line, answer in program.trace(phase, view):
+                self.listener.tested(program, phase, line, view, answer)
+        if answer in VERDICTS:
+            self.on_verdict(answer, view.reason)
+        return Answer.PROCEED if answer is Answer.NOACTION else answer
+
+    # ---- what they are made of
+
+    def _robot(self, clock: Callable[[], float]) -> Robot:
+        loaded: dict[str, Rules] = {}
+        section = self._section
+
+        def load_rules(path: str) -> Rules:
+            if path not in loaded:
+                text, read = read_rules(self._read(path), str(section.instance / path))
+                self._findings += read.findings
+                depth = UNLIMITED if section.depth is None else section.depth
+                loaded[path] = text.compiled(fold_www=section.fold_www, depth=depth, starts=section.starts)
+            return loaded[path]
+
+        programs = Programs(section.programs)
+        return Robot(
+            read=self._read,
+            load_rules=load_rules,
+            summarize=lambda program, body: programs.summarize(program, body, self._seconds),
+            has_summarizers=programs.has_summarizers,
+            clock=lambda: datetime.fromtimestamp(clock(), UTC),
+            log=logger.warning,
+            limit=lambda: bounded(section.function_timeout, section.function_memory),
+            most_classifications=section.max_classifications,
+        )
+
+    def _read(self, path: str) -> str:
+        return read_file(self._section.instance / path).text
+
+    def _text(self, path: Path) -> str:
+        text = _text(path)
+        self._made_of.update(sha256(text.encode()).digest())
+        return text
+
+    def _filter_file(self) -> FilterFile:
+        path = self._section.file
+        assert path is not None, "a source without a file has no filters"
+        text = read_filters(self._text(path), str(path))
+        for module in self._section.modules:
+            text.own.add_module(module)
+        text.own.add(self._section.functions)
+        return text
+
+    def _classification(self) -> Classifier:
+        path = self._section.classification
+        rules, read = read_classification(self._text(path), str(path)) if path else ([], None)
+        self._findings += read.findings if read else []
+        return Classifier(rules, self._section.max_classifications)
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_file(path).text
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error}") from error

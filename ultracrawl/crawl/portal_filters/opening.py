@@ -1,0 +1,59 @@
+"""From a source to its filters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ultracrawl.rules.urls import host_of
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.portal_filters.desk import Filtering
+    from ultracrawl.sources import CompiledSource, DataSource
+
+
+def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None:
+    """Return the filters of a source, if it has any: those that its process keeps for all crawls, or new ones.
+
+    Raises `DefinitionError` or `UserError`.
+    """
+    if kept is not None or not source.filters.file:
+        return kept
+    from ultracrawl.crawl.portal_filters.desk import Filtering  # noqa: PLC0415 - slow, and few sources have filters
+
+    return Filtering(source.filters, time.time, source.conversion.timeout)
+
+
+@contextmanager
+def url_judge(
+    filtering: Filtering | None, addresses: Callable[[str], Iterable[str]]
+) -> Iterator[Callable[[str, int], str] | None]:
+    """Give what tells which filter gives a URL (with its depth) no description, before any fetch; None without filters.
+
+    `addresses` looks a host up, for filters that want to know.
+    """
+    if filtering is None:
+        yield None
+        return
+
+    def refusal(url: str, depth: int) -> str:
+        address = next(iter(addresses(host_of(url))), "") if filtering.needs_address else ""
+        views = filtering.judge(url, depth, address)
+        return "" if views.generation is not None else views.reason.partition(":")[0]
+
+    filtering.start()
+    try:
+        yield refusal
+    finally:
+        filtering.release()
+
+
+def with_filters(rules: CompiledSource, filtering: Filtering | None) -> CompiledSource:
+    """Return the rules of a source with a recipe that changes with the files of its filters, if it has any."""
+    if filtering is None:
+        return rules
+    return replace(rules, recipe=sha256(f"{rules.recipe}{filtering.mark}".encode()).hexdigest()[:32])

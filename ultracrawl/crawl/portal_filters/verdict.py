@@ -1,0 +1,62 @@
+"""What functions of filters say about the whole session: end it, or begin its cycle anew (portal robot 19)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.logs.robot_log import LogLevel
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.rules.filters import Answer
+
+logger = logging.getLogger(__name__)
+
+
+class SessionVerdict:
+    """Ends a crawl when a function of its filters answers REQ_EXIT or REQ_RESTART; the first such answer counts.
+
+    Nothing more is asked for then; what is in flight is finished. After REQ_EXIT what waits is left for the next
+    start. After REQ_RESTART the run counts as over, so that the next one begins a new cycle; who runs the crawl
+    begins it, as often in a row as `filters.restarts` says. More are not followed: the answer only denies.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self.answer: Answer | None = None
+        """REQ_EXIT or REQ_RESTART, once one was followed."""
+        self._followed: int = getattr(session.crawler.spidercls, "restarts", 0)
+        if session.filtering is not None:
+            session.filtering.on_verdict = self.hear
+
+    @property
+    def restarts(self) -> bool:
+        """Whether the cycle begins anew after this session."""
+        return self.answer is not None and _is_restart(self.answer)
+
+    @property
+    def ends(self) -> bool:
+        """Whether nothing comes after this session."""
+        return self.answer is not None and not self.restarts
+
+    def hear(self, answer: Answer, why: str) -> None:
+        """Follow an answer; `why` names the function."""
+        if self.answer is not None or self._session.replay:
+            return
+        most = self._session.source.filters.restarts
+        if _is_restart(answer) and self._followed >= most:
+            self._tell(f"{why}; not followed, because the cycle began anew {most} times in a row")
+            return
+        self.answer = answer
+        self._session.limits.end(why)
+        self._tell(why)
+
+    def _tell(self, text: str) -> None:
+        logger.info("%s: %s", self._session.source.name, text)
+        if self._session.logs.robot is not None:
+            self._session.logs.robot.say(LogLevel.ERRORS, text)
+
+
+def _is_restart(answer: Answer) -> bool:
+    return answer.name == "RESTART"  # the enumeration is not loaded for sources without filters

@@ -1,0 +1,206 @@
+"""Gives every visit its one outcome, writes it to the document table and counts it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.placement.display_urls import DisplayUrls
+from ultracrawl.crawl.removal.orphans import is_orphan
+from ultracrawl.crawl.visit import Visit
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.stores import QueueEntry, StateStore
+
+HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
+UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+PENDING = UrlOutcome.PENDING
+COMPARED = HANDED | {PENDING, UrlOutcome.DUPLICATE}
+"""Outcomes of visits whose content others are compared with."""
+SITEMAP_LASTMOD = "sitemap lastmod"
+"""The reason of pages that are not asked for, because a sitemap says that they have not changed."""
+FILTERED = "FILTERS"
+"""How the cause begins for which documents leave whose URL both filters deny."""
+EXPIRES = "it names the day on which it leaves the index"
+"""The reason of pages that have to be looked at in every run."""
+
+
+class Recorder:
+    """The one place where a visit ends.
+
+    What an outcome does to the record: a transient one (network or server error) leaves everything known as it
+    is; an unchanged page keeps its document and its links, also one that waits for an approval; all others except NEW,
+    MODIFIED and PENDING have the document leave the index, if there is one: `Deletions` carries that out.
+    """
+
+    def __init__(
+        self, state: StateStore, feed: IndexFeed, report: RunReport, clock: Callable[[], float]
+    ) -> None:
+        self._state = state
+        self._feed = feed
+        self._report = report
+        self._clock = clock
+        self.names: DisplayUrls | None = None
+        """Told how visits end, so that a URL that redirects no more gets its name back."""
+        self.on_finish: list[Callable[[Visit], None]] = []
+        """Called with each visit that reached its outcome."""
+        self.on_vouched: list[Callable[[UrlRecord], None]] = []
+        """Called with each known URL that is not asked for, because a sitemap says that it is as it was."""
+
+    def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
+        """End a visit; a visit that already ended is left as it is."""
+        if visit.done:
+            return
+        follow, visit.follow = visit.follow, None
+        if follow is not None and outcome is not UrlOutcome.DUPLICATE:
+            follow()
+        visit.done = True
+        if visit.tentative:
+            self._tell(visit)
+            return
+        unchanged = outcome in UNCHANGED
+        if unchanged and visit.record.pending:
+            outcome, status = PENDING, StatusCode.CRAWLED
+        visit.outcome = outcome
+        reason = reason or visit.unrendered or (EXPIRES if visit.expires else "")
+        record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
+        visit.code, visit.reason = record.status_code, record.reason
+        if visit.record.pending and not record.pending:
+            self._state.pending.discard(visit.entry.key)
+        if self._leaves_index(visit.record, outcome):
+            denied = visit.filtered is not None and visit.filtered.denied
+            cause = f"{FILTERED if denied else outcome.value}: {record.reason}".rstrip(": ")
+            record = _leaving(record, visit.record, cause)
+        if visit.unrendered:
+            record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
+        if not outcome.transient:
+            self._state.failures.forget(visit.entry.key)
+        if self.names is not None:
+            self.names.ended(visit, outcome)
+        self._state.finish(visit.entry, record)
+        self._report.outcomes[outcome] += 1
+        self._report.lost += outcome.in_vain and not visit.record.outcome.in_vain
+        self._report.status_codes[record.status_code] += 1
+        self._tell(visit)
+
+    def _tell(self, visit: Visit) -> None:
+        for callback in self.on_finish:
+            callback(visit)
+
+    def not_asked(self, entry: QueueEntry, known: UrlRecord) -> None:
+        """End a URL that is not asked for in this run, because a sitemap says that it is as it was.
+
+        `last_fetched` stays: a later date in a sitemap is compared with the fetch, not with this run.
+        """
+        record = replace(
+            known,
+            outcome=UrlOutcome.NOT_MODIFIED,
+            status_code=StatusCode.NOT_MODIFIED,
+            reason=SITEMAP_LASTMOD,
+        )
+        self._state.finish(entry, record)
+        self._report.outcomes[record.outcome] += 1
+        self._report.status_codes[record.status_code] += 1
+        self._report.not_asked += 1
+        self._state.revisits.saw((entry.key,))
+        for callback in self.on_vouched:
+            callback(known)
+
+    def skip(self, entry: QueueEntry, rule: str) -> None:
+        """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
+        known = self._state.get(entry.key) or UrlRecord(entry.url, self._report.source, entry.depth)
+        record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, reason=rule)
+        self._state.finish(entry, record)
+        self._report.outcomes[record.outcome] += 1
+        self._report.status_codes[record.status_code] += 1
+        self._report.turn_away(rule)
+        self._state.revisits.saw((entry.key,))
+
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Take note that the end of a visit of this run turned out to be another one."""
+        self._report.outcomes.subtract({before.outcome: 1})
+        self._report.status_codes.subtract({before.status_code: 1})
+        self._report.outcomes += Counter({after.outcome: 1})
+        self._report.status_codes += Counter({after.status_code: 1})
+
+    @staticmethod
+    def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
+        stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED or outcome is PENDING
+        return not stays and (known.indexed or known.handed)
+
+    def _next_record(
+        self, visit: Visit, outcome: UrlOutcome, status: int, reason: str, *, unchanged: bool
+    ) -> UrlRecord:
+        known = visit.record
+        record = replace(
+            known,
+            depth=visit.depth,
+            display_url=visit.entry.display_url,
+            status_code=status,
+            outcome=outcome,
+            reason=reason,
+            last_fetched=visit.record.last_fetched if visit.stored else self._clock(),
+        )
+        if outcome.transient:
+            return replace(record, failures=known.failures + 1)
+        if unchanged or status == StatusCode.DUPLICATE_IGNORED:
+            return replace(
+                record,
+                failures=0,
+                leaving="" if is_orphan(known) else known.leaving,
+                etag=visit.etag or known.etag,
+                last_modified=visit.last_modified or known.last_modified,
+                links=visit.links or known.links,
+            )
+        if outcome is UrlOutcome.GONE:
+            gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
+            return _forgotten(record, failures=gone)
+        if status == StatusCode.NOT_UNIQUE:
+            # Without validators it is looked at again: the other document may be gone by then.
+            return _forgotten(record, links=visit.links)
+        return replace(
+            record,
+            pending=outcome is PENDING,
+            leaving="",
+            failures=0,
+            etag=visit.etag,
+            last_modified=visit.last_modified,
+            checksum=visit.checksum,
+            # A page that was not read, or that is as it was, still leads to what it led to.
+            links=known.links if outcome is UrlOutcome.ROBOTS or visit.status == 304 else visit.links,
+            handed=outcome in HANDED,
+            indexed=known.indexed and outcome not in HANDED,
+            fingerprint=visit.fingerprint if outcome in COMPARED else b"",
+            preference=visit.preference,
+        )
+
+
+def _forgotten(record: UrlRecord, *, failures: int = 0, links: bytes = b"") -> UrlRecord:
+    """Return the record without what its content was known by."""
+    return replace(
+        record,
+        pending=False,
+        leaving="",
+        failures=failures,
+        etag="",
+        last_modified="",
+        checksum=b"",
+        links=links,
+        fingerprint=b"",
+    )
+
+
+def _leaving(record: UrlRecord, known: UrlRecord, cause: str) -> UrlRecord:
+    """Return the record of a document that is to leave, and is compared by what is in the index until then."""
+    marked = replace(
+        record,
+        indexed=known.indexed,
+        handed=known.handed,
+        leaving=cause,
+        fingerprint=known.fingerprint,
+        preference=known.preference,
+    )
+    # As a duplicate it is looked at again: what it repeats is noted only after it has left.
+    duplicate = record.outcome is UrlOutcome.DUPLICATE
+    return replace(marked, etag="", last_modified="") if duplicate else marked

@@ -1,0 +1,100 @@
+"""Documents tell of other URLs, and are indexed again when these change (FAST 5.8, `ds_meta_info`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.relations.lists import RelationLists, as_text
+from ultracrawl.crawl.relations.reading import links_of, metadata_of
+from ultracrawl.crawl.removal.pending import packed, unpacked
+from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.index import IndexDocument
+    from ultracrawl.model import Page, UrlRecord
+
+logger = logging.getLogger(__name__)
+
+BATCH = 200
+"""Documents that are looked at between two rests for the rest of the process."""
+
+
+class RelationsDesk:
+    """Puts lists of URLs into documents on their way to the index, and keeps them true.
+
+    The lists that a page decides alone (links, metadata) are made when it is read. Duplicates, redirects, mirrors and
+    referring pages change without it: at the end of each run they are compared with what was told, and a document
+    with other ones is indexed again, from a copy of it that the state store keeps; nothing is fetched for that.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._names = session.source.relations.names
+
+    @property
+    def on(self) -> bool:
+        """Whether documents of the source tell anything."""
+        return bool(self._names)
+
+    def read(self, visit: Visit, response: Response, page: Page) -> None:
+        """Take what a page says for itself; called before its document is made."""
+        if "links" in self._names:
+            policy = self._session.rules.url_policy.without_rewriting
+            visit.told[RELATION_ATTRIBUTES["links"]] = links_of(page, response.url, policy)
+        if "metadata" in self._names:
+            known = next(self._session.state.revisits.known_pages([visit.entry.key]), None)
+            visit.told[RELATION_ATTRIBUTES["metadata"]] = metadata_of(page, response, known)
+
+    def dress(self, visit: Visit, document: IndexDocument) -> IndexDocument:
+        """Return a document with its lists, and keep it for later; called when it is handed over."""
+        state, key = self._session.state, visit.entry.key
+        own = {name: urls for name, urls in visit.told.items() if urls}
+        record = replace(visit.record, fingerprint=visit.fingerprint)
+        lists = RelationLists(self._session.source, state).of(record)
+        plain = replace(document, attributes={**document.attributes, **own})
+        state.told.put(key, packed(key, plain))
+        state.told_lists.put(key, as_text(lists))
+        return replace(plain, attributes={**plain.attributes, **lists})
+
+    def refresh(self) -> Iterator[None]:
+        """Index documents again whose lists have changed, and forget those that left; rests after each batch.
+
+        Called when the run has nothing left to fetch, and deletions are carried out.
+        """
+        session, state = self._session, self._session.state
+        keys, updated = state.told.keys(), 0  # sees what was flushed
+        lists = RelationLists(session.source, state)
+        if self.on:
+            lists.gather_referrers(keys)
+        waiting = set(state.successors.keys())
+        for number, key in enumerate(keys, 1):
+            record = state.get(key)
+            alive = record is not None and (record.searchable or record.pending or key in waiting)
+            if record is None or not alive or not self.on:
+                state.told.discard(key)
+                state.told_lists.discard(key)
+            elif record.searchable and record.held:
+                updated += self._update(key, record, lists)
+            if number % BATCH == 0:
+                yield
+        if updated:
+            logger.info("%s: %d documents tell of other URLs than before", session.source.name, updated)
+
+    def _update(self, key: int, record: UrlRecord, lists: RelationLists) -> bool:
+        state = self._session.state
+        now = lists.of(record)
+        text = as_text(now)
+        data = state.told.get(key) if text != state.told_lists.get(key) else None
+        document = unpacked(data) if data else None
+        if document is None:
+            return False
+        self._session.feed.add(key, replace(document, attributes={**document.attributes, **now}))
+        state.told_lists.put(key, text)
+        return True

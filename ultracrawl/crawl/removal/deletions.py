@@ -1,0 +1,190 @@
+"""The last step of a run: documents that are to leave the index leave it, unless they are suspiciously many."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.recorder import FILTERED
+from ultracrawl.crawl.removal.pending import approved, unpacked, without_document
+from ultracrawl.crawl.removal.scope import is_outside
+from ultracrawl.crawl.removal.strangers import is_unknown
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.recrawl.deletion import DeletionGuard
+from ultracrawl.rules.urls import url_key
+from ultracrawl.stores import StateStore
+
+logger = logging.getLogger(__name__)
+
+
+class Deletions:
+    """Takes documents out of the index whose records say that they are to leave (`UrlRecord.leaving`).
+
+    They were marked one by one, as their visits ended; here they leave together, so that a fault of the server
+    which takes many at once is noticed before it does harm. Where a document with the same content waits
+    (`StateStore.successors`), it takes the place of the one that leaves, in the same breath.
+    """
+
+    def __init__(
+        self,
+        state: StateStore,
+        feed: IndexFeed,
+        on_succession: Callable[[UrlRecord, UrlRecord], None] | None = None,
+    ) -> None:
+        self._state = state
+        self._feed = feed
+        self._on_succession = on_succession
+        self.counted = 0
+        """Documents that `apply` let go and that count for the guard."""
+
+    def candidates(self) -> list[UrlRecord]:
+        """Return the records whose documents are to leave."""
+        self._state.flush()
+        return list(self._state.leaving_records())
+
+    def apply(
+        self,
+        guard: DeletionGuard,
+        *,
+        started: float,
+        by_definition: bool = False,
+        complete: bool = True,
+        before: int = 0,
+    ) -> str:
+        """Let all go, or none if they are too many; returns what to tell about it, empty if they went.
+
+        They are measured by the documents that were there when the run `started`. `before` documents went in earlier
+        parts of it, which count as well.
+        `by_definition`: pages that are not indexed any more are so because the definition changed, and do not
+        count for the guard. What the definition excludes always goes; while the run is not `complete`, only if its
+        successor is there.
+        """
+        leaving = self.candidates()
+        self._forget_idle()
+        excluded = [one for one in leaving if is_outside(one) and (complete or self._has_successor(one))]
+        self.carry_out(excluded)
+        leaving = [one for one in leaving if not is_outside(one)]
+        if not leaving:
+            return ""
+        counted = self._suspicious(leaving, by_definition=by_definition)
+        indexed = before + self._measure(leaving, started)
+        if not counted or guard.allows(len(counted) + before, indexed):
+            self.counted = len(counted)
+            self.carry_out(leaving)
+            return ""
+        causes = Counter(record.leaving.partition(":")[0] for record in counted)
+        told = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
+        earlier = f"{before:,} left earlier in this run, " if before else ""
+        return (
+            f"no document was deleted: {len(counted):,} of {indexed:,} are to leave the index at once ({told}), "
+            f"{earlier}and the limit is {guard.limit(indexed):,}; "
+            f"`ultracrawl approve-deletions {leaving[0].source}` lets them go"
+        )
+
+    def _measure(self, leaving: Iterable[UrlRecord], started: float) -> int:
+        """Return how many documents there were; after a loss of the state all that there are, as none seems older."""
+        if any(map(is_unknown, leaving)):
+            return self._state.counts().documents
+        return self._state.documents_before(started)
+
+    def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
+        """Take documents out of the index; returns how many. One whose URL shows another document now is left."""
+        number, outside = 0, []
+        for record in leaving:
+            key = url_key(record.url)
+            if not self._replaced(record):
+                self._feed.delete(key, record.shown_url)
+                number += 1
+            self._state.amend(key, without_document(record))
+            self._let_succeed(record)
+            if is_outside(record) or is_unknown(record):
+                outside.append(key)
+        if outside:
+            self._feed.sync()
+            self._state.drop(outside)
+        return number
+
+    def discard(self, leaving: Iterable[UrlRecord]) -> int:
+        """Let documents stay in the index until their next visit says the same again; returns how many."""
+        kept = [record for record in leaving if not is_outside(record)]
+        for record in kept:
+            self._state.amend(url_key(record.url), replace(record, leaving=""))
+        self._forget_idle()
+        return len(kept)
+
+    # ---- successors
+
+    def _twins(self, record: UrlRecord) -> list[UrlRecord]:
+        same = self._state.same_content(record.fingerprint)
+        return [one for one in same if one.url != record.url]
+
+    def _let_succeed(self, left: UrlRecord) -> None:
+        """Hand over the document that waited for the place of one that left, unless another has it already."""
+        twins = self._twins(left)
+        taken = any(one.held for one in twins)
+        for one in twins:
+            key = url_key(one.url)
+            data = self._state.successors.get(key)
+            document = unpacked(data) if data else None
+            if document is None:
+                continue
+            self._state.successors.discard(key)
+            if not taken:
+                taken = True
+                self._feed.add(key, document)
+                successor = approved(one)
+                self._state.amend(key, successor)
+                if self._on_succession is not None:
+                    self._on_succession(one, successor)
+                logger.info("%s takes the place of %s", one.url, left.url)
+
+    def _has_successor(self, record: UrlRecord) -> bool:
+        return any(
+            (one.searchable and not one.leaving) or self._state.successors.get(url_key(one.url))
+            for one in self._twins(record)
+        )
+
+    def _forget_idle(self) -> None:
+        """Let go of documents whose place is not vacated any more."""
+        for key in self._state.successors.keys():  # noqa: SIM118 - not a mapping
+            record = self._state.get(key)
+            if record is None or not any(one.leaving for one in self._twins(record)):
+                self._state.successors.discard(key)
+
+    def _suspicious(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
+        """Return those that count: not pages that moved, each to a document of its own, nor what has a successor.
+
+        What filters deny by the URL, before any fetch, is the word of the definition and not of a server.
+        """
+        moved: set[int] = set()
+        counted = []
+        for record in leaving:
+            target = self._target(record)
+            if by_definition and record.outcome is UrlOutcome.NOT_INDEXED:
+                continue
+            if record.leaving.startswith(FILTERED):
+                continue
+            if target and target not in moved:
+                moved.add(target)
+            elif not self._has_successor(record):
+                counted.append(record)
+        return counted
+
+    def _target(self, record: UrlRecord) -> int:
+        """Return the key of the document that a page moved to, 0 if there is none."""
+        if not record.redirects_to:
+            return 0
+        key = url_key(record.redirects_to)
+        target = self._state.get(key)
+        return key if target is not None and target.held else 0
+
+    def _replaced(self, record: UrlRecord) -> bool:
+        shown = record.shown_url
+        others = self._state.shown_as(shown)
+        if record.display_url:
+            own = self._state.get(url_key(shown))
+            others = [*others, *([own] if own is not None and own.shown_url == shown else [])]
+        return any(other.url != record.url and other.held for other in others)

@@ -1,0 +1,93 @@
+"""Descriptions that name the day on which they expire: renewed by the visit after it, or taken out of the index."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from ultracrawl.content import parse_http_date, parse_w3c_date
+from ultracrawl.model import UrlOutcome, UrlRecord
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+FIELD = "rd-expires"
+"""The field of a description with its expiry date."""
+EXPIRED = "EXPIRED"
+"""How the cause begins for which expired descriptions leave."""
+_MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
+_KNOWN_AGAIN = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+
+
+def expiry_of(rd: Mapping[str, Sequence[str]]) -> float:
+    """Return when a description expires (seconds since the epoch), 0 if it does not say."""
+    for text in rd.get(FIELD, ()):
+        moment = parse_http_date(text) or parse_w3c_date(text)
+        if moment is not None:
+            return max(moment.timestamp(), 1.0)
+    return 0.0
+
+
+class ExpiryDesk:
+    """Keeps the expiry dates of one crawl.
+
+    A URL whose description has expired is fetched in full, and its new description counts, changed or not. One that
+    was not made or found again by a whole run leaves the index at its end, by the step that takes out all others.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._due: dict[int, float] = {}
+
+    def open(self) -> None:
+        """Learn which descriptions have expired."""
+        session = self._session
+        self._due = session.state.expiry.expired(session.clock())
+        session.recorder.on_finish.append(self._ended)
+
+    def judge(self, visit: Visit) -> None:
+        """Have an expired description be made anew, whatever the server says of the page."""
+        if visit.entry.key in self._due:
+            visit.rescan = True
+
+    def made(self, visit: Visit, rd: Mapping[str, Sequence[str]]) -> None:
+        """Take note of a description that was made."""
+        visit.rd_expires = expiry_of(rd)
+        visit.renewed = visit.entry.key in self._due and visit.rd_expires > self._session.clock()
+
+    def _ended(self, visit: Visit) -> None:
+        key, at = visit.entry.key, visit.rd_expires
+        if (visit.outcome in _KNOWN_AGAIN and at) or (visit.outcome in _MADE and (at or key in self._due)):
+            self._session.state.expiry.put(key, at)
+
+    def sweep(self) -> int:
+        """Mark expired descriptions as leaving, and have copies fetched; returns how many. For the end of a run."""
+        session, swept = self._session, 0
+        session.state.flush()
+        for key, at in session.state.expiry.expired(session.clock()).items():
+            record = session.state.get(key)
+            in_index = record is not None and (record.indexed or record.handed) and not record.leaving
+            if record is not None and in_index and self._seen_well(record):
+                continue
+            session.state.expiry.put(key, 0.0)
+            if record is not None and in_index:
+                day = datetime.fromtimestamp(at, UTC).date().isoformat()
+                # Without validators and checksum a later visit makes the description anew.
+                gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
+                session.state.amend(key, replace(gone, checksum=b""))
+                session.duplicates.left(record)
+                swept += 1
+        if swept:
+            logger.info("%s: %d descriptions have expired", session.source.name, swept)
+        return swept
+
+    def _seen_well(self, record: UrlRecord) -> bool:
+        """Whether this run made the description, or found it again."""
+        good = record.outcome in _MADE or record.outcome in _KNOWN_AGAIN
+        return good and record.last_fetched >= self._session.run.started

@@ -1,0 +1,152 @@
+"""Documents that are kept back until somebody approves of them (crawling mode `examine`, Ultra Search 13.3)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ultracrawl.index import IndexDocument
+from ultracrawl.index.values import change_from_line, change_to_line
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import url_key
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.indexing.writer import IndexFeed
+    from ultracrawl.stores import StateStore
+
+BATCH = 500
+"""Documents that are handed over between two flushes."""
+
+
+class PendingDocuments:
+    """Keeps documents in the state store, compressed, and hands them over to the index when they are approved.
+
+    A document is in the cache of the index, safe on disk, before the store lets go of it; both that and its record
+    become durable together. So it is in one of the two places at any time, and a second approval changes nothing.
+    """
+
+    def __init__(self, state: StateStore, feed: IndexFeed) -> None:
+        self._state = state
+        self._feed = feed
+
+    def keep(self, key: int, document: IndexDocument) -> None:
+        """Keep a document; it replaces an older version that waits."""
+        self._state.pending.put(key, packed(key, document))
+
+    def approve(self, keys: Iterable[int] | None = None) -> int:
+        """Hand documents over to the index, all that wait if no keys are given; returns how many."""
+        waiting = iter(self._state.pending.keys() if keys is None else keys)
+        approved = 0
+        while batch := list(islice(waiting, BATCH)):
+            approved += sum(map(self._hand_over, batch))
+            self._feed.sync()
+            self._state.flush()
+            self._feed.tick()
+        return approved
+
+    def _hand_over(self, key: int) -> bool:
+        record, document = self._state.get(key), self._document(key)
+        if record is None or document is None:
+            return False
+        self._replace_leaving(record)
+        self._feed.add(key, document)
+        self._state.pending.discard(key)
+        self._state.amend(key, approved(record))
+        return True
+
+    def _replace_leaving(self, record: UrlRecord) -> None:
+        """Take out documents that are to leave and have the content of this one: it is their successor."""
+        for twin in self._state.same_content(record.fingerprint):
+            if twin.leaving and twin.url != record.url:
+                key = url_key(twin.url)
+                self._feed.delete(key, twin.shown_url)
+                self._state.amend(key, without_document(twin))
+
+    def _document(self, key: int) -> IndexDocument | None:
+        data = self._state.pending.get(key)
+        return None if data is None else unpacked(data)
+
+    def remove(self, keys: Iterable[int]) -> int:
+        """Take URLs out for good, their documents with them; returns how many of these leave the index.
+
+        They stay known with status 955, and are neither queued nor found as new again.
+        """
+        deleted = 0
+        for key in keys:
+            record = self._state.get(key)
+            if record is None or record.removed:
+                continue
+            if record.indexed or record.handed:
+                self._feed.delete(key, record.shown_url)
+                deleted += 1
+            self._state.pending.discard(key)
+            self._state.successors.discard(key)
+            self._state.amend(key, removed(record))
+        self._feed.sync()
+        self._state.dequeue_removed()
+        return deleted
+
+
+def packed(key: int, document: IndexDocument) -> bytes:
+    """Return a document as the state store keeps it."""
+    return zlib.compress(change_to_line(key, document), 1)
+
+
+def unpacked(data: bytes) -> IndexDocument | None:
+    """Return a document that was packed; None for anything else."""
+    _, document = change_from_line(zlib.decompress(data))
+    return document if isinstance(document, IndexDocument) else None
+
+
+def without_document(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL whose document has left the index."""
+    return replace(record, leaving="", indexed=False, handed=False, fingerprint=b"")
+
+
+def approved(record: UrlRecord) -> UrlRecord:
+    """Return the record of a document that goes to the index now: 952 becomes 200."""
+    outcome = UrlOutcome.MODIFIED if record.indexed else UrlOutcome.NEW
+    return replace(
+        record,
+        outcome=outcome,
+        status_code=StatusCode.OK,
+        reason="",
+        handed=True,
+        indexed=False,
+        pending=False,
+    )
+
+
+def removed(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL that somebody took out."""
+    return replace(
+        unread(record),
+        outcome=UrlOutcome.REMOVED,
+        status_code=StatusCode.BLACKLISTED,
+        reason="removed by hand",
+    )
+
+
+def restored(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL that was taken out and may come back: as if it had been found just now."""
+    return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, reason="")
+
+
+def unread(record: UrlRecord) -> UrlRecord:
+    """Return the record without anything that was read: the next visit fetches the page in full."""
+    return replace(
+        record,
+        etag="",
+        last_modified="",
+        checksum=b"",
+        links=b"",
+        fingerprint=b"",
+        indexed=False,
+        handed=False,
+        pending=False,
+        leaving="",
+        failures=0,
+    )

@@ -1,0 +1,178 @@
+"""What happens when the definition changed: known URLs outside the new scope leave without being fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
+
+from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
+from ultracrawl.rules.urls import url_key
+from ultracrawl.sources import CompiledSource
+from ultracrawl.stores import RunMark, StateStore
+
+BATCH = 1000
+OUTSIDE = "SCOPE"
+"""How the cause begins for which documents leave that the definition excludes."""
+OTHER_FORM = "urls: it has another canonical form now"
+OTHER_URLS = "url rewriter: it gives other URLs now"
+UNFOLLOWED = ".unfollowed"
+"""End of the mark of a run that left links, because of the crawling mode `index-only`."""
+KEPT_OUT = ".kept-out"
+"""End of the mark of a run that left links for a while: it was in refresh-only mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a definition differs from that of the last run."""
+
+    scope: bool
+    """Other URLs are let in: known ones outside leave, and every page is scanned."""
+    recipe: bool
+    """Other documents are made of the same pages: every page is processed again."""
+
+    @property
+    def rescan(self) -> bool:
+        """Whether every page is fetched and scanned, changed or not."""
+        return self.scope or self.recipe
+
+
+NO_CHANGE = Change(False, False)
+
+
+def definition_mark(rules: CompiledSource) -> str:
+    """Return what a run remembers of the definition that it followed."""
+    return f"{rules.scope}.{rules.recipe}" + ("" if rules.follows_links else UNFOLLOWED)
+
+
+def with_links_left(mark: str) -> str:
+    """Return the mark of a run that left links which a later run is to find."""
+    return mark.removesuffix(KEPT_OUT) + KEPT_OUT
+
+
+def mark_of_next(latest: RunMark | None, rules: CompiledSource, *, closed: bool) -> str:
+    """Return the mark of the run that begins now; that of `latest` if it goes on by the same definition.
+
+    Links that were left for a while are looked for by the first run that may take them (not `closed`).
+    """
+    mark = definition_mark(rules)
+    if latest is not None and latest.scope == with_links_left(mark) and (closed or not latest.finished):
+        return latest.scope
+    return mark
+
+
+def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool = False) -> Change:
+    """Compare the definition with that of an earlier run; without one nothing changed.
+
+    Links that the earlier run left are looked for again, unless new URLs are kept out (`closed`) now, too.
+    """
+    if before is None:
+        return NO_CHANGE
+    mark = before.scope.removesuffix(KEPT_OUT).removesuffix(UNFOLLOWED)
+    scope, _, recipe = mark.partition(".")
+    has_links_left = mark != before.scope and rules.follows_links and not closed
+    return Change(scope != rules.scope or has_links_left, recipe != rules.recipe)
+
+
+class ScopeCheck:
+    """Tells which known URLs the rules of a source admit no longer; what a run drops, and what `plan` shows."""
+
+    def __init__(self, state: StateStore, rules: CompiledSource, rewriter: UrlRewriter | None) -> None:
+        self._state = state
+        self._rules = rules
+        self._rewriter = rewriter
+        self._seeds = frozenset(rules.seeds)
+        self._exempt: frozenset[int] = frozenset()
+        if rules.feeds_ignore_rules:
+            self._exempt = frozenset(link.key for _, link in state.feeds.every())
+
+    def outside(self) -> Iterator[tuple[UrlRecord, str]]:
+        """Yield every known URL that is outside now, with the rule that turns it away."""
+        sitemaps = self._state.sitemaps.keys()
+        for record in self._state.records():
+            if record.removed or (sitemaps and url_key(record.url) in sitemaps):
+                continue
+            rule = self._refusal(record)
+            if rule is not None:
+                yield record, rule
+
+    def _refusal(self, record: UrlRecord) -> str | None:
+        if record.url in self._seeds:
+            return self._rules.boundary.rejects(record.url, 0, seed=True)
+        other = self._other_form(record)
+        if other is None and url_key(record.url) in self._exempt:
+            return self._rules.boundary.rejects_anyway(record.url, record.depth)
+        return other or self._rules.boundary.rejects(record.url, record.depth)
+
+    def _other_form(self, record: UrlRecord) -> str | None:
+        """Return the rule by which a record would have another URL, if it were found in a page now."""
+        borrowed = bool(record.display_url)
+        policy = self._rules.url_policy.without_rewriting if borrowed else self._rules.url_policy
+        canonical = policy.canonical(record.url)
+        if canonical is None:
+            return policy.canonicalise(record.url).decision.rule
+        if canonical != record.url:
+            return OTHER_FORM
+        return self._rewritten_otherwise(record, borrowed)
+
+    def _rewritten_otherwise(self, record: UrlRecord, borrowed: bool) -> str | None:
+        if borrowed and self._redirects(record.display_url):
+            return None
+        if self._rewriter is None:
+            return OTHER_URLS if borrowed else None
+        result = apply_rewriter(self._rewriter, record.shown_url, self._rules.url_policy.without_rewriting)
+        if result.outcome is RewriteOutcome.ERROR:
+            return None
+        same = (result.display_url, result.access_url) == (record.shown_url, record.url)
+        return None if same else OTHER_URLS
+
+    def _redirects(self, url: str) -> bool:
+        record = self._state.get(url_key(url))
+        return record is not None and record.outcome is UrlOutcome.REDIRECTED
+
+
+def drop_outside(
+    state: StateStore,
+    feed: IndexFeed,
+    rules: CompiledSource,
+    report: RunReport,
+    rewriter: UrlRewriter | None = None,
+) -> int:
+    """Drop every known URL that the rules no longer admit from queue, table and index; returns how many.
+
+    Source: Ultra Search 9.3, change of rules. The removals reach the durable cache before the records go. A document
+    with a copy that stays inside leaves at the end of the run, when that has taken its place.
+    """
+    outside = list(ScopeCheck(state, rules, rewriter).outside())
+    keys = {url_key(record.url) for record, _ in outside}
+    dropped: list[int] = []
+    held: list[int] = []
+    for record, rule in outside:
+        report.rejected_by[rule] += 1
+        key = url_key(record.url)
+        if record.searchable and _has_copy(state, record, keys):
+            state.amend(key, replace(record, leaving=f"{OUTSIDE}: {rule}"))
+            held.append(key)
+            continue
+        if record.searchable:
+            feed.delete(key, record.shown_url)
+        dropped.append(key)
+    feed.sync()
+    state.dequeue(held)
+    for start in range(0, len(dropped), BATCH):
+        state.drop(dropped[start : start + BATCH])
+    return len(outside)
+
+
+def _has_copy(state: StateStore, record: UrlRecord, outside: Container[int]) -> bool:
+    """Return whether a duplicate that stays inside can take the place of a document: it is fetched in this run."""
+    return any(
+        one.url != record.url and not one.removed and url_key(one.url) not in outside
+        for one in state.same_content(record.fingerprint)
+    )
+
+
+def is_outside(record: UrlRecord) -> bool:
+    """Return whether a document is to leave only because the definition excludes it now."""
+    return record.leaving.startswith(OUTSIDE)

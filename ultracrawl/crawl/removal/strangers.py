@@ -1,0 +1,61 @@
+"""Documents that an index has and the document table does not know, as after the state was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.stores import QueueEntry, StateStore
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.indexing.writer import IndexFeed
+
+UNKNOWN = "UNKNOWN"
+"""How the cause begins for which documents leave that no page led to since the state was lost."""
+PATIENCE = 3
+"""Runs in which a page may fail that was never read: as long nobody knows what it leads to."""
+_FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
+_STAYS = (*_FAILED, UrlOutcome.QUEUED, UrlOutcome.PENDING)
+
+
+def may_lead_further(state: StateStore) -> bool:
+    """Return whether a page that could not be read yet may still lead to documents that nothing else leads to."""
+    return any(
+        not record.checksum and record.failures < PATIENCE
+        for outcome in _FAILED
+        for record in state.records(outcome)
+    )
+
+
+def is_unknown(record: UrlRecord) -> bool:
+    """Return whether a document is to leave only because no page led to it since the state was lost."""
+    return record.leaving.startswith(UNKNOWN)
+
+
+def mark_strangers(state: StateStore, feed: IndexFeed, urls: Iterable[str], now: float) -> None:
+    """Give documents of the index a record again, by which `Deletions` takes them out, or by which they stay.
+
+    What the table says of their URLs counts: a page that is gone takes its document with it, one that only failed does
+    not. A document whose URL shows another one by now is no question of its own.
+    """
+    for url in urls:
+        key = url_key(url)
+        known = state.get(key)
+        if known is not None and (known.indexed or known.handed):
+            feed.remove_unknown([url])
+            continue
+        if known is None:
+            state.discover(QueueEntry(key, url, site_of(url), 0, state.next_seq()), now, queued=False)
+            state.flush()
+            cause = f"{UNKNOWN}: no page led to it since the state was lost"
+        elif known.outcome in _STAYS:
+            cause = ""
+        else:
+            cause = f"{known.outcome.value}: {known.reason}".rstrip(": ")
+        record = known or state.get(key)
+        assert record is not None
+        state.amend(key, replace(record, display_url="", indexed=True, leaving=cause))
+    state.flush()

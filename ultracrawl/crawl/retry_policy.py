@@ -1,0 +1,71 @@
+"""What follows an error: another try, a count towards deletion, the end of the visit, by the source's error rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.download_errors import Failure
+from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model.status import answered_with
+from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
+
+_BY_OUTCOME = {UrlOutcome.NETWORK_ERROR: NET, UrlOutcome.FAILED: INTERNAL}
+
+
+def error_of(failure: Failure) -> str:
+    """Return the name by which error rules know a failed download; empty for what is no error."""
+    return TIMEOUT if failure.status == StatusCode.READ_TIMEOUT else _BY_OUTCOME.get(failure.outcome, "")
+
+
+class FailureDesk:
+    """Decides over the errors of one crawl. Every try that fails counts, those of one visit too."""
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+
+    def status(self, visit: Visit, status: int, *, passes: bool) -> None:
+        """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
+        code, reason = answered_with(status)
+        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, reason, passes))
+
+    def reply(self, visit: Visit, reply: str) -> None:
+        """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""
+        failure = Failure(UrlOutcome.HTTP_ERROR, visit.status, f"FTP {reply}", reply.startswith("4"))
+        self._act(visit, reply[:3], failure)
+
+    def failure(self, visit: Visit, failure: Failure) -> None:
+        """Act on a download, or its processing, that failed."""
+        visit.error = failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else ""
+        error = error_of(failure)
+        if error:
+            self._act(visit, error, failure)
+        else:
+            self._session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
+
+    def unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
+        """Act on a URL that was not asked for, because its server met the request before it with a network error."""
+        failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, reason)
+        self._act(visit, error_of(silence), failure)
+
+    def _act(self, visit: Visit, error: str, failure: Failure) -> None:
+        session = self._session
+        limits = session.source.limits
+        policy = session.rules.ftp_failures if visit.url.startswith("ftp:") else session.rules.failures
+        rule = policy.rule_for(error)
+        errors = 0
+        if rule.delete_after is not None and not visit.tentative:
+            errors = session.state.failures.count(visit.entry.key, rule.pattern)
+        verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
+        if verdict.delete:
+            reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
+            session.recorder.finish(visit, UrlOutcome.GONE, failure.status, reason)
+        elif verdict.again and visit.asked and not session.failed and not visit.tentative:
+            if session.logs.events.fetch is not None:
+                session.logs.events.fetch.again(visit, error)
+            session.links.retry(visit, limits.retry_delay * 2**visit.attempts)
+        else:
+            session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)

@@ -1,0 +1,70 @@
+"""Adaptive cycles in a crawl: what a minor cycle begins with, and how many new URLs it may fetch."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from ultracrawl.crawl.logs.score_log import ScoreLog
+from ultracrawl.rules.recrawl import Choice, CyclePlace, RefreshMode
+from ultracrawl.sources import DataSource
+from ultracrawl.stores import StateStore
+
+logger = logging.getLogger(__name__)
+
+
+class AdaptiveChooser:
+    """Chooses among the known URLs when a minor cycle begins (`choose`), then counts the new ones (`admits`).
+
+    New URLs beyond the allowance of their site are known from then on, and are chosen in a later minor cycle. What is
+    left of the allowances is kept in the state, so that an interrupted minor cycle goes on with the rest.
+    """
+
+    def __init__(self, state: StateStore, source: DataSource, clock: Callable[[], float]) -> None:
+        self._state = state
+        self._clock = clock
+        self.rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
+        self._allowance: dict[str, int] = {}
+        self.log: ScoreLog | None = None
+        """Takes note of what is chosen."""
+
+    def choose(self, place: CyclePlace) -> list[int]:
+        """Return the keys of the URLs that a minor cycle begins with, best first for each site."""
+        choice = self.survey()
+        self._allowance = choice.allowance
+        for site, left in choice.allowance.items():
+            self._state.allowances.put(site, left)
+        logger.info(
+            "Minor cycle %d of cycle %d begins with %d URLs", place.minor + 1, place.cycle, len(choice.pages)
+        )
+        if self.log is not None:
+            self.log.chosen(choice, self._state.revisits.known_pages(), self.rule.scorer)
+        return [one.key for one in choice.pages]
+
+    def survey(self) -> Choice:
+        """Return what a minor cycle that begins now would begin with."""
+        revisits = self._state.revisits
+        return self.rule.choose(revisits.known_pages(), revisits.site_sizes(), self._clock())
+
+    def resume(self) -> None:
+        """Allow in a minor cycle that goes on what is left of it; all of it, if none is stored."""
+        self._allowance = self._state.allowances.all()
+        if self._allowance:
+            return
+        sizes = self._state.revisits.site_sizes()
+        split = {site: self.rule.split(size) for site, size in sizes.items()}
+        self._allowance = {site: self.rule.allowance(size, split[site][0], 0) for site, size in sizes.items()}
+
+    def admits(self, site: str) -> bool:
+        """Count a new URL of a site; False if it has to wait for a later minor cycle."""
+        left = self._allowance.get(site, self.rule.coverage_min)
+        if left <= 0:
+            return False
+        self._allowance[site] = left - 1
+        self._state.allowances.put(site, left - 1)
+        return True
+
+
+def is_adaptive(mode: str) -> bool:
+    """Whether a run in this mode chooses by scores; the first cycle of an adaptive source does not."""
+    return mode == RefreshMode.ADAPTIVE

@@ -1,0 +1,78 @@
+"""Which run a crawl is: a new one, or the one before that did not end; and what a changed definition means for it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.removal.scope import change_since, drop_outside, mark_of_next
+from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
+from ultracrawl.crawl.run.end import LEFT
+from ultracrawl.crawl.run.limits import keeps_new_out
+from ultracrawl.stores import QueueStart, RunMark
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+
+def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
+    """Begin or resume the run of a crawl, True if it is resumed; making documents again is part of the last one."""
+    if session.replay:
+        return next(iter(session.state.runs(1)), RunMark(0, now)), False
+    chooser = AdaptiveChooser(session.state, session.source, session.clock)
+    chooser.log = session.logs.events.scores
+    rule = session.source.refresh.rule
+    rule = rule.for_everything if session.force or session.agreement.lost else rule
+    levels = session.rules.levels
+    start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
+    latest = next(iter(session.state.runs(1)), None)
+    if latest is not None and _lost_some(latest):
+        session.state.end_run(replace(latest, finished=now))
+    closed = keeps_new_out(session.source.limits, session.state, session.project.state.path)
+    mark = mark_of_next(latest, session.rules, closed=closed)
+    run, resumed = session.state.begin_run(now, mark, start)
+    if is_adaptive(run.mode):
+        session.chooser = chooser
+        if resumed:
+            chooser.resume()
+    return run, resumed
+
+
+def _lost_some(run: RunMark) -> bool:
+    """Return whether a run of an earlier version ended by itself, and left URLs queued whose visits never ended.
+
+    Resumed, it would ask for those alone; the next run asks for everything, and for them as well.
+    """
+    if run.finished or not run.report:
+        return False
+    report = json.loads(run.report)
+    return LEFT not in report and not (report["interrupted"] or report["ended_by"] or report["given_up"])
+
+
+def follow_definition(session: CrawlSession) -> None:
+    """Act on a definition that changed since the last run.
+
+    Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
+    every page is made into a document again.
+    """
+    before = next((run for run in session.state.runs(2) if run.number != session.run.number), None)
+    change = change_since(before, session.rules, closed=session.limits.refresh_only)
+    session.remade = change.recipe
+    session.force = session.force or change.recipe
+    session.rescan = session.force or change.scope
+    if change.recipe and not session.report.resumed:
+        _count_hops_anew(session)
+    if change.scope:
+        dropped = drop_outside(session.state, session.feed, session.rules, session.report, session.rewriter)
+        logger.info("The scope of %s changed: %d known URLs are outside", session.source.name, dropped)
+
+
+def _count_hops_anew(session: CrawlSession) -> None:
+    """Let links count from the start again: other pages may be kept now than before."""
+    if session.rules.focus:
+        session.state.detours.reset(session.rules.focus.depth)
+        session.state.flush()

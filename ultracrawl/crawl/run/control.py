@@ -1,0 +1,106 @@
+"""A running crawl under the control of other processes: it is paused, goes on, or stops (portal robot 13.1)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 10
+"""Ticks of the session, of a tenth of a second, between two looks for an order."""
+STOPPED = "stopped"
+"""The reason with which Scrapy closes the spider of a crawl that was told to stop."""
+
+
+class CrawlControl:
+    """Obeys `ultracrawl pause`, `resume` and `stop`, and shows what the crawl is doing.
+
+    Paused means: the scheduler hands out nothing, what was in flight is done, and what was fetched is on its way
+    to the index. It ends with the process: a later crawl of the source goes on.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._post: CrawlPost | None = None
+        self._ticks = 0
+        self.paused = False
+        """Whether no requests may be handed out."""
+        self.stopped = False
+        """Whether the crawl was told to stop."""
+        self.on_resume: list[Callable[[], None]] = []
+        """Called when requests may be handed out again."""
+
+    def open(self, post: CrawlPost | None) -> None:
+        """Begin to take orders; without a post (a state in memory) there is nobody who could give any."""
+        self._post = post
+
+    def tick(self) -> None:
+        """Look for an order, and whether the last one is carried out; called ten times a second."""
+        self._ticks += 1
+        if self._post is None:
+            return
+        if self._post.phase is Phase.PAUSING:
+            self._settle(self._post)
+        if self._ticks % LOOK_EVERY == 0:
+            self._obey(self._post, self._post.order())
+
+    def tell(self, command: Command) -> None:
+        """Give an order from inside this process."""
+        if self._post is not None:
+            self._obey(self._post, command)
+
+    def _obey(self, post: CrawlPost, command: Command | None) -> None:
+        if command is None or self.stopped:
+            return
+        logger.info("%s: %s, as ordered from outside", self._session.source.name, command)
+        match command:
+            case Command.PAUSE if not self.paused:
+                self.paused = True
+                post.say(Phase.PAUSING, self._in_flight())
+            case Command.RESUME if self.paused:
+                self.paused = False
+                post.say(Phase.RUNNING)
+                for resume in self.on_resume:
+                    resume()
+            case Command.STOP:
+                self._stop(post)
+
+    def _stop(self, post: CrawlPost) -> None:
+        """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
+        self.stopped = True
+        post.say(Phase.STOPPING, self._in_flight())
+        self._session.close_soon(STOPPED)
+
+    def _settle(self, post: CrawlPost) -> None:
+        """Call the crawl paused once nothing is in flight; have what was fetched indexed meanwhile."""
+        if in_flight := self._in_flight():
+            post.say(Phase.PAUSING, in_flight)
+            return
+        self._session.flush()
+        self._session.feed.drain()
+        post.say(Phase.PAUSED)
+
+    def _in_flight(self) -> int:
+        """Return how many requests are out, or their answers in work; robots.txt counts from the wish for it on."""
+        engine = self._session.crawler.engine
+        scraped = engine.scraper.slot
+        answers = len(scraped.active) + len(scraped.queue) + scraped.itemproc_size if scraped else 0
+        return len(engine.downloader.active) + answers + self._session.robots.fetching
+
+    def ending(self, *, interrupted: bool) -> None:
+        """Say that nothing more is fetched."""
+        if self._post is not None:
+            self._post.say(Phase.STOPPING if interrupted else Phase.FINISHING)
+
+    def close(self) -> None:
+        """Take no more orders."""
+        if self._post is not None:
+            self._post.close()
+            self._post = None

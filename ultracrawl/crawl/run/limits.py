@@ -1,0 +1,154 @@
+"""What bounds a whole run, and when a crawl asks only for what it knows already."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.visit import Visit
+from ultracrawl.model import UrlOutcome
+from ultracrawl.rules.frontier.limits import SlackLimit
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.sources import LimitsSection
+    from ultracrawl.stores import StateStore
+
+logger = logging.getLogger(__name__)
+
+REFRESH_ONLY = "refresh_only"
+"""The rule that turns away URLs that were never fetched."""
+LOOK_EVERY = 10
+"""Ticks of the session, of a tenth of a second, between two looks at the disk."""
+
+
+class RunLimits:
+    """Ends a run that took long enough, and keeps new URLs out while the source or the disk is too full.
+
+    Bytes and documents are looked at with each answer, by numbers that are counted anyway; the time ten times a
+    second, the disk once. A change of the reason is logged once.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        limits = session.source.limits
+        self._seconds, self._bytes = limits.seconds, limits.bytes
+        self._documents = SlackLimit(limits.documents, limits.documents_slack)
+        self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+        self._stored = 0
+        """Documents in the index, or on their way into it, when the run began."""
+        self._reasons = ""
+        self._ticks = 0
+        self._began = 0.0
+        self.reached = ""
+        """The limit that ended the run, empty as long as none did."""
+        self.on_change: list[Callable[[], None]] = []
+        """Called when a limit was passed, or is kept again."""
+        self.free: Callable[[Path], float] = _free_percent
+
+    @property
+    def refresh_only(self) -> bool:
+        """Whether only URLs that were fetched before are asked for."""
+        return bool(self._reasons)
+
+    @property
+    def late(self) -> bool:
+        """Whether half as much time again as `limits.seconds` is over: what is still in flight is given up."""
+        if not (self._seconds and self._began):
+            return False
+        return time.monotonic() - self._began >= 1.5 * self._seconds
+
+    def allowance(self, most: float, least: float = 1.0) -> float:
+        """Return how many seconds a step at the end of the run may take, so that it ends within twice its time."""
+        if not (self._seconds and self._began):
+            return most
+        left = self._began + 2 * self._seconds - time.monotonic()
+        return min(most, max(left, least))
+
+    def open(self) -> None:
+        """Begin to count."""
+        self._began = time.monotonic()
+        if self._documents.limit:
+            self._stored = self._session.state.counts().documents
+            self._session.recorder.on_finish.append(self._ended)
+        self._look()
+
+    def tick(self) -> None:
+        """Look at the clock and, more seldom, at the disk; called ten times a second."""
+        self._ticks += 1
+        if self._seconds and time.monotonic() - self._began >= self._seconds:
+            self.end(f"limits.seconds {self._seconds:g}")
+        if self._ticks % LOOK_EVERY == 0:
+            self._look()
+
+    def read(self, number: int) -> None:
+        """Count the bytes of an answer."""
+        report = self._session.report
+        report.bytes += number
+        if self._bytes and report.bytes >= self._bytes:
+            self.end(f"limits.bytes {self._bytes}")
+
+    def _ended(self, visit: Visit) -> None:
+        if visit.outcome is UrlOutcome.NEW:
+            self._judge()
+
+    def end(self, reached: str) -> None:
+        """Ask for nothing more in this run; `reached` says why."""
+        if self.reached:
+            return
+        self.reached = self._session.report.ended_by = reached
+        logger.info("%s: the run ends by %s", self._session.source.name, reached)
+        self._tell()
+
+    def _look(self) -> None:
+        if self._disk.limit:
+            self._disk.update(self.free(self._session.project.state.path))
+        self._judge()
+
+    def _judge(self) -> None:
+        documents = self._stored + self._session.report.outcomes[UrlOutcome.NEW]
+        reasons = [
+            f"{name} {limit.limit:g}"
+            for name, limit, over in (
+                ("limits.documents", self._documents, self._documents.update(documents)),
+                ("limits.disk_free", self._disk, self._disk.over),
+            )
+            if over
+        ]
+        self._change(", ".join(reasons))
+
+    def _change(self, reasons: str) -> None:
+        before, self._reasons = self._reasons, reasons
+        if reasons == before:
+            return
+        told = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
+        logger.warning("%s: %s", self._session.source.name, told)
+        self._session.report.refresh_only = self._session.report.refresh_only or bool(reasons)
+        if bool(reasons) != bool(before):
+            self._tell()
+
+    def _tell(self) -> None:
+        for callback in self.on_change:
+            callback()
+
+
+def keeps_new_out(limits: LimitsSection, state: StateStore, folder: Path) -> bool:
+    """Return whether a run that begins now asks only for what it knows already; `folder` is that of the state."""
+    documents = SlackLimit(limits.documents, limits.documents_slack)
+    disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+    return bool(
+        (documents.limit and documents.update(state.counts().documents))
+        or (disk.limit and disk.update(_free_percent(folder)))
+    )
+
+
+def _free_percent(path: Path) -> float:
+    """Return how much of the file system of a folder is free, in percent."""
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    usage = shutil.disk_usage(path)
+    return 100.0 * usage.free / usage.total

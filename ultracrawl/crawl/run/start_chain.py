@@ -1,0 +1,118 @@
+"""What was asked for, start URLs and those of a command line, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ultracrawl.model import UrlOutcome, UrlRecord, status_text
+from ultracrawl.rules.urls import host_of, url_key
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.session import CrawlSession
+
+MOST_HOPS = 20
+"""Redirects in a row that are looked at; no policy follows more."""
+
+
+class StartChain:
+    """The start URLs of a crawl, and the URLs that they lead to by nothing but redirects.
+
+    With `boundary.start_redirects` the hosts of the latter belong to the source. The chains of earlier runs are
+    taken up from the state, so that their pages stay inside until the start URL leads somewhere else.
+    """
+
+    def __init__(self, session: CrawlSession) -> None:
+        self._session = session
+        self._urls: set[str] = set()
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._urls
+
+    def open(self) -> None:
+        """Begin with the start URLs; called once the state is open."""
+        for url in _canonical(self._session, self._session.source.beginnings):
+            self._urls.add(url)
+            if self._session.source.boundary.start_redirects:
+                for led in _led_to(self._session, url):
+                    self.leads_to(led.url)
+
+    def leads_to(self, target: str) -> None:
+        """Take up the target of a redirect of the chain; its host is let in where the source wants that."""
+        self._urls.add(target)
+        boundary = self._session.rules.boundary
+        if self._session.source.boundary.start_redirects and boundary.rejects(target) is not None:
+            boundary.admit(host_of(target))
+
+    def left(self, url: str, target: str) -> None:
+        """Have the report tell of a start URL that leads out of the boundary, and what would let it in."""
+        section = self._session.source.boundary
+        others = () if section.domains.include else self._session.source.beginnings
+        hosts = [host_of(one) for one in _canonical(self._session, others)]
+        hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
+        self._session.report.problems.append(
+            f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
+            f"`boundary: {{domains: {{include: [{', '.join(hosts)}]}}}}`"
+        )
+
+
+def judge(session: CrawlSession) -> None:
+    """Have the report of a run that came to its end tell what was asked for in vain.
+
+    Each URL of the command line counts; of a definition it is told if nothing at all could be read. A later
+    cycle of a source whose start URLs were read before may have asked only for what failed before: that is no news.
+    """
+    asked: tuple[str, ...] = getattr(session.crawler.spidercls, "asked", ())
+    report = session.report
+    told = [problem for url in _canonical(session, asked) if (problem := _in_vain(session, url))]
+    untold = not told and not report.problems and report.reached_nothing
+    if untold and (report.lost or not _was_read(session)):
+        starts = _canonical(session, session.source.beginnings)
+        reason = next((problem for url in starts if (problem := _in_vain(session, url))), "")
+        own = session.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
+        what = f"the class {own} failed on every page" if own else "no page could be read"
+        advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
+        told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
+    report.problems += told
+
+
+def _was_read(session: CrawlSession) -> bool:
+    """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one."""
+    ends = (_end(session, url) for url in _canonical(session, session.source.beginnings))
+    return any(end is not None and end.last_fetched and not end.outcome.in_vain for end in ends)
+
+
+def _in_vain(session: CrawlSession, url: str) -> str:
+    """Return why nothing was read of a URL, or of what it leads to; empty if something was."""
+    record = _end(session, url)
+    if record is None:
+        return f"{url} was not asked for"
+    if not record.outcome.in_vain or record.outcome is UrlOutcome.REDIRECTED:
+        return ""
+    return f"{record.url}: {record.reason or status_text(record.status_code)}"
+
+
+def _end(session: CrawlSession, url: str) -> UrlRecord | None:
+    """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
+    record = session.state.get(url_key(url))
+    for record in _led_to(session, url):  # noqa: B007 - the last one counts
+        pass
+    return record
+
+
+def _led_to(session: CrawlSession, url: str) -> Iterator[UrlRecord]:
+    """Yield the records of what a URL redirects to, one hop after the other."""
+    record = session.state.get(url_key(url))
+    for _ in range(MOST_HOPS):
+        if record is None or not record.redirects_to:
+            return
+        record = session.state.get(url_key(record.redirects_to))
+        if record is not None:
+            yield record
+
+
+def _canonical(session: CrawlSession, urls: Iterable[str]) -> Iterator[str]:
+    for url in urls:
+        canonical = session.rules.url_policy.canonical(url)
+        if canonical is not None:
+            yield canonical

@@ -1,0 +1,396 @@
+"""One crawl of one source: opens state, cache and index process at the start, closes them at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from ultracrawl.crawl.addresses.host_addresses import HostAddresses
+from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
+from ultracrawl.crawl.auth.chain import AccessDesk
+from ultracrawl.crawl.auth.ftp import ftp_access_of
+from ultracrawl.crawl.discovery.feed_tracker import FeedDesk
+from ultracrawl.crawl.discovery.link_forwarder import Outbox
+from ultracrawl.crawl.discovery.redirects import RedirectFollower
+from ultracrawl.crawl.discovery.rewriters import close_rewriter, load_rewriter, open_rewriter
+from ultracrawl.crawl.discovery.robots_cache import RobotsBook
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapDesk
+from ultracrawl.crawl.document_converter import ConversionDesk
+from ultracrawl.crawl.download_errors import failure_of
+from ultracrawl.crawl.indexing.agreement import Agreement
+from ultracrawl.crawl.indexing.anchors import AnchorDesk
+from ultracrawl.crawl.indexing.filling import Filling
+from ultracrawl.crawl.indexing.items import ItemDesk
+from ultracrawl.crawl.indexing.opening import open_feed
+from ultracrawl.crawl.indexing.response_store import Keeper
+from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.languages.detection import languages_of
+from ultracrawl.crawl.languages.focus import focus_of
+from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
+from ultracrawl.crawl.logs.link_lists import LinkLists, open_link_lists
+from ultracrawl.crawl.observer import VisitObserver
+from ultracrawl.crawl.placement.display_urls import DisplayUrls
+from ultracrawl.crawl.placement.duplicates import Duplicates
+from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
+from ultracrawl.crawl.portal_filters.verdict import SessionVerdict
+from ultracrawl.crawl.recorder import Recorder
+from ultracrawl.crawl.relations.related import RelationsDesk
+from ultracrawl.crawl.removal.expiry import ExpiryDesk
+from ultracrawl.crawl.removal.pending import PendingDocuments
+from ultracrawl.crawl.rendering.page_renderer import RenderingDesk
+from ultracrawl.crawl.retry_policy import FailureDesk
+from ultracrawl.crawl.run.adaptive import AdaptiveChooser
+from ultracrawl.crawl.run.begin import begin_run, follow_definition
+from ultracrawl.crawl.run.control import STOPPED, CrawlControl
+from ultracrawl.crawl.run.end import end_run, finish_indexing
+from ultracrawl.crawl.run.gc_tuning import spare_what_is_there
+from ultracrawl.crawl.run.limits import RunLimits
+from ultracrawl.crawl.run.refusal import abandon, note
+from ultracrawl.crawl.run.start_chain import StartChain
+from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.crawl.visit import LinkQueue, Visit
+from ultracrawl.errors import UltracrawlError, WorkError
+from ultracrawl.files import write_for_owner
+from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.model.moment import as_text
+from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
+from ultracrawl.stores import RunMark, StateStore
+from ultracrawl.stores.control_channel import CrawlPost
+from ultracrawl.stores.opening import open_state, state_file
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+TICK = 0.1
+"""Seconds between two looks at the cache and the index process."""
+FLUSH_EVERY = 3
+"""Ticks between two flushes of cache and state."""
+
+
+class CrawlSession:
+    """What every component of one crawl shares; get it with `CrawlSession.of(crawler)`.
+
+    `open()` is called by the scheduler before the first request, `close()` when the last one is done.
+    """
+
+    links: LinkQueue
+    """The scheduler, as middlewares and spiders see it."""
+    state: StateStore
+    run: RunMark
+    report: RunReport
+    feed: IndexFeed
+    pending: PendingDocuments
+    recorder: Recorder
+    names: DisplayUrls
+    outbox: Outbox | None = None
+    """Takes links for other sources, if there are any that get them."""
+    relations: RelationsDesk
+    """Has documents tell of other URLs."""
+    link_lists: LinkLists | None = None
+    """Takes all links of pages, if they are to be listed."""
+    agreement: Agreement
+    filling: Filling
+    """Looks after indexes that are new to the source."""
+    anchors: AnchorDesk | None = None
+    """Gives documents what links to them are called, unless the index does without."""
+    opened = False
+    """Whether `open()` has come to its end."""
+    refused: UltracrawlError | None = None
+    """Why the crawl could not begin."""
+    _failed = False
+    _ticks = 0
+
+    def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
+        self.crawler = crawler
+        self.project = project
+        self.source = source
+        self.hosts = HostAddresses()
+        self.rewriter = load_rewriter(source)
+        """The source's own rewriter, open from `open()` to `close()`."""
+        self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
+        """The filters of the source, if it has any."""
+        self.rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
+        self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
+        """Judges pages by their language; None if all are kept."""
+        self.ftp = ftp_access_of(source, project.key_file)
+        """How FTP servers are spoken to, with the passwords."""
+        self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
+        self.clock: Callable[[], float] = time.time
+        self.rescan = False
+        """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
+        self.visits: dict[int, Visit] = {}
+        """What is in flight, by key."""
+        self.keeper = Keeper(self)
+        self.duplicates = Duplicates(self)
+        self.chooser: AdaptiveChooser | None = None
+        """Says which new URLs may be fetched, in an adaptive cycle."""
+        self.chain, self.redirects = StartChain(self), RedirectFollower(self)
+        self.failing = FailureDesk(self)
+        self.logs = CrawlLogs(self)
+        self.access = AccessDesk(self)
+        self.robots = RobotsBook(self)
+        self.sitemaps = SitemapDesk(self)
+        self.feeds = FeedDesk(self)
+        self.control = CrawlControl(self)
+        self.limits = RunLimits(self)
+        self.verdict = SessionVerdict(self)
+        self.watch = VisitWatch(self)
+        self.items = ItemDesk(self)
+        self.expiry = ExpiryDesk(self)
+        self.conversion = ConversionDesk(self)
+        self.rendering = RenderingDesk(self)
+        self.remade = False
+        """The definition makes other documents of the same pages than in the run before."""
+        self.before_flush: list[Callable[[], None]] = []
+        """Called before each flush, for what else is to become durable with it."""
+        self._ticking = create_looping_call(self._tick)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the session of a crawler whose spider was made from a definition."""
+        project = getattr(crawler.spidercls, "project", None)
+        source = getattr(crawler.spidercls, "source", None)
+        if not isinstance(project, Project) or not isinstance(source, DataSource):
+            raise NotConfigured("the spider has no data source definition")
+        return cls(crawler, project, source)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> CrawlSession:
+        """Return the session of a crawler."""
+        session = crawler.get_extension(cls)
+        if session is None:
+            raise NotConfigured("the ultracrawl add-on is not switched on")
+        return session
+
+    def open(self) -> None:
+        """Open the state, continue what a killed run left, and begin or resume the run."""
+        write_for_owner()
+        now = self.clock()
+        self.state = open_state(self.project, self.source.name, renew=not self.replay)
+        file = state_file(self.project, self.source.name)
+        self.control.open(CrawlPost(file) if file else None)
+        self.agreement = Agreement(self)
+        self.filling = Filling(self)
+        self.chain.open()
+        self.run, resumed = begin_run(self, now)
+        self.report = RunReport(
+            self.source.name, str(self.run.number), as_text(self.run.started), resumed=resumed
+        )
+        self.agreement.tell()
+        self._open_feed()
+        self._open_documents()
+        lost = self.state.lost(self.feed.recover())
+        if lost:
+            logger.warning("%d documents had not reached the index and are fetched again", lost)
+        self.filling.begin(self.feed, resumed=resumed)
+        self.expiry.open()
+        if self.filtering is not None:
+            self.filtering.start()
+        if self.replay:
+            self.rescan, self.rewriter, self.remade = True, None, True
+        elif self._open_rewriter():
+            self.limits.open()
+            follow_definition(self)
+            if self.source.crawling_mode != "examine":
+                self.pending.approve()
+        self.report.scheduled = self.state.counts().queued
+        self.logs.open()
+        self.link_lists = open_link_lists(self)
+        if self.source.send_links_to:
+            self.outbox = Outbox(self)
+            self.before_flush.append(self.outbox.flush)
+        self._started = time.monotonic()
+        self._ticking.start(TICK, now=False)
+        self.opened = True
+        spare_what_is_there()
+
+    def _open_feed(self) -> None:
+        """Open the way of documents to the indexes, and what gives visits their outcome."""
+        self.feed = open_feed(
+            self.project, self.source, self.state, self.report, crawling=True, outlets=self.filling.outlets
+        )
+        self.feed.log = self.logs.events.feed
+        self.pending = PendingDocuments(self.state, self.feed)
+        self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
+        if not self.replay:
+            observer = VisitObserver(self.state, self.rules)
+            self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
+
+    def _open_documents(self) -> None:
+        """Open what knows which URLs are one document, and what documents tell of others."""
+        self.names = self.recorder.names = DisplayUrls(
+            self.state,
+            self.feed,
+            self._again,
+            lent_by_redirects=not self.rewriter,
+        )
+        self.duplicates.open()
+        self.recorder.on_finish.append(self.duplicates.ended)
+        self.relations = RelationsDesk(self)
+        if self.project.index.anchors:
+            self.anchors = AnchorDesk(self)
+        self.keeper.open()
+
+    def _again(self, record: UrlRecord) -> None:
+        self.links.again(record)  # the scheduler makes itself known only after `open`
+
+    def _open_rewriter(self) -> bool:
+        """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
+        if self.rewriter is None:
+            return True
+        try:
+            open_rewriter(self.rewriter)
+        except WorkError as error:
+            self.rewriter = None
+            self._failed = True
+            self.note(error)
+            return False
+        return True
+
+    def _close_rewriter(self) -> None:
+        if self.rewriter is None:
+            return
+        try:
+            close_rewriter(self.rewriter)
+        except WorkError as error:
+            self.note(error)
+
+    def note(self, error: WorkError) -> None:
+        """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
+        if str(error) in self.report.problems:
+            return
+        self.report.problems.append(str(error))
+        logger.error("%s", error)
+
+    @property
+    def replay(self) -> bool:
+        """Whether documents are made again from what is stored; no run begins or ends."""
+        return self.crawler.settings.getbool("ULTRACRAWL_REINDEX")
+
+    @property
+    def failed(self) -> bool:
+        """Whether something happened that no further URL can get around."""
+        return self._failed
+
+    @property
+    def problems(self) -> list[str]:
+        """One line for each failure that is larger than a URL."""
+        return self.report.problems
+
+    def flush(self) -> None:
+        """Make documents and records durable, in that order."""
+        for prepare in self.before_flush:
+            prepare()
+        self.feed.sync()
+        self.state.flush()
+        self.logs.flush()
+
+    def _tick(self) -> None:
+        self._ticks += 1
+        if self.state.damage:
+            self.fail(self.state.damage)
+        try:
+            if self._ticks % FLUSH_EVERY == 0:
+                self.flush()
+            self.feed.tick()
+            self.control.tick()
+            self.watch.tick(TICK)
+            if not self.replay:
+                self.limits.tick()
+        except WorkError as error:
+            self.fail(str(error))
+        except Exception as error:  # the edge to the loop, which would never call again
+            logger.exception("A look at the crawl failed")
+            self.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
+
+    def fail(self, problem: str) -> None:
+        """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""
+        if self._failed:
+            return
+        self._failed = True
+        self.report.problems.append(problem)
+        logger.error(problem)
+        self.close_soon("failed")
+
+    def close_soon(self, reason: str) -> None:
+        """Have the crawl end once what is in flight is done."""
+        task = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
+        task.add_done_callback(lambda done: done.exception())
+
+    def visit_failed(self, visit: Visit, error: BaseException) -> None:
+        """End a visit whose download or processing raised, or let it be tried again."""
+        if visit.done:
+            return
+        self.failing.failure(visit, failure_of(error))
+
+    def examines(self, visit: Visit) -> bool:
+        """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
+        if visit.stored and not visit.record.pending:
+            return False
+        return self.source.crawling_mode == "examine"
+
+    async def close(self, reason: str) -> None:
+        """Wait for the last commit, end the run, release everything."""
+        if not self.opened:
+            abandon(self)
+            return
+        self.report.interrupted = reason in ("shutdown", STOPPED)
+        self.control.ending(interrupted=self.report.interrupted)
+        if self._ticking.running:
+            self._ticking.stop()
+        self._close_rewriter()
+        if self.filtering is not None:
+            self.filtering.stop()
+        self.hosts.close()
+        self.conversion.close()
+        await self._close_browser()
+        self.watch.end()
+        try:
+            if not self._failed:
+                await finish_indexing(self)
+                end_run(self, self._started)
+        except WorkError as error:
+            self._failed = True
+            self.note(error)
+        finally:
+            self.feed.close(timeout=10.0)
+            self._release()
+            self.logs.close(reason)
+            if self._failed:
+                note(self, "; ".join(self.problems))
+        logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
+
+    async def _close_browser(self) -> None:
+        try:
+            async with asyncio.timeout(self.limits.allowance(self.watch.patience)):
+                await self.rendering.close()
+        except TimeoutError:
+            self.note(WorkError("the browser did not close; its process may be left over"))
+
+    def _release(self) -> None:
+        try:
+            self.keeper.close()
+            self.state.close()
+        except WorkError as error:
+            self.note(error)
+        finally:
+            self.control.close()
+
+
+def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:
+    """Return the rules of a source, with the addresses that its start hosts have now."""
+    rules = compile_source(source, project, hosts)
+    networks = [str(network) for network in source.boundary.networks]
+    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.own), networks))
