@@ -15,8 +15,8 @@ from support.robot import RobotFiles
 from support.site import Site
 
 from ultracrawl.errors import WorkError
-from ultracrawl.jobs import robot_control
-from ultracrawl.jobs.robot_control import RobotState
+from ultracrawl.service.robot import control as robot_control
+from ultracrawl.service.robot.control import RobotState
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, sign_of_crawl
 

@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 import pytest
 
 from ultracrawl.errors import WorkError
-from ultracrawl.jobs.robot_control import RobotState
-from ultracrawl.jobs.robot_schedule import ScheduleKeeper
 from ultracrawl.rules.recrawl.timetable import (
     Action,
     Appointment,
@@ -17,6 +15,8 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_days,
     parse_time,
 )
+from ultracrawl.service.robot.control import RobotState
+from ultracrawl.service.robot.schedule import ScheduleKeeper
 from ultracrawl.sources.dialects.portal_robot.schedule_file import read_schedule, schedule_line
 
 SUNDAY = datetime(2026, 11, 22)

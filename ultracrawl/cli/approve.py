@@ -6,8 +6,8 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.model import UrlRecord
+from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_state, state_exists
 

@@ -7,8 +7,8 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.deletions import deletions_of, held_back
 from ultracrawl.model import UrlRecord
+from ultracrawl.service.deletions import deletions_of, held_back
 from ultracrawl.stores.opening import state_exists
 
 SHOWN = 20

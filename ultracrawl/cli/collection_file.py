@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ultracrawl.cli.options import found_definitions, show_findings
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import DefinitionError
+from ultracrawl.service.control import running_crawl
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.dialects import read_definitions

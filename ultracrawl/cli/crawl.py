@@ -15,8 +15,8 @@ from ultracrawl.cli.options import config_option, json_option, open_project, pri
 from ultracrawl.cli.progress import ProgressLine
 from ultracrawl.cli.report import print_report
 from ultracrawl.errors import UserError
-from ultracrawl.jobs import run_continuously, run_sources
 from ultracrawl.model import DefinitionError, RunReport
+from ultracrawl.service import run_continuously, run_sources
 from ultracrawl.sources import Catalog, DataSource, Project
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
-from ultracrawl.jobs.feeding import DestinationStatus, feeding_status, order_feeding
+from ultracrawl.service.feeding import DestinationStatus, feeding_status, order_feeding
 
 
 @click.group("feeding")

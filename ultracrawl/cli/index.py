@@ -13,8 +13,8 @@ from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.opening import open_index
 from ultracrawl.index.values import attributes_to_json
-from ultracrawl.jobs import repair
-from ultracrawl.jobs.repair import Repair
+from ultracrawl.service import repair
+from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 

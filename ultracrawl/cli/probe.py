@@ -9,9 +9,9 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.asking import Asker
-from ultracrawl.jobs.policy import asker_of
-from ultracrawl.jobs.probe import SiteProbe, probe
+from ultracrawl.service.asking import Asker
+from ultracrawl.service.policy import asker_of
+from ultracrawl.service.probe import SiteProbe, probe
 from ultracrawl.sources import adhoc
 
 

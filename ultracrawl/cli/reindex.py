@@ -8,7 +8,7 @@ from ultracrawl.cli.crawl import without_mistaken
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.progress import ProgressLine
 from ultracrawl.cli.report import print_remade
-from ultracrawl.jobs.reindex import reindex_sources
+from ultracrawl.service.reindex import reindex_sources
 
 
 @click.command("reindex")

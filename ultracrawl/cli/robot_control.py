@@ -14,10 +14,10 @@ from ultracrawl.cli.options import chosen_sources, json_option, open_project, pr
 from ultracrawl.cli.report import print_report
 from ultracrawl.cli.steering import wait_options
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.clearing import clear_robot
-from ultracrawl.jobs.robot import run_robot
-from ultracrawl.jobs.robot_control import order_robot, require_offered, robot_state, start_in_background
-from ultracrawl.jobs.robot_report import robot_status
+from ultracrawl.service.robot.clearing import clear_robot
+from ultracrawl.service.robot.control import order_robot, require_offered, robot_state, start_in_background
+from ultracrawl.service.robot.life import run_robot
+from ultracrawl.service.robot.report import robot_status
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.stores.control_channel import Command

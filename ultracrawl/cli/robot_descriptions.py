@@ -10,7 +10,7 @@ import click
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot_control import robot_options, robot_source
 from ultracrawl.errors import WorkError
-from ultracrawl.jobs.descriptions import export_descriptions, import_descriptions
+from ultracrawl.service.robot.descriptions import export_descriptions, import_descriptions
 
 FORMATS = ("soif", "json")
 

@@ -12,8 +12,8 @@ from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot_control import robot_options, robot_source, show_status
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.robot_facts import Fact, configuration, versions
-from ultracrawl.jobs.robot_report import excluded_urls, servers_found, waiting_urls
+from ultracrawl.service.robot.facts import Fact, configuration, versions
+from ultracrawl.service.robot.report import excluded_urls, servers_found, waiting_urls
 from ultracrawl.sources.dialects import locate_definitions
 
 

@@ -12,8 +12,6 @@ from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot import rules_path
 from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.jobs.robot_control import order_robot, robot_state, start_in_background
-from ultracrawl.jobs.robot_schedule import ScheduleKeeper
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.recrawl.timetable import (
     Action,
@@ -23,6 +21,8 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_days,
     parse_time,
 )
+from ultracrawl.service.robot.control import order_robot, robot_state, start_in_background
+from ultracrawl.service.robot.schedule import ScheduleKeeper
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.stores.control_channel import Command

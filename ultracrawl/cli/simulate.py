@@ -14,10 +14,10 @@ from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.addresses.host_addresses import addresses_of
 from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.asking import Asked, Asker
-from ultracrawl.jobs.policy import asker_of
 from ultracrawl.rules.filters import Answer, FilterProgram, Phase, Resource, View
 from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.service.asking import Asked, Asker
+from ultracrawl.service.policy import asker_of
 from ultracrawl.sources import DataSource, compile_source
 
 

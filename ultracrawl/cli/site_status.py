@@ -12,7 +12,7 @@ from ultracrawl.cli.options import known_sources, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.inspection.site_view import SiteOutlook, outlook
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.jobs.control import running_crawl
+from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.opening import open_state, state_exists
 

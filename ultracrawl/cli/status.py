@@ -20,9 +20,9 @@ from ultracrawl.cli.options import (
 from ultracrawl.cli.site_status import show_site
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
-from ultracrawl.jobs.control import running_crawl
-from ultracrawl.jobs.feeding import DestinationStatus, feeding_status
 from ultracrawl.model.moment import as_text
+from ultracrawl.service.control import running_crawl
+from ultracrawl.service.feeding import DestinationStatus, feeding_status
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note

@@ -9,7 +9,7 @@ import click
 
 from ultracrawl.cli.options import known_sources, open_project, print_json
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.control import Steered, steer
+from ultracrawl.service.control import Steered, steer
 from ultracrawl.stores.control_channel import Command
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
-from ultracrawl.jobs.asking import Asker
 from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.service.asking import Asker
 from ultracrawl.sources import DataSource, Project, compile_source
 
 

@@ -12,13 +12,13 @@ from scrapy.crawler import Crawler
 from ultracrawl.crawl import CrawlSession
 from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.beginning import refusal_of, refused
-from ultracrawl.jobs.completion import Say, complete, robot_voice
-from ultracrawl.jobs.control import robot_sign
-from ultracrawl.jobs.life import live
-from ultracrawl.jobs.process import crawler_process
-from ultracrawl.jobs.run import WATCH_EVERY
 from ultracrawl.model import RunReport
+from ultracrawl.service.beginning import refusal_of, refused
+from ultracrawl.service.completion import Say, complete, robot_voice
+from ultracrawl.service.control import robot_sign
+from ultracrawl.service.process import crawler_process
+from ultracrawl.service.reactor import live
+from ultracrawl.service.run import WATCH_EVERY
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 from ultracrawl.stores.control_channel import Command, CrawlPost, Phase

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.jobs.control import POLL, robot_sign, running_crawl, steer
+from ultracrawl.service.control import POLL, robot_sign, running_crawl, steer
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
 from ultracrawl.stores.opening import robot_file

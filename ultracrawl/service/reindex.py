@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ultracrawl.errors import UserError
-from ultracrawl.jobs.run import Watcher, run_sources
 from ultracrawl.model import RunReport
+from ultracrawl.service.run import Watcher, run_sources
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 from ultracrawl.stores.opening import open_state, stored_documents_exist

@@ -12,13 +12,13 @@ from scrapy.crawler import Crawler
 
 from ultracrawl.crawl import CrawlSession
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.jobs.beginning import refusal_of, refused
-from ultracrawl.jobs.completion import complete
-from ultracrawl.jobs.life import live
-from ultracrawl.jobs.process import crawler_process
-from ultracrawl.jobs.run import WATCH_EVERY, Watcher
 from ultracrawl.model import RunReport
 from ultracrawl.rules.recrawl import CyclePlace
+from ultracrawl.service.beginning import refusal_of, refused
+from ultracrawl.service.completion import complete
+from ultracrawl.service.process import crawler_process
+from ultracrawl.service.reactor import live
+from ultracrawl.service.run import WATCH_EVERY, Watcher
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 from ultracrawl.stores.opening import open_state, state_exists

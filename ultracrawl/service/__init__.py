@@ -5,7 +5,7 @@
 `control.steer` tells a crawl in another process what to do.
 """
 
-from ultracrawl.jobs.continuous import run_continuously
-from ultracrawl.jobs.run import run_sources
+from ultracrawl.service.continuous import run_continuously
+from ultracrawl.service.run import run_sources
 
 __all__ = ["run_continuously", "run_sources"]

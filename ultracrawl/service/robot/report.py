@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
-from ultracrawl.jobs.robot_control import RobotState, robot_state
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.moment import iso
 from ultracrawl.rules.urls import site_of
+from ultracrawl.service.robot.control import RobotState, robot_state
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import StateStore
 from ultracrawl.stores.opening import open_state, state_exists

@@ -15,7 +15,7 @@ from ultracrawl.crawl.removal.expiry import expiry_of
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.opening import open_index
-from ultracrawl.jobs.description_files import (
+from ultracrawl.service.robot.description_files import (
     Description,
     DescriptionError,
     read_json_descriptions,

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from ultracrawl.crawl.addresses.host_addresses import addresses_of
 from ultracrawl.crawl.addresses.name_servers import name_servers
-from ultracrawl.jobs.asking import Asked, Asker
 from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.service.asking import Asked, Asker
 
 USUAL_SITEMAP = "/sitemap.xml"
 

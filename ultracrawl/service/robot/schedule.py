@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.jobs.robot_control import RobotState
 from ultracrawl.rules.recrawl.timetable import Action, Appointment, next_appointment
+from ultracrawl.service.robot.control import RobotState
 
 LONGEST_SLEEP = 30.0
 """Seconds after which clock and schedule are looked at again: either may have been changed."""

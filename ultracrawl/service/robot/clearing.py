@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.jobs.robot_control import require_offered, robot_state
+from ultracrawl.service.robot.control import require_offered, robot_state
 from ultracrawl.sources import Project
 from ultracrawl.stores.opening import open_state, state_file
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ultracrawl.crawl.indexing.agreement import forget_documents, indexes_of, lost_records
 from ultracrawl.index.opening import index_config, open_index
 from ultracrawl.index.soundness import make_sound
-from ultracrawl.jobs.reindex import reindex_sources
 from ultracrawl.model import UrlRecord
+from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
 from ultracrawl.stores import SqliteState
 from ultracrawl.stores.opening import open_state, state_exists, stored_documents_exist

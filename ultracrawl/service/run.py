@@ -10,10 +10,10 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from ultracrawl.crawl import CrawlSession
-from ultracrawl.jobs.beginning import refusal_of, refused
-from ultracrawl.jobs.completion import complete
-from ultracrawl.jobs.process import crawler_process
 from ultracrawl.model import RunReport
+from ultracrawl.service.beginning import refusal_of, refused
+from ultracrawl.service.completion import complete
+from ultracrawl.service.process import crawler_process
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 

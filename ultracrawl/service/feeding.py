@@ -12,8 +12,8 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.opening import cache_folder, feeding_switch, former_indexes
 from ultracrawl.index.writing.outlet import PROBLEM_FILE
 from ultracrawl.index.writing.outlets import queue_folder
-from ultracrawl.jobs.control import running_crawl
 from ultracrawl.model import RunReport
+from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 from ultracrawl.stores.opening import open_state, state_exists
