@@ -27,7 +27,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary import Boundary
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
-from ultracrawl.scheduler.admission import Admission
+from ultracrawl.scheduler.candidate_filter import Admission
 from ultracrawl.stores import QueueEntry, SqliteState
 
 PAGES = 3000

@@ -9,8 +9,8 @@ import pytest
 
 from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.urls import UrlPolicy, url_key
-from ultracrawl.scheduler import admission
-from ultracrawl.scheduler.admission import Admission, SeenUrls
+from ultracrawl.scheduler import candidate_filter as admission
+from ultracrawl.scheduler.candidate_filter import Admission, SeenUrls
 from ultracrawl.stores import SqliteState
 
 PAGE = "http://a.example/dir/page"

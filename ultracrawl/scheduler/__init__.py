@@ -6,10 +6,10 @@
 `Alarm` (its timer), `SitemapGate` (sitemaps, and the pages that wait for them), `CycleEnd` (orphans).
 """
 
-from ultracrawl.scheduler.admission import Admission
 from ultracrawl.scheduler.budget import PageBudget
+from ultracrawl.scheduler.candidate_filter import Admission
 from ultracrawl.scheduler.rewriting import LinkRewriting
 from ultracrawl.scheduler.scheduler import UltracrawlScheduler
-from ultracrawl.scheduler.sitemap_gate import SitemapGate
+from ultracrawl.scheduler.sitemap_barrier import SitemapGate
 
 __all__ = ["Admission", "LinkRewriting", "PageBudget", "SitemapGate", "UltracrawlScheduler"]

@@ -10,7 +10,7 @@ from scrapy import signals
 from ultracrawl.crawl import CrawlSession
 from ultracrawl.crawl.removal.orphans import OrphanKeeper, remove_orphans
 from ultracrawl.errors import WorkError
-from ultracrawl.scheduler.waking import Waking
+from ultracrawl.scheduler.recrawl_activator import Waking
 
 logger = logging.getLogger(__name__)
 

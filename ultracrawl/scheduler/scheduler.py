@@ -28,9 +28,9 @@ from ultracrawl.scheduler.addresses import AddressDesk
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
 from ultracrawl.scheduler.cycle_end import CycleEnd
-from ultracrawl.scheduler.intake import Intake
+from ultracrawl.scheduler.link_ingest import Intake
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
-from ultracrawl.scheduler.sitemap_gate import LARGEST_SITEMAP, SitemapGate, Ways
+from ultracrawl.scheduler.sitemap_barrier import LARGEST_SITEMAP, SitemapGate, Ways
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:

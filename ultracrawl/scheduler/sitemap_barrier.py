@@ -10,7 +10,7 @@ from ultracrawl.crawl.recorder import EXPIRES
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.recrawl import vouches
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.scheduler.admission import Admission
+from ultracrawl.scheduler.candidate_filter import Admission
 from ultracrawl.stores import QueueEntry
 
 LARGEST_SITEMAP = 50 << 20

@@ -9,7 +9,7 @@ from ultracrawl.crawl import CrawlSession, Visit
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl import RefreshMode
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.scheduler.admission import SeenUrls
+from ultracrawl.scheduler.candidate_filter import SeenUrls
 from ultracrawl.stores import KnownUrl, QueueEntry
 
 

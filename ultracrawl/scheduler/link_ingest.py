@@ -13,9 +13,9 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.frontier.limits import PATHS, TrapGuard
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.scheduler.admission import Admission
-from ultracrawl.scheduler.detours import Detours
-from ultracrawl.scheduler.waking import Waking
+from ultracrawl.scheduler.candidate_filter import Admission
+from ultracrawl.scheduler.off_focus_hops import Detours
+from ultracrawl.scheduler.recrawl_activator import Waking
 from ultracrawl.stores import QueueEntry
 
 logger = logging.getLogger(__name__)
