@@ -11,7 +11,7 @@ from support.fast import fast_options, fast_xml
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.cli import admin as verbs
+from ultracrawl.cli.fast import admin as verbs
 from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import read_scopes
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.cli.report import print_report
+from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.model import RunReport, UrlOutcome
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from support.project import ROOT
 
-from ultracrawl.crawl.run import gc_tuning as garbage
+from ultracrawl.settings import gc_tuning
 
 UNUSED = {
-    "ultracrawl.cli.crawl": [
+    "ultracrawl.cli.crawl.crawl": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
         "ultracrawl.crawl.portal_filters.desk",
@@ -53,9 +53,9 @@ def test_garbage_of_an_earlier_crawl_goes_before_the_next_is_spared() -> None:
         def __del__(self) -> None:
             Knot.gone += 1
 
-    garbage.spare_what_is_there()
+    gc_tuning.spare_what_is_there()
     Knot()
-    garbage.spare_what_is_there()
+    gc_tuning.spare_what_is_there()
     assert Knot.gone == 1
     assert gc.get_freeze_count() > 0
 
@@ -63,5 +63,5 @@ def test_garbage_of_an_earlier_crawl_goes_before_the_next_is_spared() -> None:
 @pytest.mark.usefixtures("collector")
 def test_the_collector_is_seldom_called() -> None:
     before = gc.get_threshold()[0]
-    garbage.collect_seldom()
+    gc_tuning.collect_seldom()
     assert gc.get_threshold()[0] > 10 * before

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from support.fast import fast_xml
 
-from ultracrawl.crawl.run import gc_tuning as garbage
 from ultracrawl.sources import Loaded
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml import reader
@@ -136,8 +135,8 @@ def test_five_megabytes_take_under_a_second(tmp_path: Path) -> None:
 def taken(folder: Path, text: str) -> float:
     """Return the seconds of CPU time that reading took, with garbage collected as commands do it."""
     usual = gc.get_threshold()
-    garbage.spare_what_is_there()
-    garbage.collect_seldom()
+    gc_tuning.spare_what_is_there()
+    gc_tuning.collect_seldom()
     begun = time.process_time()
     loaded = load(folder, text)
     seconds = time.process_time() - begun

@@ -13,9 +13,9 @@ from typing import NamedTuple, NoReturn
 import click
 
 from ultracrawl import __version__
-from ultracrawl.crawl.run.gc_tuning import collect_seldom
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.files import write_for_owner
+from ultracrawl.settings.gc_tuning import collect_seldom
 
 
 class Verb(NamedTuple):
@@ -26,34 +26,36 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "admin": Verb("admin", "Change and steer FAST crawl collections in an XML file."),
-    "approve": Verb("approve", "Let documents that wait into the index; remove URLs."),
-    "approve-deletions": Verb("approve_deletions", "Let documents leave the index that were held back."),
-    "convert": Verb("convert", "Print definitions as YAML, or as the files of a robot."),
-    "crawl": Verb("crawl", "Crawl sources and bring the index up to date."),
-    "explain": Verb("explain", "Say which rule lets a URL in or turns it away."),
-    "export": Verb("export", "Write stored documents to a WARC file."),
-    "feeding": Verb("feeding", "Hold back what goes to the indexes, or let it go."),
-    "index": Verb("index", "Look at the index, check it, or work on it."),
-    "init": Verb("init", "Write a small project of your own, ready for Scrapyd."),
-    "lint": Verb("lint", "Report every mistake in definition files at once."),
-    "lists": Verb("lists", "Print the values that search attributes may have."),
-    "load-metadata": Verb("load_metadata", "Load lists of values from an XML file."),
-    "pause": Verb("pause", "Pause running crawls."),
-    "plan": Verb("plan", "Show what a change of the definition drops and adds."),
-    "probe": Verb("probe", "Find out what a crawler meets at a site."),
-    "queue": Verb("queue", "Show what is due, in which order and why."),
-    "reindex": Verb("reindex", "Make documents again from what is stored."),
-    "resume": Verb("resume", "Let paused crawls go on."),
-    "robot": Verb("robot", "Control a portal robot; edit its sites and rules."),
-    "schema": Verb("schema", "Print the JSON schema of the definition file."),
-    "screened": Verb("screened", "List links that were turned away, and by which rule."),
+    "admin": Verb("fast.admin", "Change and steer FAST crawl collections in an XML file."),
+    "approve": Verb("manage.approve", "Let documents that wait into the index; remove URLs."),
+    "approve-deletions": Verb(
+        "manage.approve_deletions", "Let documents leave the index that were held back."
+    ),
+    "convert": Verb("fast.convert", "Print definitions as YAML, or as the files of a robot."),
+    "crawl": Verb("crawl.crawl", "Crawl sources and bring the index up to date."),
+    "explain": Verb("look.explain", "Say which rule lets a URL in or turns it away."),
+    "export": Verb("manage.export", "Write stored documents to a WARC file."),
+    "feeding": Verb("manage.feeding", "Hold back what goes to the indexes, or let it go."),
+    "index": Verb("manage.index", "Look at the index, check it, or work on it."),
+    "init": Verb("manage.init", "Write a small project of your own, ready for Scrapyd."),
+    "lint": Verb("look.lint", "Report every mistake in definition files at once."),
+    "lists": Verb("manage.lists", "Print the values that search attributes may have."),
+    "load-metadata": Verb("manage.load_metadata", "Load lists of values from an XML file."),
+    "pause": Verb("crawl.pause", "Pause running crawls."),
+    "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),
+    "probe": Verb("look.probe", "Find out what a crawler meets at a site."),
+    "queue": Verb("look.queue", "Show what is due, in which order and why."),
+    "reindex": Verb("crawl.reindex", "Make documents again from what is stored."),
+    "resume": Verb("crawl.resume", "Let paused crawls go on."),
+    "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
+    "schema": Verb("look.schema", "Print the JSON schema of the definition file."),
+    "screened": Verb("look.screened", "List links that were turned away, and by which rule."),
     "search": Verb("search", "Search the index."),
-    "secret": Verb("secret", "Encrypt passwords for definitions."),
-    "simulate": Verb("simulate", "Show what the filters of a robot do with URLs."),
-    "status": Verb("status", "Show what each source holds, and how its last run went."),
-    "stop": Verb("stop", "End running crawls cleanly."),
-    "urls": Verb("urls", "List every known URL with its latest outcome."),
+    "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
+    "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
+    "status": Verb("look.status", "Show what each source holds, and how its last run went."),
+    "stop": Verb("crawl.stop", "End running crawls cleanly."),
+    "urls": Verb("look.urls", "List every known URL with its latest outcome."),
 }
 """The verbs by name; a module is imported only when its verb is used."""
 

@@ -50,7 +50,6 @@ from ultracrawl.crawl.run.adaptive import AdaptiveChooser
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import STOPPED, CrawlControl
 from ultracrawl.crawl.run.end import end_run, finish_indexing
-from ultracrawl.crawl.run.gc_tuning import spare_what_is_there
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.refusal import abandon, note
 from ultracrawl.crawl.run.start_chain import StartChain
@@ -61,6 +60,7 @@ from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.model.moment import as_text
 from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import RunMark, StateStore
 from ultracrawl.stores.control_channel import CrawlPost

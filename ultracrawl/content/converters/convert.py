@@ -15,7 +15,7 @@ from ultracrawl.content.reader import MARKUP, XHTML
 from ultracrawl.content.text import parse_text
 from ultracrawl.errors import is_panic
 
-_OFFICE = frozenset({"office", "spreadsheets", "legacy"})
+_OFFICE = frozenset({"office.office", "office.spreadsheets", "office.legacy"})
 """Converters of Word, Excel and PowerPoint, which of 2003 can save XML under the names of their older formats."""
 
 

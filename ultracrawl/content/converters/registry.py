@@ -89,21 +89,21 @@ IMAGES = ("image/jpeg", "image/png", "image/gif", "image/tiff", "image/webp")
 
 CONVERTERS = (
     Converter("pdf", PDF, ("pypdfium2",), "convert"),
-    Converter("office", (*WORD, *SLIDES)),
-    Converter("spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
-    Converter("opendocument", OPEN_DOCUMENT),
+    Converter("office.office", (*WORD, *SLIDES)),
+    Converter("office.spreadsheets", (*SHEETS, *EXCEL), ("python_calamine", "olefile"), "convert"),
+    Converter("office.opendocument", OPEN_DOCUMENT),
     Converter("epub", EPUB),
-    Converter("rtf", RTF, ("striprtf",), "convert"),
-    Converter("legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
+    Converter("office.rtf", RTF, ("striprtf",), "convert"),
+    Converter("office.legacy", LEGACY, ("kreuzberg", "olefile"), "convert,legacy"),
     Converter("markdown", MARKDOWN),
     Converter("tables", CSV),
     Converter("xml", XML),
     Converter("json", JSON),
     Converter("mail", MAIL),
-    Converter("outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
-    Converter("archives", ARCHIVES),
-    Converter("sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
-    Converter("images", IMAGES, ("PIL",), "convert"),
+    Converter("office.outlook", OUTLOOK, ("oxmsg", "olefile"), "convert"),
+    Converter("archives.archives", ARCHIVES),
+    Converter("archives.sevenzip", SEVEN_ZIP, ("py7zr",), "sevenzip"),
+    Converter("images.images", IMAGES, ("PIL",), "convert"),
 )
 
 _BY_TYPE = {name: converter for converter in CONVERTERS for name in converter.types}

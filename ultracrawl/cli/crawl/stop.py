@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ultracrawl.cli.crawl.steering import give_order, wait_options
 from ultracrawl.cli.options import config_option, json_option
-from ultracrawl.cli.steering import give_order, wait_options
 from ultracrawl.stores.control_channel import Command
 
 

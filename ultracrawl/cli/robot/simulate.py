@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.cli.robot import starts_of_site
+from ultracrawl.cli.robot.verb import starts_of_site
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.addresses.host_addresses import addresses_of
 from ultracrawl.crawl.portal_filters.desk import Filtering

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot_control import robot_options, robot_source, show_status
+from ultracrawl.cli.robot.control import robot_options, robot_source, show_status
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.facts import Fact, configuration, versions

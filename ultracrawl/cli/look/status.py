@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.feeding import in_words
+from ultracrawl.cli.look.site_status import show_site
+from ultracrawl.cli.manage.feeding import in_words
 from ultracrawl.cli.options import (
     config_option,
     first_of,
@@ -17,7 +18,6 @@ from ultracrawl.cli.options import (
     open_project,
     print_json,
 )
-from ultracrawl.cli.site_status import show_site
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.model.moment import as_text

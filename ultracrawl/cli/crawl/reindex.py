@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.crawl import without_mistaken
+from ultracrawl.cli.crawl.crawl import without_mistaken
+from ultracrawl.cli.crawl.progress import ProgressLine
+from ultracrawl.cli.crawl.report import print_remade
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
-from ultracrawl.cli.progress import ProgressLine
-from ultracrawl.cli.report import print_remade
 from ultracrawl.service.reindex import reindex_sources
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.adhoc import remember
+from ultracrawl.cli.crawl.adhoc import remember
+from ultracrawl.cli.crawl.progress import ProgressLine
+from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
-from ultracrawl.cli.progress import ProgressLine
-from ultracrawl.cli.report import print_report
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.service import run_continuously, run_sources

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot import rules_path
-from ultracrawl.cli.robot_control import START_TIMEOUT, robot_location, robot_source
+from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_source
+from ultracrawl.cli.robot.verb import rules_path
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.recrawl.timetable import (

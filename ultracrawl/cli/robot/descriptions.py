@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot_control import robot_options, robot_source
+from ultracrawl.cli.robot.control import robot_options, robot_source
 from ultracrawl.errors import WorkError
 from ultracrawl.service.robot.descriptions import export_descriptions, import_descriptions
 

@@ -23,14 +23,14 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import RULE_BLOCKS, RUL
 
 Change = Callable[[RulesEditor], None]
 ELSEWHERE = {
-    **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "robot_control"),
-    "create": "robot_create",
-    "report": "robot_reports",
-    "schedule": "robot_schedule",
-    "edit-site": "robot_editing",
-    "edit-rule": "robot_editing",
-    "export-rds": "robot_descriptions",
-    "import-rds": "robot_descriptions",
+    **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "control"),
+    "create": "create",
+    "report": "reports",
+    "schedule": "schedule",
+    "edit-site": "editing",
+    "edit-rule": "editing",
+    "export-rds": "descriptions",
+    "import-rds": "descriptions",
 }
 """Verbs of other modules, and their modules."""
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:(?P<port>\d{1,5}))?")
@@ -47,7 +47,7 @@ class RobotVerbs(click.Group):
         """Return the command of a verb."""
         if cmd_name not in ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(f"ultracrawl.cli.{ELSEWHERE[cmd_name]}")
+        module = importlib.import_module(f"ultracrawl.cli.robot.{ELSEWHERE[cmd_name]}")
         found = getattr(module, cmd_name.replace("-", "_"))
         assert isinstance(found, click.Command)
         return found

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli import collection_file, crawl, explain, pause, reindex, resume, secret, status
-from ultracrawl.cli import lint as lint_verb
-from ultracrawl.cli.collection_file import (
+from ultracrawl.cli.crawl import crawl, pause, reindex, resume
+from ultracrawl.cli.fast import collection_file
+from ultracrawl.cli.fast.collection_file import (
     collections_in,
     file_of,
     find,
@@ -16,6 +16,9 @@ from ultracrawl.cli.collection_file import (
     running_parts,
     stored_parts,
 )
+from ultracrawl.cli.look import explain, status
+from ultracrawl.cli.look import lint as lint_verb
+from ultracrawl.cli.manage import secret
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.sources.dialects.fast_xml.collection import layered
 from ultracrawl.sources.dialects.fast_xml.forms.masks import unmasked

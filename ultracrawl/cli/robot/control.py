@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
+from ultracrawl.cli.crawl.report import print_report
+from ultracrawl.cli.crawl.steering import wait_options
 from ultracrawl.cli.options import chosen_sources, json_option, open_project, print_json
-from ultracrawl.cli.report import print_report
-from ultracrawl.cli.steering import wait_options
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.clearing import clear_robot
 from ultracrawl.service.robot.control import order_robot, require_offered, robot_state, start_in_background

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from ultracrawl.crawl import CrawlSession
 
 if TYPE_CHECKING:
-    from ultracrawl.cli.live_line import LiveLine
+    from ultracrawl.cli.crawl.live_line import LiveLine
 
 
 class ProgressLine:
@@ -53,6 +53,6 @@ class ProgressLine:
 
 
 def _live_line() -> LiveLine:
-    from ultracrawl.cli.live_line import LiveLine  # noqa: PLC0415 - 10 ms that a crawl without terminal spares
+    from ultracrawl.cli.crawl.live_line import LiveLine  # noqa: PLC0415 - 10 ms that a crawl without terminal spares
 
     return LiveLine()

@@ -1,0 +1,1 @@
+"""Verbs that begin, steer and end crawls."""

@@ -1,0 +1,1 @@
+"""Verbs that look after documents, indexes, lists and definitions."""
