@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ultracrawl.content import parse_html
-from ultracrawl.crawl.indexing.anchors import AnchorDesk
+from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.model import Page, UrlOutcome
 from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.stores import SqliteState
@@ -49,7 +49,7 @@ def read(directory: Path, limit: int) -> list[Located]:
     return found
 
 
-def crawl(desk: AnchorDesk, state: SqliteState, pages: list[Located], *, known: bool) -> list[float]:
+def crawl(desk: AnchorTexts, state: SqliteState, pages: list[Located], *, known: bool) -> list[float]:
     """Return the CPU microseconds a page: noting, writing and looking up."""
     seconds = [0.0, 0.0, 0.0]
     waiting: list[int] = []
@@ -89,7 +89,7 @@ def main(directory: Path, limit: int) -> None:
         state = SqliteState(Path(folder, "s.sqlite"), "s")
         session: Any = SimpleNamespace(state=state, clock=time.time, recorder=SimpleNamespace(on_finish=[]))
         for name in ("first crawl", "second crawl"):
-            desk = AnchorDesk(session)
+            desk = AnchorTexts(session)
             noting, writing, looking = crawl(desk, state, pages, known=name != "first crawl")
             print(f"{name}: noting {noting} µs, writing {writing} µs, looking up {looking} µs a page")
         state.close()

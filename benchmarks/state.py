@@ -27,7 +27,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary import Boundary
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
-from ultracrawl.scheduler.candidate_filter import Admission
+from ultracrawl.scheduler.candidate_filter import CandidateFilter
 from ultracrawl.stores import QueueEntry, SqliteState
 
 PAGES = 3000
@@ -70,7 +70,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     for site, _ in state.queued_sites():
         frontier.leave_stored(site)
     opened = time.perf_counter() - started
-    admission = Admission(UrlPolicy(), Boundary(), state, time.time, Counter())
+    admission = CandidateFilter(UrlPolicy(), Boundary(), state, time.time, Counter())
     pages, started = 0, time.perf_counter()
     while pages < min(PAGES, size):
         while frontier.hungry:
@@ -95,7 +95,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
 
 def work_on(
     state: SqliteState,
-    admission: Admission,
+    admission: CandidateFilter,
     frontier: Frontier[QueueEntry],
     entry: QueueEntry,
     page: int,

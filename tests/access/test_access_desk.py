@@ -9,12 +9,12 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.crawl.auth.chain import AccessDesk
+from ultracrawl.crawl.auth.chain import AuthChain
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.sources import DataSource, compile_source
 
 
-def desk(**options: Any) -> AccessDesk:
+def desk(**options: Any) -> AuthChain:
     source = DataSource.model_validate({"name": "a", "start_urls": ["https://a.example/"], **options})
     session: Any = SimpleNamespace(
         source=source,
@@ -23,7 +23,7 @@ def desk(**options: Any) -> AccessDesk:
         note=print,
         logs=SimpleNamespace(events=SimpleNamespace(headers=None)),
     )
-    return AccessDesk(session)
+    return AuthChain(session)
 
 
 async def send(request: Request) -> Response:

@@ -9,7 +9,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.rules.access import (
     Challenge,
     Credential,
-    CredentialBook,
+    CredentialStore,
     DigestSession,
     PasswordCipher,
     Scheme,
@@ -223,7 +223,7 @@ def credential(
     return Credential(name, (UrlPrefix.parse(url),), Scheme(scheme), "u", "p", realm, by_realm)
 
 
-BOOK = CredentialBook([
+BOOK = CredentialStore([
     credential("realm", "https://a.example/", realm="Staff", by_realm=True),
     credential("site", "https://a.example/"),
     credential("deep", "https://a.example/staff/reports/"),

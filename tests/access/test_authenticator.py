@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from ultracrawl.crawl.auth.authenticator import REFUSALS, Authenticator
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.access import Credential, CredentialBook, Scheme, UrlPrefix, basic_answer
+from ultracrawl.rules.access import Credential, CredentialStore, Scheme, UrlPrefix, basic_answer
 
 ROOT = "https://a.example"
 BASIC = basic_answer("u", "p")
@@ -23,7 +23,7 @@ class Asked:
 
     def __init__(self, challenge: str, scheme: Scheme, *, takes: bool = True, **facts: Any) -> None:
         prefixes = (UrlPrefix.parse(f"{ROOT}/"),)
-        book = CredentialBook([Credential("c", prefixes, scheme, "u", "p", **facts)])
+        book = CredentialStore([Credential("c", prefixes, scheme, "u", "p", **facts)])
         self.problems: list[WorkError] = []
         self.desk = Authenticator(book, self.problems.append)
         self.challenge, self.takes = challenge, takes

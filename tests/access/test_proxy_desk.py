@@ -10,9 +10,9 @@ from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
-from ultracrawl.crawl.auth.proxy_selector import ProxyDesk
+from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.download_errors import AddressRefusedError
-from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.rules.boundary.matcher import DomainTable
 
@@ -26,8 +26,8 @@ from ultracrawl.rules.boundary.matcher import DomainTable
     ],
 )
 def test_a_request_that_timed_out(method: str, silent: str, asked: str, answered: bool) -> None:
-    roster = ProxyRoster([Proxy(name, f"http://{name}:1") for name in "abc"], rest=60)
-    desk = ProxyDesk(roster, DomainTable(()), AddressPolicy())
+    roster = ProxyPool([Proxy(name, f"http://{name}:1") for name in "abc"], rest=60)
+    desk = ProxySelector(roster, DomainTable(()), AddressPolicy())
     used: list[str] = []
 
     async def send(request: Request) -> Response:
@@ -64,7 +64,7 @@ def test_a_request_that_timed_out(method: str, silent: str, asked: str, answered
 )
 def test_a_proxy_is_not_asked_for_addresses_that_the_source_may_not_reach(url: str, refused: bool) -> None:
     """A name is looked up by the proxy; an address, and what is one by its name, is known here."""
-    desk = ProxyDesk(ProxyRoster([Proxy("a", "http://a:1")], rest=60), DomainTable(()), AddressPolicy())
+    desk = ProxySelector(ProxyPool([Proxy("a", "http://a:1")], rest=60), DomainTable(()), AddressPolicy())
     sent: list[str] = []
 
     async def send(request: Request) -> Response:

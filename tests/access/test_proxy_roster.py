@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.sources.sections.fetching.proxy import ProxyServer
 
 
-def roster(*limits: int | None, rest: float = 60) -> ProxyRoster:
+def roster(*limits: int | None, rest: float = 60) -> ProxyPool:
     names = "abcdef"
-    return ProxyRoster(
+    return ProxyPool(
         [Proxy(name, f"http://{name}:1", "", n) for name, n in zip(names, limits, strict=False)], rest
     )
 
 
-def taken(proxies: ProxyRoster, now: float = 0, without: str = "") -> str:
+def taken(proxies: ProxyPool, now: float = 0, without: str = "") -> str:
     proxy = proxies.take(now, set(without))
     return proxy.name if proxy else ""
 

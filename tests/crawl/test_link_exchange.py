@@ -93,7 +93,7 @@ def test_what_waits_is_bounded(
 
     source = project.sources["inner"]
     session = SimpleNamespace(project=project, source=source, rules=compile_source(source))
-    outbox = link_exchange.Outbox(session)
+    outbox = link_exchange.LinkForwarder(session)
     outbox.send(["/out/1", "/out/2"], f"{url}/in/")
     outbox.flush()
     assert not waiting_links(project, "outer").exists()

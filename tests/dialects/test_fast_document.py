@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.fast import fast_xml
 
+from ultracrawl.settings import gc_tuning
 from ultracrawl.sources import Loaded
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml import reader

@@ -10,7 +10,7 @@ from support.fast import fast_xml
 
 from ultracrawl.model import LinkKind
 from ultracrawl.rules.boundary.site import no_addresses
-from ultracrawl.rules.frontier import Rota
+from ultracrawl.rules.frontier import LevelSelector
 from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 
@@ -153,7 +153,7 @@ def test_levels_take_turns(tmp_path: Path, scheme: str, order: str) -> None:
     assert turns(compile_rota(made), len(order)) == order
 
 
-def turns(rota: Rota, count: int) -> str:
+def turns(rota: LevelSelector, count: int) -> str:
     return "".join(str(rota.choose(lambda level: True)) for _ in range(count))
 
 

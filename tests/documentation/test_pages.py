@@ -100,10 +100,10 @@ def test_modules_and_names_of_the_architecture_exist(name: str) -> None:
         assert any(re.search(kind, file.read_text(), re.MULTILINE) for file in package.rglob("*.py"))
 
 
-def test_the_floors_have_every_package() -> None:
-    table = ARCHITECTURE[ARCHITECTURE.index("| floor |") : ARCHITECTURE.index("Floors 1 to 4")]
+def test_the_wings_have_every_package() -> None:
+    table = ARCHITECTURE[ARCHITECTURE.index("| wing |") : ARCHITECTURE.index("The wings from")]
     named = set(
-        re.findall(r"`(\w+)`", "".join(line.split("|")[2] for line in table.splitlines() if "|" in line))
+        re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if "|" in line))
     )
     there = {path.stem for path in (ROOT / "ultracrawl").iterdir() if path.suffix in {"", ".py"}}
     assert there - {"__init__", "__main__", "__pycache__", "py"} == named

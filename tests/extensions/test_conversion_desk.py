@@ -12,7 +12,7 @@ import pytest
 
 from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.content.service import Converted, Job
-from ultracrawl.crawl.document_converter import ConversionDesk
+from ultracrawl.crawl.document_converter import DocumentConverter
 from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import Conversion
@@ -31,13 +31,13 @@ class Waiting:
 
 
 @pytest.fixture
-def desk() -> ConversionDesk:
+def desk() -> DocumentConverter:
     source = DataSource(name="s", start_urls=["http://h.example/"])
     rules = SimpleNamespace(converted=source.conversion.types, reader=PageReader())
     links = SimpleNamespace(release=lambda visit: None)
     watch = SimpleNamespace(within=lambda visit, step: nullcontext())
     session = SimpleNamespace(source=source, rules=rules, links=links, watch=watch)
-    return ConversionDesk(cast(CrawlSession, session))
+    return DocumentConverter(cast(CrawlSession, session))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def desk() -> ConversionDesk:
     ids=["one", "large ones", "some small ones", "many small ones"],
 )
 def test_the_crawl_waits_when_too_much_waits(
-    desk: ConversionDesk, count: int, size: int, congested: bool
+    desk: DocumentConverter, count: int, size: int, congested: bool
 ) -> None:
     pool = Waiting()
     desk._pool = cast(Any, pool)
@@ -70,6 +70,6 @@ def test_the_crawl_waits_when_too_much_waits(
     [("application/pdf", True), ("text/markdown", True), ("text/html", False), ("text/plain", False)],
 )
 def test_html_and_plain_text_never_go_to_a_converter(
-    desk: ConversionDesk, media_type: str, taken: bool
+    desk: DocumentConverter, media_type: str, taken: bool
 ) -> None:
     assert desk.takes(media_type) is taken

@@ -7,7 +7,7 @@ from typing import cast
 
 from ultracrawl.crawl.run.control import LOOK_EVERY, CrawlControl
 from ultracrawl.crawl.session import TICK, CrawlSession
-from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
+from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 
 
 class FakePost:
@@ -51,7 +51,7 @@ class FakeSession:
 
 def control_of(session: FakeSession, post: FakePost) -> CrawlControl:
     control = CrawlControl(cast("CrawlSession", session))
-    control.open(cast("CrawlPost", post))
+    control.open(cast("ControlChannel", post))
     return control
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.crawl.removal.expiry import ExpiryDesk, expiry_of
+from ultracrawl.crawl.removal.expiry import ExpirySweeper, expiry_of
 from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -44,7 +44,7 @@ class Robot:
             source=SimpleNamespace(name="s"),
             duplicates=SimpleNamespace(left=self.left.append),
         )
-        desk = ExpiryDesk(cast("CrawlSession", cast("Any", session)))
+        desk = ExpirySweeper(cast("CrawlSession", cast("Any", session)))
         desk.open()
         record = self.state.get(1) or UrlRecord(URL, "s")
         visit = Visit(QueueEntry(1, URL, "h", 0, 1), record)

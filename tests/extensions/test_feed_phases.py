@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.crawl.indexing.writer import EAGER_SIZE, PATIENCE, IndexFeed
+from ultracrawl.crawl.indexing.writer import EAGER_SIZE, PATIENCE, IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.batches import Committed, Report
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.outlet import Indexer
-from ultracrawl.index.writing.outlets import Outlets
+from ultracrawl.index.writing.destination import Indexer
+from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
 from ultracrawl.stores import SqliteState
 
@@ -52,14 +52,14 @@ def state() -> Any:
     store.close()
 
 
-def feed(tmp_path: Path, state: SqliteState, two_phases: bool) -> tuple[IndexFeed, Waiting]:
+def feed(tmp_path: Path, state: SqliteState, two_phases: bool) -> tuple[IndexWriter, Waiting]:
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
-    outlets = Outlets.single(tmp_path, cast(Indexer, indexer))
-    return IndexFeed("s", cache, outlets, state, RunReport("s", "1", ""), two_phases=two_phases), indexer
+    outlets = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
+    return IndexWriter("s", cache, outlets, state, RunReport("s", "1", ""), two_phases=two_phases), indexer
 
 
-def add(taking: IndexFeed, number: int, size: int = EAGER_SIZE) -> None:
+def add(taking: IndexWriter, number: int, size: int = EAGER_SIZE) -> None:
     taking.add(number, IndexDocument("s", f"http://x/{number}", "t", "word " * (size // 5)))
     taking.tick()
 
@@ -97,8 +97,8 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(
 ) -> None:
     now = [100.0]
     indexer = Waiting()
-    outlets = Outlets.single(tmp_path, cast(Indexer, indexer))
-    taking = IndexFeed(
+    outlets = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
+    taking = IndexWriter(
         "s", DocumentCache(tmp_path), outlets, state, RunReport("s", "1", ""), clock=lambda: now[0]
     )
     add(taking, 1, size)

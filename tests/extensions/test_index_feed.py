@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.crawl import IndexFeed
+from ultracrawl.crawl import IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.index.writing.inline import InlineIndexer
-from ultracrawl.index.writing.outlets import Outlets
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteState
 
@@ -29,10 +29,10 @@ def test_index_every_bounds_how_long_documents_wait(
     report = RunReport("s", "1", "")
     state = SqliteState(":memory:", "s")
     cache = DocumentCache(tmp_path, 1 << 20)
-    feed = IndexFeed(
+    feed = IndexWriter(
         "s",
         cache,
-        Outlets.single(tmp_path, InlineIndexer(MemoryIndex({}))),
+        IndexDestinations.single(tmp_path, InlineIndexer(MemoryIndex({}))),
         state,
         report,
         every=every,
@@ -52,9 +52,9 @@ def test_index_every_bounds_how_long_documents_wait(
     state.close()
 
 
-def feed_of(folder: Path, state: SqliteState, index: MemoryIndex) -> IndexFeed:
-    outlets = Outlets.single(folder, InlineIndexer(index))
-    return IndexFeed("s", DocumentCache(folder), outlets, state, RunReport("s", "1", ""), anchors=True)
+def feed_of(folder: Path, state: SqliteState, index: MemoryIndex) -> IndexWriter:
+    outlets = IndexDestinations.single(folder, InlineIndexer(index))
+    return IndexWriter("s", DocumentCache(folder), outlets, state, RunReport("s", "1", ""), anchors=True)
 
 
 def known(state: SqliteState, *keys: int) -> None:

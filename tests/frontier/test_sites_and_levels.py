@@ -1,4 +1,4 @@
-"""Places, turns in a row, addresses and levels; and that all of them together lose nothing and keep every delay."""
+"""SiteSlots, turns in a row, addresses and levels; and that all of them together lose nothing and keep every delay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.rules.frontier import Frontier, Pace, PopScheme, Rota
+from ultracrawl.rules.frontier import Frontier, LevelSelector, Pace, PopScheme
 
 
 class Entry(NamedTuple):
@@ -178,7 +178,9 @@ def test_sites_without_a_place_leave_memory_to_those_with_one() -> None:
 )
 @pytest.mark.parametrize("sites", [1, 2], ids=["one site", "a site for each level"])
 def test_fast_148_151_153_pop_schemes(scheme: PopScheme, order: str, sites: int) -> None:
-    frontier: Frontier[Entry] = Frontier(rota=Rota(2, scheme, [3, 1]), level_of=lambda entry: entry.level)
+    frontier: Frontier[Entry] = Frontier(
+        rota=LevelSelector(2, scheme, [3, 1]), level_of=lambda entry: entry.level
+    )
     for number in range(1, 6):
         frontier.add(Entry("s", number, 1))
     for number in range(1, 4):
@@ -189,7 +191,7 @@ def test_fast_148_151_153_pop_schemes(scheme: PopScheme, order: str, sites: int)
 
 def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
     frontier: Frontier[Entry] = Frontier(
-        delay=10.0, rota=Rota(2, PopScheme.PRI), level_of=lambda entry: entry.level
+        delay=10.0, rota=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
     for entry in (Entry("a", 0, 1), Entry("a", 1, 1), Entry("b", 0, 2)):
         frontier.add(entry)
@@ -201,7 +203,9 @@ def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
 
 
 def test_fast_148_levels_outside_are_moved_to_the_nearest() -> None:
-    frontier: Frontier[Entry] = Frontier(rota=Rota(2, PopScheme.PRI), level_of=lambda entry: entry.level)
+    frontier: Frontier[Entry] = Frontier(
+        rota=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
+    )
     for number, level in enumerate([9, 2, 0, 1]):
         frontier.add(Entry("a", number, level))
     assert names(drain(frontier)) == "a2a3a0a1"
@@ -209,7 +213,7 @@ def test_fast_148_levels_outside_are_moved_to_the_nearest() -> None:
 
 def test_each_level_asks_the_store_for_its_own_entries() -> None:
     frontier: Frontier[Entry] = Frontier(
-        concurrency=9, rota=Rota(2, PopScheme.PRI), level_of=lambda entry: entry.level
+        concurrency=9, rota=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
     frontier.leave_stored("a")
     assert frontier.hunger("a") == [1, 2]
@@ -354,7 +358,7 @@ def test_nothing_is_lost_and_every_limit_holds(
         capacity=capacity,
         max_sites=max_sites,
         max_inter_docs=in_a_row,
-        rota=Rota(3, scheme, [3, 2]),
+        rota=LevelSelector(3, scheme, [3, 2]),
         level_of=lambda entry: entry.level,
     )
     wanted = [Entry(site, number, level) for number, (site, level) in enumerate(entries)]

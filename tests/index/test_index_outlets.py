@@ -14,8 +14,8 @@ from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.engines import IndexConfig
 from ultracrawl.index.writing.batches import Committed, Failed, Report
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.outlet import FIRST_RETRY, Indexer, Outlet
-from ultracrawl.index.writing.outlets import Outlets, queue_folder
+from ultracrawl.index.writing.destination import FIRST_RETRY, IndexDestination, Indexer
+from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.switch import EVERYTHING, FeedingSwitch
 
@@ -57,7 +57,7 @@ def fill(cache: DocumentCache, number: int) -> Path:
     return path
 
 
-def settle(outlet: Outlet, times: int = 5) -> None:
+def settle(outlet: IndexDestination, times: int = 5) -> None:
     for _ in range(times):
         for report in outlet.poll():
             if isinstance(report, Committed):
@@ -66,7 +66,7 @@ def settle(outlet: Outlet, times: int = 5) -> None:
 
 def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_path: Path) -> None:
     now, indexer, cache = [0.0], Moody(failures=2), DocumentCache(tmp_path)
-    outlet = Outlet(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
+    outlet = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
     for number in range(1, 4):
         outlet.add(fill(cache, number))
     settle(outlet)
@@ -85,7 +85,7 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
 
 def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
     indexer = Moody(failures=1)
-    outlet = Outlet(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
+    outlet = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
     outlet.add(fill(DocumentCache(tmp_path), 1))
     outlet.retry()
     assert len(indexer._waiting) == 1, "nothing has failed yet"
@@ -99,27 +99,27 @@ def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
 
 def test_fast_116_a_paused_line_keeps_its_order_over_a_restart(tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path)
-    paused = Outlet(tmp_path, cast(Indexer, Moody()))
+    paused = IndexDestination(tmp_path, cast(Indexer, Moody()))
     paused.paused = True
     for number in range(1, 4):
         paused.add(fill(cache, number))
     settle(paused)
     assert paused.waiting == 3
     indexer = Moody()
-    again = Outlet(tmp_path, cast(Indexer, indexer))
+    again = IndexDestination(tmp_path, cast(Indexer, indexer))
     again.recover()
     again.add(fill(DocumentCache(tmp_path), 4))
     settle(again)
     assert indexer.applied == [f"{number:010d}" for number in range(1, 5)]
 
 
-def shared(tmp_path: Path) -> tuple[Outlets, list[Moody]]:
+def shared(tmp_path: Path) -> tuple[IndexDestinations, list[Moody]]:
     indexers = [Moody(), Moody()]
     found = [
-        Outlet(queue_folder(tmp_path, name), cast(Indexer, indexer), label=name, index=name)
+        IndexDestination(queue_folder(tmp_path, name), cast(Indexer, indexer), label=name, index=name)
         for name, indexer in zip(("one", "two"), indexers, strict=True)
     ]
-    return Outlets(tmp_path, found, shared=True), indexers
+    return IndexDestinations(tmp_path, found, shared=True), indexers
 
 
 def test_outlets_are_idle_when_nothing_is_on_its_way_and_some_take_what_comes(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_file_system_without_links_gets_copies(tmp_path: Path, monkeypatch: py
 
 def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only(tmp_path: Path) -> None:
     indexer = IndexProcess(IndexConfig("nonsense", tmp_path / "index"))
-    outlet = Outlet(tmp_path, indexer)
+    outlet = IndexDestination(tmp_path, indexer)
     outlet.add(fill(DocumentCache(tmp_path), 1))
     end = time.monotonic() + 30
     while outlet.busy and time.monotonic() < end:
@@ -211,7 +211,7 @@ def test_orders_hold_while_the_definition_stays(tmp_path: Path) -> None:
 
 def test_an_index_that_is_fed_alone_again_is_filled_once(tmp_path: Path) -> None:
     """While the source fed other indexes, that of the project missed what came."""
-    single = Outlets.single(tmp_path, cast(Indexer, Moody()))
+    single = IndexDestinations.single(tmp_path, cast(Indexer, Moody()))
     assert single.unfilled() == (), "it never fed another"
     single.filled()
     assert list(tmp_path.iterdir()) == []

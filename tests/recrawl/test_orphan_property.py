@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.crawl.removal.orphans import OrphanKeeper
+from ultracrawl.crawl.removal.orphans import OrphanSweeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import CycleRule, RefreshMode, provable
 from ultracrawl.rules.urls import url_key
@@ -32,7 +32,7 @@ class Life:
     """A crawl of a small site without network: page 0 is the start URL."""
 
     state: SqliteState
-    keeper: OrphanKeeper
+    keeper: OrphanSweeper
     read: dict[int, frozenset[int]] = field(default_factory=dict)
     """What each page led to when it was read last, without the pages that are gone."""
     removed: list[int] = field(default_factory=list)
@@ -97,7 +97,7 @@ def live(delete: bool, after: int, cycles: list) -> Iterator[tuple[Life, dict[in
     orphans = {"after": after, "delete": delete}
     source = DataSource(name="s", start_urls=[URLS[0]], refresh={"mode": "scratch"}, orphans=orphans)
     state = SqliteState(":memory:", "s")
-    life = Life(state, OrphanKeeper(state, source, (URLS[0],)))
+    life = Life(state, OrphanSweeper(state, source, (URLS[0],)))
     for number, (pages, fate) in enumerate(cycles, 1):
         before = dict(life.read)
         life.cycle(number, pages, fate)

@@ -16,7 +16,7 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_time,
 )
 from ultracrawl.service.robot.control import RobotState
-from ultracrawl.service.robot.schedule import ScheduleKeeper
+from ultracrawl.service.robot.schedule import ScheduleRunner
 from ultracrawl.sources.dialects.portal_robot.schedule_file import read_schedule, schedule_line
 
 SUNDAY = datetime(2026, 11, 22)
@@ -122,7 +122,7 @@ class World:
         self.now += timedelta(seconds=max(seconds, 1))
 
     def live(self) -> None:
-        ScheduleKeeper(
+        ScheduleRunner(
             self.schedule, lambda: self.state, self.act, self.said.append, lambda: self.now, self.sleep
         ).keep()
 

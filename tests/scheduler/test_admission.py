@@ -10,7 +10,7 @@ import pytest
 from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.scheduler import candidate_filter as admission
-from ultracrawl.scheduler.candidate_filter import Admission, SeenUrls
+from ultracrawl.scheduler.candidate_filter import CandidateFilter, SeenUrls
 from ultracrawl.stores import SqliteState
 
 PAGE = "http://a.example/dir/page"
@@ -33,10 +33,10 @@ def state() -> CountingState:
     return store
 
 
-def admit_with(state: SqliteState, depth: int | None = None) -> tuple[Admission, Counter[str]]:
+def admit_with(state: SqliteState, depth: int | None = None) -> tuple[CandidateFilter, Counter[str]]:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),), mode=CrawlMode(depth=depth))
     rejected: Counter[str] = Counter()
-    return Admission(UrlPolicy(), Boundary(rules), state, lambda: 5.0, rejected), rejected
+    return CandidateFilter(UrlPolicy(), Boundary(rules), state, lambda: 5.0, rejected), rejected
 
 
 def test_links_become_entries_once_in_their_order(state: CountingState) -> None:
@@ -126,7 +126,7 @@ def test_what_is_turned_away_is_told_once_with_its_message(
 ) -> None:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),))
     screened: list[tuple[str, ...]] = []
-    admit = Admission(
+    admit = CandidateFilter(
         UrlPolicy(),
         Boundary(rules),
         state,
@@ -141,7 +141,7 @@ def test_what_is_turned_away_is_told_once_with_its_message(
 
 def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingState) -> None:
     boundary = Boundary(BoundaryRules(mode=CrawlMode(fwdlinks=False)))
-    admit = Admission(UrlPolicy(), boundary, state, lambda: 5.0, Counter())
+    admit = CandidateFilter(UrlPolicy(), boundary, state, lambda: 5.0, Counter())
     found, _ = admit.admit(["x"], "http://cdn.example/base/", 1, PAGE)
     assert found == [], "the page of a.example links to another host"
     found, _ = admit.admit(["/x"], "http://a.example/base/", 1, PAGE)

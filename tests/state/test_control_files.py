@@ -14,7 +14,7 @@ import pytest
 
 from ultracrawl.stores.control_channel import (
     Command,
-    CrawlPost,
+    ControlChannel,
     CrawlSign,
     Phase,
     leave_order,
@@ -30,8 +30,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def post(file: Path) -> Iterator[CrawlPost]:
-    one = CrawlPost(file)
+def post(file: Path) -> Iterator[ControlChannel]:
+    one = ControlChannel(file)
     yield one
     one.close()
 
@@ -46,7 +46,7 @@ def test_a_source_without_crawl_has_no_sign(file: Path) -> None:
     assert sign_of_crawl(file) is None
 
 
-def test_a_crawl_shows_what_it_does__portal_robot_133(file: Path, post: CrawlPost) -> None:
+def test_a_crawl_shows_what_it_does__portal_robot_133(file: Path, post: ControlChannel) -> None:
     first = seen(file)
     assert (first.pid, first.phase, first.in_flight) == (os.getpid(), Phase.RUNNING, 0)
     post.say(Phase.PAUSING, 7)
@@ -56,20 +56,20 @@ def test_a_crawl_shows_what_it_does__portal_robot_133(file: Path, post: CrawlPos
 
 
 @pytest.mark.parametrize("command", list(Command))
-def test_an_order_is_taken_once(file: Path, post: CrawlPost, command: Command) -> None:
+def test_an_order_is_taken_once(file: Path, post: ControlChannel, command: Command) -> None:
     assert post.order() is None
     leave_order(file, seen(file), command)
     assert post.order() is command
     assert post.order() is None
 
 
-def test_of_two_orders_the_later_one_counts(file: Path, post: CrawlPost) -> None:
+def test_of_two_orders_the_later_one_counts(file: Path, post: ControlChannel) -> None:
     leave_order(file, seen(file), Command.PAUSE)
     leave_order(file, seen(file), Command.STOP)
     assert (post.order(), post.order()) == (Command.STOP, None)
 
 
-def test_both_files_belong_to_their_owner_alone(file: Path, post: CrawlPost) -> None:
+def test_both_files_belong_to_their_owner_alone(file: Path, post: ControlChannel) -> None:
     before = os.umask(0)
     try:
         leave_order(file, seen(file), Command.PAUSE)
@@ -82,7 +82,7 @@ def test_both_files_belong_to_their_owner_alone(file: Path, post: CrawlPost) -> 
 def test_a_sign_that_others_may_write_is_taken_back(file: Path) -> None:
     sign_path(file).touch()
     sign_path(file).chmod(0o666)
-    post = CrawlPost(file)
+    post = ControlChannel(file)
     assert stat.S_IMODE(sign_path(file).stat().st_mode) == 0o600
     post.close()
 
@@ -100,18 +100,20 @@ def test_a_sign_that_others_may_write_is_taken_back(file: Path) -> None:
     ],
     ids=["empty", "torn", "list", "no-text", "for-nobody", "for-another", "long"],
 )
-def test_what_is_no_order_for_this_crawl_is_cleared_away(file: Path, post: CrawlPost, text: bytes) -> None:
+def test_what_is_no_order_for_this_crawl_is_cleared_away(
+    file: Path, post: ControlChannel, text: bytes
+) -> None:
     order_path(file).write_bytes(text)
     assert post.order() is None
     assert not order_path(file).exists()
 
 
-def test_an_unknown_command_is_no_order(file: Path, post: CrawlPost) -> None:
+def test_an_unknown_command_is_no_order(file: Path, post: ControlChannel) -> None:
     order_path(file).write_text(json.dumps({"crawl": seen(file).crawl, "command": "fly"}))
     assert post.order() is None
 
 
-def test_a_link_is_not_followed(file: Path, post: CrawlPost, tmp_path: Path) -> None:
+def test_a_link_is_not_followed(file: Path, post: ControlChannel, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text(json.dumps({"crawl": seen(file).crawl, "command": "stop"}))
     order_path(file).symlink_to(elsewhere)
@@ -120,7 +122,7 @@ def test_a_link_is_not_followed(file: Path, post: CrawlPost, tmp_path: Path) -> 
 
 
 def test_an_ended_crawl_leaves_nothing(file: Path, tmp_path: Path) -> None:
-    post = CrawlPost(file)
+    post = ControlChannel(file)
     leave_order(file, seen(file), Command.PAUSE)
     post.close()
     assert list(tmp_path.iterdir()) == []
@@ -131,7 +133,7 @@ def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
     code = (
         "import sys, os, signal; from pathlib import Path\n"
         "from ultracrawl.stores.control_channel import *\n"
-        "file = Path(sys.argv[1]); post = CrawlPost(file); post.say(Phase.PAUSED)\n"
+        "file = Path(sys.argv[1]); post = ControlChannel(file); post.say(Phase.PAUSED)\n"
         "leave_order(file, sign_of_crawl(file), Command.STOP)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -140,7 +142,7 @@ def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
     assert order_path(file).exists()
     assert sign_of_crawl(file) is None, "its lock died with it"
     order = order_path(file).read_bytes()
-    post = CrawlPost(file)
+    post = ControlChannel(file)
     assert seen(file).phase is Phase.RUNNING
     assert post.order() is None
     order_path(file).write_bytes(order)
@@ -157,5 +159,5 @@ def test_looking_does_not_keep_a_crawl_from_beginning(file: Path) -> None:
         process = subprocess.Popen([sys.executable, "-c", code, held.name], stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()
-        CrawlPost(file).close()
+        ControlChannel(file).close()
         process.communicate()

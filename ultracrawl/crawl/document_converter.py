@@ -37,7 +37,7 @@ _LEAST_SIZE = 1 << 16
 """What a document counts at least: its answer, its visit and its request take memory as well."""
 
 
-class ConversionDesk:
+class DocumentConverter:
     """Converts the documents of one crawl. Nothing is started before the first of them comes."""
 
     def __init__(self, session: CrawlSession) -> None:

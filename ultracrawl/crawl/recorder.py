@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.removal.orphans import is_orphan
 from ultracrawl.crawl.visit import Visit
@@ -35,7 +35,7 @@ class Recorder:
     """
 
     def __init__(
-        self, state: StateStore, feed: IndexFeed, report: RunReport, clock: Callable[[], float]
+        self, state: StateStore, feed: IndexWriter, report: RunReport, clock: Callable[[], float]
     ) -> None:
         self._state = state
         self._feed = feed

@@ -21,7 +21,7 @@ def error_of(failure: Failure) -> str:
     return TIMEOUT if failure.status == StatusCode.READ_TIMEOUT else _BY_OUTCOME.get(failure.outcome, "")
 
 
-class FailureDesk:
+class RetryPolicy:
     """Decides over the errors of one crawl. Every try that fails counts, those of one visit too."""
 
     def __init__(self, session: CrawlSession) -> None:

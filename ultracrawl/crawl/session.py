@@ -14,23 +14,23 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ultracrawl.crawl.addresses.host_addresses import HostAddresses
 from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
-from ultracrawl.crawl.auth.chain import AccessDesk
+from ultracrawl.crawl.auth.chain import AuthChain
 from ultracrawl.crawl.auth.ftp import ftp_access_of
-from ultracrawl.crawl.discovery.feed_tracker import FeedDesk
-from ultracrawl.crawl.discovery.link_forwarder import Outbox
+from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
+from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.discovery.rewriters import close_rewriter, load_rewriter, open_rewriter
-from ultracrawl.crawl.discovery.robots_cache import RobotsBook
-from ultracrawl.crawl.discovery.sitemap_manager import SitemapDesk
-from ultracrawl.crawl.document_converter import ConversionDesk
+from ultracrawl.crawl.discovery.robots_cache import RobotsCache
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
+from ultracrawl.crawl.document_converter import DocumentConverter
 from ultracrawl.crawl.download_errors import failure_of
 from ultracrawl.crawl.indexing.agreement import Agreement
-from ultracrawl.crawl.indexing.anchors import AnchorDesk
+from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
-from ultracrawl.crawl.indexing.items import ItemDesk
+from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.indexing.opening import open_feed
-from ultracrawl.crawl.indexing.response_store import Keeper
-from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.indexing.response_store import ResponseStore
+from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.languages.detection import languages_of
 from ultracrawl.crawl.languages.focus import focus_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
@@ -41,11 +41,11 @@ from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.portal_filters.verdict import SessionVerdict
 from ultracrawl.crawl.recorder import Recorder
-from ultracrawl.crawl.relations.related import RelationsDesk
-from ultracrawl.crawl.removal.expiry import ExpiryDesk
+from ultracrawl.crawl.relations.related import RelatedDocuments
+from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.removal.pending import PendingDocuments
-from ultracrawl.crawl.rendering.page_renderer import RenderingDesk
-from ultracrawl.crawl.retry_policy import FailureDesk
+from ultracrawl.crawl.rendering.page_renderer import PageRenderer
+from ultracrawl.crawl.retry_policy import RetryPolicy
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import STOPPED, CrawlControl
@@ -63,7 +63,7 @@ from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import RunMark, StateStore
-from ultracrawl.stores.control_channel import CrawlPost
+from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.opening import open_state, state_file
 
 if TYPE_CHECKING:
@@ -90,20 +90,20 @@ class CrawlSession:
     state: StateStore
     run: RunMark
     report: RunReport
-    feed: IndexFeed
+    feed: IndexWriter
     pending: PendingDocuments
     recorder: Recorder
     names: DisplayUrls
-    outbox: Outbox | None = None
+    outbox: LinkForwarder | None = None
     """Takes links for other sources, if there are any that get them."""
-    relations: RelationsDesk
+    relations: RelatedDocuments
     """Has documents tell of other URLs."""
     link_lists: LinkLists | None = None
     """Takes all links of pages, if they are to be listed."""
     agreement: Agreement
     filling: Filling
     """Looks after indexes that are new to the source."""
-    anchors: AnchorDesk | None = None
+    anchors: AnchorTexts | None = None
     """Gives documents what links to them are called, unless the index does without."""
     opened = False
     """Whether `open()` has come to its end."""
@@ -132,25 +132,25 @@ class CrawlSession:
         """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
         self.visits: dict[int, Visit] = {}
         """What is in flight, by key."""
-        self.keeper = Keeper(self)
+        self.keeper = ResponseStore(self)
         self.duplicates = Duplicates(self)
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
         self.chain, self.redirects = StartChain(self), RedirectFollower(self)
-        self.failing = FailureDesk(self)
+        self.failing = RetryPolicy(self)
         self.logs = CrawlLogs(self)
-        self.access = AccessDesk(self)
-        self.robots = RobotsBook(self)
-        self.sitemaps = SitemapDesk(self)
-        self.feeds = FeedDesk(self)
+        self.access = AuthChain(self)
+        self.robots = RobotsCache(self)
+        self.sitemaps = SitemapManager(self)
+        self.feeds = FeedTracker(self)
         self.control = CrawlControl(self)
         self.limits = RunLimits(self)
         self.verdict = SessionVerdict(self)
         self.watch = VisitWatch(self)
-        self.items = ItemDesk(self)
-        self.expiry = ExpiryDesk(self)
-        self.conversion = ConversionDesk(self)
-        self.rendering = RenderingDesk(self)
+        self.items = ItemTracker(self)
+        self.expiry = ExpirySweeper(self)
+        self.conversion = DocumentConverter(self)
+        self.rendering = PageRenderer(self)
         self.remade = False
         """The definition makes other documents of the same pages than in the run before."""
         self.before_flush: list[Callable[[], None]] = []
@@ -180,7 +180,7 @@ class CrawlSession:
         now = self.clock()
         self.state = open_state(self.project, self.source.name, renew=not self.replay)
         file = state_file(self.project, self.source.name)
-        self.control.open(CrawlPost(file) if file else None)
+        self.control.open(ControlChannel(file) if file else None)
         self.agreement = Agreement(self)
         self.filling = Filling(self)
         self.chain.open()
@@ -209,7 +209,7 @@ class CrawlSession:
         self.logs.open()
         self.link_lists = open_link_lists(self)
         if self.source.send_links_to:
-            self.outbox = Outbox(self)
+            self.outbox = LinkForwarder(self)
             self.before_flush.append(self.outbox.flush)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
@@ -238,9 +238,9 @@ class CrawlSession:
         )
         self.duplicates.open()
         self.recorder.on_finish.append(self.duplicates.ended)
-        self.relations = RelationsDesk(self)
+        self.relations = RelatedDocuments(self)
         if self.project.index.anchors:
-            self.anchors = AnchorDesk(self)
+            self.anchors = AnchorTexts(self)
         self.keeper.open()
 
     def _again(self, record: UrlRecord) -> None:

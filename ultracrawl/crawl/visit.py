@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.crawl.discovery.sitemap_manager import SitemapTask
+    from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
     from ultracrawl.crawl.portal_filters.desk import FilterViews
     from ultracrawl.model import UrlOutcome, UrlRecord
     from ultracrawl.model.page import Link
@@ -107,7 +107,7 @@ class Visit:
     """What its content is compared by with other pages; empty if it is not."""
     preference: int = 1
     """What the page says of its own URL by its canonical link."""
-    sitemap: SitemapTask | None = None
+    sitemap: SitemapJob | None = None
     """Set if the URL is read as a sitemap and not as a page."""
     answer: Response | None = None
     """The answer, as long as it may be kept; only in sources that store documents."""

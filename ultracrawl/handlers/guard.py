@@ -12,7 +12,7 @@ from ultracrawl.crawl import CrawlSession
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.auth.chain import AccessDesk
+    from ultracrawl.crawl.auth.chain import AuthChain
     from ultracrawl.model import Decision
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ def remark_once(crawler: Crawler, remark: str) -> None:
         logger.warning("%s", remark)
 
 
-def access_of(crawler: Crawler) -> AccessDesk | None:
+def access_of(crawler: Crawler) -> AuthChain | None:
     """Return what a crawl's source shows to servers; None for a spider that is not made from a definition."""
     try:
         return CrawlSession.of(crawler).access

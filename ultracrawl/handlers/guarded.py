@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IStreamClientEndpoint
     from twisted.web._newclient import HTTP11ClientProtocol
 
-    from ultracrawl.crawl.auth.chain import AccessDesk
+    from ultracrawl.crawl.auth.chain import AuthChain
     from ultracrawl.crawl.auth.outgoing import Send
 
 _ONCE = "once"
@@ -47,7 +47,7 @@ class GuardedHTTP11DownloadHandler(HTTP11DownloadHandler):
     """
 
     def __init__(
-        self, crawler: Crawler, guard: AddressGuard | None = None, access: AccessDesk | None = None
+        self, crawler: Crawler, guard: AddressGuard | None = None, access: AuthChain | None = None
     ) -> None:
         super().__init__(crawler)
         self._lanes: dict[str, GuardedHTTP11DownloadHandler] = {}

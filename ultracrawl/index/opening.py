@@ -9,9 +9,9 @@ from ultracrawl.index import IndexEngine
 from ultracrawl.index.engines import IndexConfig, require_engine
 from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.destination import IndexDestination, Indexer
+from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder, queue_folders
 from ultracrawl.index.writing.inline import InlineIndexer
-from ultracrawl.index.writing.outlet import Indexer, Outlet
-from ultracrawl.index.writing.outlets import Outlets, queue_folder, queue_folders
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.switch import FeedingSwitch
 from ultracrawl.sources import DataSource, Project
@@ -48,18 +48,18 @@ def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
     return open_engine(index_config(project, name))
 
 
-def open_outlets(project: Project, source: DataSource) -> Outlets:
+def open_outlets(project: Project, source: DataSource) -> IndexDestinations:
     """Return the ways to all indexes that a source feeds, the primary one first."""
     cache = cache_folder(project, source.name)
     places = source.feeding.in_order
     if not places or [place.index for place in places] == [PROJECT_INDEX]:
-        outlets = Outlets.single(cache, open_indexer(project))
+        outlets = IndexDestinations.single(cache, open_indexer(project))
         outlets.primary.label = places[0].label if places else ""
         return outlets
-    return Outlets(
+    return IndexDestinations(
         cache,
         [
-            Outlet(
+            IndexDestination(
                 queue_folder(cache, place.index),
                 open_indexer(project, place.index),
                 label=place.label,

@@ -14,7 +14,7 @@ from ultracrawl.rules.urls import host_of
 from ultracrawl.stores import QueueEntry
 
 
-class AddressDesk:
+class AddressResolver:
     """Looks up the sites that the frontier names, in threads, and tells it what they are.
 
     Of several addresses the lowest counts, IPv4 before IPv6, so that hosts with the same addresses share one clock

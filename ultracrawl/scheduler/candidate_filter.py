@@ -64,7 +64,7 @@ class SeenUrls:
         self._old.pop(key, None)
 
 
-class Admission:
+class CandidateFilter:
     """Decides which links of a page become queue entries, and which keys the page links to.
 
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from scrapy import signals
 
 from ultracrawl.crawl import CrawlSession
-from ultracrawl.crawl.removal.orphans import OrphanKeeper, remove_orphans
+from ultracrawl.crawl.removal.orphans import OrphanSweeper, remove_orphans
 from ultracrawl.errors import WorkError
-from ultracrawl.scheduler.recrawl_activator import Waking
+from ultracrawl.scheduler.recrawl_activator import RecrawlActivator
 
 logger = logging.getLogger(__name__)
 
@@ -21,11 +21,13 @@ class CycleEnd:
     Nothing is done if URLs are left over, because of a limit for example: their pages were not read.
     """
 
-    def __init__(self, session: CrawlSession, waking: Waking, wake: Callable[[float], None]) -> None:
+    def __init__(
+        self, session: CrawlSession, waking: RecrawlActivator, wake: Callable[[float], None]
+    ) -> None:
         self._session = session
         self._waking = waking
         self._wake = wake
-        self._keeper = OrphanKeeper(session.state, session.source, session.rules.seeds)
+        self._keeper = OrphanSweeper(session.state, session.source, session.rules.seeds)
         session.crawler.signals.connect(self.idle, signals.spider_idle)
 
     def idle(self) -> None:

@@ -13,9 +13,9 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.frontier.limits import PATHS, TrapGuard
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.scheduler.candidate_filter import Admission
-from ultracrawl.scheduler.off_focus_hops import Detours
-from ultracrawl.scheduler.recrawl_activator import Waking
+from ultracrawl.scheduler.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.off_focus_hops import OffFocusHops
+from ultracrawl.scheduler.recrawl_activator import RecrawlActivator
 from ultracrawl.stores import QueueEntry
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ INDEX_ONLY = "crawling_mode index-only"
 """The rule that turns away links to URLs that are not known yet."""
 
 
-class Intake:
+class LinkIngest:
     """Puts whatever comes in through admission, and places what is let in in the frontier.
 
     `place` takes an entry that was let in just now, `leave` one that is to be read from the store in its turn.
@@ -39,7 +39,7 @@ class Intake:
         self._session = session
         self._place = place
         rules = session.rules
-        self.admission = Admission(
+        self.admission = CandidateFilter(
             rules.url_policy,
             rules.boundary,
             session.state,
@@ -55,14 +55,14 @@ class Intake:
         self._closed = "" if rules.follows_links else INDEX_ONLY
         session.limits.on_change.append(self._keep_to_limits)
         self._keep_to_limits()
-        self.waking = Waking(session, self.admission.seen, leave)
+        self.waking = RecrawlActivator(session, self.admission.seen, leave)
         if self.waking.on:
             self.admission.meet = self.waking.meet
             session.recorder.on_finish.append(self.waking.finished)
             session.recorder.on_vouched.append(self.waking.vouched)
         if session.chooser is not None:
             self.admission.admits = session.chooser.admits
-        self.detours = Detours(session, self._requeue)
+        self.detours = OffFocusHops(session, self._requeue)
         self._depths: dict[int, int] = {}
         self._unconditional: set[int] = set()
         self._once_more: set[int] = set()

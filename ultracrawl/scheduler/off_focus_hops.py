@@ -16,7 +16,7 @@ Requeue = Callable[[int, "UrlRecord", int], None]
 """Has a URL (key, record, depth) that was visited in this run fetched once more."""
 
 
-class Detours:
+class OffFocusHops:
     """Keeps the smallest number of hops for each URL; a page that turns out to be nearer is scanned again.
 
     Costs a query for each page of a focused source, and nothing for others.

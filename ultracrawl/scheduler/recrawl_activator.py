@@ -13,7 +13,7 @@ from ultracrawl.scheduler.candidate_filter import SeenUrls
 from ultracrawl.stores import KnownUrl, QueueEntry
 
 
-class Waking:
+class RecrawlActivator:
     """Puts known URLs into the queue when a page, a redirect or a sitemap of this cycle leads to them.
 
     A page that was found unchanged leads to what its stored links lead to, so that its targets are asked for and

@@ -24,13 +24,13 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.robots import RobotsRules
 from ultracrawl.rules.urls import host_of, url_key
-from ultracrawl.scheduler.addresses import AddressDesk
+from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import PageBudget
 from ultracrawl.scheduler.cycle_end import CycleEnd
-from ultracrawl.scheduler.link_ingest import Intake
+from ultracrawl.scheduler.link_ingest import LinkIngest
 from ultracrawl.scheduler.pacing import Pacing, make_frontier
-from ultracrawl.scheduler.sitemap_barrier import LARGEST_SITEMAP, SitemapGate, Ways
+from ultracrawl.scheduler.sitemap_barrier import LARGEST_SITEMAP, SitemapBarrier, Ways
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class UltracrawlScheduler(BaseScheduler):
         self._direct: deque[Request] = deque()
         self._retries: dict[int, Visit] = {}
         self._alarm = Alarm(self._wake)
-        self._addresses = AddressDesk(session.hosts, self._frontier, self._alarm.set)
+        self._addresses = AddressResolver(session.hosts, self._frontier, self._alarm.set)
         self._headers = dict(session.rules.headers)
         self._payloads = session.rules.payloads
         self._timeout = limits.timeout
@@ -98,7 +98,7 @@ class UltracrawlScheduler(BaseScheduler):
         if watch := session.logs.events.watch(self._frontier.given_up):
             self._frontier.watch(watch)
         self._pacing.begin()
-        self._intake = Intake(session, self._enqueue, self._enqueue_stored)
+        self._intake = LinkIngest(session, self._enqueue, self._enqueue_stored)
         self.admission = self._intake.admission
         self._ending = CycleEnd(session, self._intake.waking, self._alarm.set)
         self._take_up_queue()
@@ -109,7 +109,7 @@ class UltracrawlScheduler(BaseScheduler):
             self._is_over,
             partial(self._intake.detours.note, 0, ()),
         )
-        self._sitemaps = SitemapGate(session, self._frontier, self.admission, ways)
+        self._sitemaps = SitemapBarrier(session, self._frontier, self.admission, ways)
         session.sitemaps.begin(self._sitemaps)
         take_links(session, self._intake.offer)
         session.feeds.begin(self._intake)

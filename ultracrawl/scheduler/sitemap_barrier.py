@@ -10,7 +10,7 @@ from ultracrawl.crawl.recorder import EXPIRES
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.recrawl import vouches
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.scheduler.candidate_filter import Admission
+from ultracrawl.scheduler.candidate_filter import CandidateFilter
 from ultracrawl.stores import QueueEntry
 
 LARGEST_SITEMAP = 50 << 20
@@ -33,11 +33,11 @@ class Ways(NamedTuple):
     """Take note that URLs (by key) are named by a sitemap, whatever else leads to them."""
 
 
-class SitemapGate:
-    """Lets pages pass or wait; the `SitemapDesk` of the session decides, this carries it out."""
+class SitemapBarrier:
+    """Lets pages pass or wait; the `SitemapManager` of the session decides, this carries it out."""
 
     def __init__(
-        self, session: CrawlSession, frontier: Frontier[QueueEntry], admission: Admission, ways: Ways
+        self, session: CrawlSession, frontier: Frontier[QueueEntry], admission: CandidateFilter, ways: Ways
     ) -> None:
         self._session = session
         self._desk = session.sitemaps

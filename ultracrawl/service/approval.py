@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.crawl import IndexFeed
+from ultracrawl.crawl import IndexWriter
 from ultracrawl.crawl.indexing.opening import open_feed
 from ultracrawl.crawl.removal.pending import PendingDocuments, restored
 from ultracrawl.errors import UserError, WorkError
@@ -80,7 +80,7 @@ class ApprovalReport:
 class Approval:
     """Decides on the documents of one source; get it from `approval_of`, which holds the lock of the source."""
 
-    def __init__(self, source: DataSource, project: Project, state: StateStore, feed: IndexFeed) -> None:
+    def __init__(self, source: DataSource, project: Project, state: StateStore, feed: IndexWriter) -> None:
         rules = compile_source(source, project)
         self._policy: UrlPolicy = rules.url_policy
         self._levels = rules.levels

@@ -36,7 +36,7 @@ class Asked:
     problem: str = ""
 
 
-class Asker:
+class ProbeClient:
     """Sends single requests; every connection goes to an address that was looked up and checked before.
 
     `timeout` is in seconds and holds for each step of a request.

@@ -10,8 +10,8 @@ from ultracrawl.crawl.indexing.opening import open_feed
 from ultracrawl.crawl.indexing.pauses import Pauses
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.opening import cache_folder, feeding_switch, former_indexes
-from ultracrawl.index.writing.outlet import PROBLEM_FILE
-from ultracrawl.index.writing.outlets import queue_folder
+from ultracrawl.index.writing.destination import PROBLEM_FILE
+from ultracrawl.index.writing.destinations import queue_folder
 from ultracrawl.model import RunReport
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project

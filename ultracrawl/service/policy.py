@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
 from ultracrawl.rules.boundary import AddressPolicy
-from ultracrawl.service.asking import Asker
+from ultracrawl.service.asking import ProbeClient
 from ultracrawl.sources import DataSource, Project, compile_source
 
 
-def asker_of(source: DataSource, project: Project) -> Asker:
+def asker_of(source: DataSource, project: Project) -> ProbeClient:
     """Return who asks servers for a source: with its headers, and only at addresses that it may reach."""
     rules = compile_source(source, project)
     networks = [str(network) for network in source.boundary.networks]
     policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)
-    return Asker(policy, rules.headers, source.limits.timeout)
+    return ProbeClient(policy, rules.headers, source.limits.timeout)

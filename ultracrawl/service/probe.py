@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ultracrawl.crawl.addresses.host_addresses import addresses_of
 from ultracrawl.crawl.addresses.name_servers import name_servers
 from ultracrawl.rules.robots import RobotsRules
-from ultracrawl.service.asking import Asked, Asker
+from ultracrawl.service.asking import Asked, ProbeClient
 
 USUAL_SITEMAP = "/sitemap.xml"
 
@@ -38,7 +38,9 @@ class SiteProbe:
     problems: list[str] = field(default_factory=list)
 
 
-def probe(url: str, asker: Asker, robots_name: str, *, dns: bool = True, advanced: bool = False) -> SiteProbe:
+def probe(
+    url: str, asker: ProbeClient, robots_name: str, *, dns: bool = True, advanced: bool = False
+) -> SiteProbe:
     """Look at the site of a URL. Requests: its front page, robots.txt, the usual sitemap, each name at its address."""
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -75,7 +77,7 @@ def _reverse(address: str) -> str:
         return ""
 
 
-def _robots(found: SiteProbe, asker: Asker, name: str) -> None:
+def _robots(found: SiteProbe, asker: ProbeClient, name: str) -> None:
     answer = asker.ask(f"{found.url}robots.txt", "GET")
     if answer.problem:
         found.robots = f"no answer: {answer.problem}"
@@ -90,7 +92,7 @@ def _robots(found: SiteProbe, asker: Asker, name: str) -> None:
         found.sitemaps = [USUAL_SITEMAP]
 
 
-def _virtual_servers(found: SiteProbe, asker: Asker, host: str) -> dict[str, str]:
+def _virtual_servers(found: SiteProbe, asker: ProbeClient, host: str) -> dict[str, str]:
     """Ask the same address for `/` under every other name that is known of it, and compare."""
     names = dict.fromkeys(
         [found.canonical_name, *found.aliases, *found.reverse_names.values(), *_usual_names(host)]

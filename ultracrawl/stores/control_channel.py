@@ -65,7 +65,7 @@ def order_path(state_file: Path) -> Path:
     return state_file.with_name(state_file.name + ".order")
 
 
-class CrawlPost:
+class ControlChannel:
     """The side of the crawl: shows its sign and takes orders. It needs the lock of the state, so there is only one.
 
     Both files can be read and written by their owner only. An order names the crawl that it is for, so that one which

@@ -9,7 +9,7 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
-from ultracrawl.service.asking import Asker
+from ultracrawl.service.asking import ProbeClient
 from ultracrawl.service.policy import asker_of
 from ultracrawl.service.probe import SiteProbe, probe
 from ultracrawl.sources import adhoc
@@ -43,7 +43,7 @@ def command(
     raise SystemExit(1 if found.problems else 0)
 
 
-def _asker(url: str, config: str | None, name: str | None) -> tuple[Asker, str]:
+def _asker(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
     """Return who asks: the named source, or one made up for this URL."""
     if name is None:
         project = adhoc([url], Path.cwd())

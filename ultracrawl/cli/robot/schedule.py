@@ -22,7 +22,7 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_time,
 )
 from ultracrawl.service.robot.control import order_robot, robot_state, start_in_background
-from ultracrawl.service.robot.schedule import ScheduleKeeper
+from ultracrawl.service.robot.schedule import ScheduleRunner
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.stores.control_channel import Command
@@ -119,7 +119,7 @@ def run(name: str | None, config: str | None) -> None:
         words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
         start_in_background(words, project, source.name, timeout=START_TIMEOUT)
 
-    ScheduleKeeper(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo).keep()
+    ScheduleRunner(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo).keep()
 
 
 def _append(path: Path, added: Iterable[Appointment]) -> None:

@@ -16,7 +16,7 @@ from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.rules.filters import Answer, FilterProgram, Phase, Resource, View
 from ultracrawl.rules.urls import UrlPolicy
-from ultracrawl.service.asking import Asked, Asker
+from ultracrawl.service.asking import Asked, ProbeClient
 from ultracrawl.service.policy import asker_of
 from ultracrawl.sources import DataSource, compile_source
 
@@ -97,7 +97,7 @@ def _canonical(url: str, policy: UrlPolicy) -> str:
 
 
 def _simulate(
-    url: str, source: DataSource, filtering: Filtering, asker: Asker | None, *, look_up: bool
+    url: str, source: DataSource, filtering: Filtering, asker: ProbeClient | None, *, look_up: bool
 ) -> Simulated:
     result = Simulated(url, source.name)
     host = urlsplit(url).hostname or ""

@@ -15,7 +15,7 @@ from ultracrawl.rules.access import (
     NTLM_SCHEMES,
     Challenge,
     Credential,
-    CredentialBook,
+    CredentialStore,
     DigestSession,
     Scheme,
     basic_answer,
@@ -72,7 +72,7 @@ class Authenticator:
     than `REFUSALS` attempts. Each URL is looked at by itself, so no redirect can carry anything elsewhere.
     """
 
-    def __init__(self, book: CredentialBook, note: Callable[[WorkError], None]) -> None:
+    def __init__(self, book: CredentialStore, note: Callable[[WorkError], None]) -> None:
         self._book = book
         self._note = note
         self._accounts: dict[str, _Account] = {}

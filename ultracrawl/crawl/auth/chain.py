@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.auth.authenticator import Authenticator
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
-from ultracrawl.crawl.auth.form_login import LoginDesk, cookie_group
+from ultracrawl.crawl.auth.form_login import FormLogin, cookie_group
 from ultracrawl.crawl.auth.libcurl import require_libcurl
 from ultracrawl.crawl.auth.ntlm import ntlm_installed
 from ultracrawl.crawl.auth.outgoing import BARE, Send
-from ultracrawl.crawl.auth.proxy_selector import ProxyDesk
+from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.rules.access import NTLM_SCHEMES
@@ -43,7 +43,7 @@ class Layer(Protocol):
         """Return the answer to a request; `send` is the next step."""
 
 
-class AccessDesk:
+class AuthChain:
     """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
 
     def __init__(self, session: CrawlSession) -> None:
@@ -62,7 +62,7 @@ class AccessDesk:
         lasting = frozenset(map(cookie_group, logins))
         jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
         if logins:
-            self._proofs.append(LoginDesk(logins, session.rules.headers, jars, session.note))
+            self._proofs.append(FormLogin(logins, session.rules.headers, jars, session.note))
         if source.site_headers:
             self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
@@ -81,7 +81,7 @@ class AccessDesk:
             require_libcurl(f"source {source.name}: speaking TLS with a proxy")
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
-            self._ways.append(ProxyDesk(roster, bypass, session.rules.addresses))
+            self._ways.append(ProxySelector(roster, bypass, session.rules.addresses))
         if session.logs.events.headers is not None:
             self._ways.append(session.logs.events.headers)
 

@@ -34,7 +34,7 @@ def cookie_group(login: Login) -> str:
     return f"login {login.name}"
 
 
-class LoginDesk:
+class FormLogin:
     """Sees to it that the sites of a login are asked only by who is logged in. robots.txt needs no login."""
 
     def __init__(

@@ -11,7 +11,7 @@ from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedE
 
 from ultracrawl.crawl.auth.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.crawl.download_errors import AddressRefusedError, ProxyLoginError
-from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.urls import host_of
 
@@ -33,10 +33,10 @@ TIMEOUTS = 2
 """Proxies through which a request may time out; after that it may well be its server that is silent."""
 
 
-class ProxyDesk:
+class ProxySelector:
     """Sends requests through proxies. None goes out directly but those to `bypass` hosts."""
 
-    def __init__(self, roster: ProxyRoster, bypass: DomainTable, addresses: AddressPolicy) -> None:
+    def __init__(self, roster: ProxyPool, bypass: DomainTable, addresses: AddressPolicy) -> None:
         self._roster = roster
         self._bypass = bypass
         self._addresses = addresses

@@ -36,7 +36,7 @@ class FeedQueue(Protocol):
         """Take note that URLs left the document table."""
 
 
-class FeedDesk:
+class FeedTracker:
     """Reads feeds into the frontier and keeps their lists (FAST 5.29).
 
     Feeds of the definition are start URLs. With `discover` every answer that is a feed is read as one.

@@ -62,7 +62,7 @@ def take_links(session: CrawlSession, offer: Callable[[list[str], int], int]) ->
         logger.info("%d links of other sources were new", taken)
 
 
-class Outbox:
+class LinkForwarder:
     """Collects links in memory and appends them to a file for each receiving source when `flush` is called."""
 
     def __init__(self, session: CrawlSession) -> None:

@@ -42,7 +42,7 @@ class _Copy:
     """A request was let out by them; a copy serves at least one, however short its life."""
 
 
-class RobotsBook:
+class RobotsCache:
     """Knows the rules of each origin; one task an origin fetches them, and whoever needs them awaits that task.
 
     Requests for robots.txt keep the delay of the site that they go to: `claim` takes the next turn of a site

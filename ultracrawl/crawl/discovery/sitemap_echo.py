@@ -13,7 +13,7 @@ from ultracrawl.rules.recrawl import is_known
 from ultracrawl.rules.robots import origin_of
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.discovery.sitemap_manager import SitemapTask
+    from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
     from ultracrawl.crawl.session import CrawlSession
     from ultracrawl.model import UrlRecord
     from ultracrawl.stores import StoredSitemap
@@ -55,19 +55,19 @@ class SitemapEcho:
 
     # ---- saying it again
 
-    def begin(self, task: SitemapTask, record: UrlRecord, stored: StoredSitemap) -> None:
+    def begin(self, task: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
         """Repeat a sitemap beside the crawl; its pages go on when that is done."""
         repeating = asyncio.ensure_future(self.repeat(task, record, stored))
         self._repeating.add(repeating)
         repeating.add_done_callback(partial(self._ended, task))
 
-    def _ended(self, task: SitemapTask, repeating: asyncio.Task[None]) -> None:
+    def _ended(self, task: SitemapJob, repeating: asyncio.Task[None]) -> None:
         self._repeating.discard(repeating)
         if not repeating.cancelled() and (error := repeating.exception()) is not None:
             logger.error("what a sitemap said cannot be repeated", exc_info=error)
         self._session.sitemaps.over(task)
 
-    async def repeat(self, task: SitemapTask, record: UrlRecord, stored: StoredSitemap) -> None:
+    async def repeat(self, task: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
         """Say again what a sitemap said when it was read last."""
         if stored.is_index:
             for href, date in self._session.sitemaps.entries(record, stored):
@@ -79,7 +79,7 @@ class SitemapEcho:
             self._session.flush()
             await asyncio.sleep(0)
 
-    async def child(self, parent: SitemapTask, href: str, base: str, latest: int) -> int | None:
+    async def child(self, parent: SitemapJob, href: str, base: str, latest: int) -> int | None:
         """Have a sitemap of an index read, or repeat it if it did not change since `latest`; returns its key."""
         desk = self._session.sitemaps
         task = desk.child_of(parent)

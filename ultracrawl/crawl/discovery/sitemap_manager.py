@@ -30,7 +30,7 @@ TOO_DEEP = f"sitemaps nested deeper than {DEEPEST}"
 
 
 @dataclass(slots=True)
-class SitemapTask:
+class SitemapJob:
     """A sitemap that this run has read, or is going to."""
 
     sites: set[str] | None
@@ -67,7 +67,7 @@ class SitemapQueue(Protocol):
         """Let the pages of a site out that waited for its sitemaps."""
 
 
-class SitemapDesk:
+class SitemapManager:
     """Finds sitemaps, gives them to the queue ahead of all pages, and holds back known pages meanwhile.
 
     A sitemap is found in the robots.txt of a site whose first page has its turn, at the usual place of a start
@@ -85,7 +85,7 @@ class SitemapDesk:
         self._starts = frozenset(map(site_of, session.rules.own))
         self._form = session.rules.url_policy.without_rewriting
         self._met: set[str] = set()
-        self._tasks: dict[int, SitemapTask] = {}
+        self._tasks: dict[int, SitemapJob] = {}
         self._known: frozenset[int] = frozenset()
         self._pending: Counter[str] = Counter()
         self._pending_for_all = 0
@@ -107,7 +107,7 @@ class SitemapDesk:
         session.recorder.on_finish.append(self._finished)
         self._holds = self.trusts_dates and (session.report.scheduled > 0 or session.run.number > 1)
         for url in self._section.urls:
-            self.announce(url, None, SitemapTask(None))
+            self.announce(url, None, SitemapJob(None))
 
     @property
     def trusts_dates(self) -> bool:
@@ -137,13 +137,13 @@ class SitemapDesk:
 
     def _discover(self, site: str, origin: str, rules: RobotsRules) -> None:
         for href in rules.sitemaps:
-            self.announce(href, origin + "/", SitemapTask({site}))
+            self.announce(href, origin + "/", SitemapJob({site}))
         place = origin + USUAL_PLACE
         guess = not rules.sitemaps and site in self._starts and not rules.blocks(place)
         if guess and not self.echo.was_guessed(place):
-            self.announce(place, None, SitemapTask({site}, tentative=True))
+            self.announce(place, None, SitemapJob({site}, tentative=True))
 
-    def announce(self, href: str, base: str | None, task: SitemapTask, hops: int = 0) -> int | None:
+    def announce(self, href: str, base: str | None, task: SitemapJob, hops: int = 0) -> int | None:
         """Have a sitemap read, unless this run reads it already; returns its key, or None if it is refused."""
         url = self._form.canonical(href, base)
         rule = BAD_URL if url is None else self._refusal(url, task)
@@ -171,7 +171,7 @@ class SitemapDesk:
         record = self._session.state.get(key)
         return record is not None and record.status_code != StatusCode.WRONG_TYPE
 
-    def _take_up(self, key: int, url: str, task: SitemapTask, hops: int) -> None:
+    def _take_up(self, key: int, url: str, task: SitemapJob, hops: int) -> None:
         stored = self._session.state.sitemaps.get(key) if key in self._known else None
         is_new = stored is None and not self._session.state.lookup([key])
         task.tentative = task.tentative and is_new
@@ -184,7 +184,7 @@ class SitemapDesk:
             self.queue.first(QueueEntry(key, url, site_of(url), 0, 0, hops), noted=not task.tentative)
         # Else it is in the queue as a page that was none: it is read as a sitemap in its turn.
 
-    def _recall(self, key: int, url: str, task: SitemapTask, stored: StoredSitemap) -> bool:
+    def _recall(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> bool:
         """Have a sitemap say again what it said a short time ago; False if it has to be asked for."""
         record = self._session.state.get(key)
         if record is None or not self.echo.is_young(record):
@@ -200,14 +200,14 @@ class SitemapDesk:
         self._session.recorder.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
         self._session.state.sitemaps.put(key, replace(stored, run=self._session.run.number))
 
-    def _resume(self, key: int, url: str, task: SitemapTask, stored: StoredSitemap) -> None:
+    def _resume(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> None:
         """Take a sitemap for read that was read before this run was interrupted."""
         if stored.is_index:
             record = self._session.state.get(key)
             for child, _ in self.entries(record, stored):
                 self.announce(child, url, self.child_of(task))
 
-    def _extend(self, key: int, url: str, known: SitemapTask, other: SitemapTask) -> None:
+    def _extend(self, key: int, url: str, known: SitemapJob, other: SitemapJob) -> None:
         """Let a sitemap name pages of further sites; one that was read already is read again."""
         known.tentative = known.tentative and other.tentative
         if known.sites is None or other.sites is None or other.sites <= known.sites:
@@ -221,7 +221,7 @@ class SitemapDesk:
             self._wait_for(known, known.sites)
             self.queue.first(QueueEntry(key, url, site_of(url), 0, 0), noted=True)
 
-    def _refusal(self, url: str, task: SitemapTask) -> str | None:
+    def _refusal(self, url: str, task: SitemapJob) -> str | None:
         """Return the rule that keeps a sitemap from being read: inclusions do not count, they are about pages."""
         if task.level > DEEPEST:
             return TOO_DEEP
@@ -232,19 +232,19 @@ class SitemapDesk:
                 return decision.rule
         return None
 
-    def _refuse(self, href: str, rule: str, task: SitemapTask) -> None:
+    def _refuse(self, href: str, rule: str, task: SitemapJob) -> None:
         if not task.tentative:
             self._session.report.rejected_by[rule] += 1
             logger.info("sitemap not read: %.500s (%s)", href, rule)
 
     @staticmethod
-    def child_of(task: SitemapTask) -> SitemapTask:
+    def child_of(task: SitemapJob) -> SitemapJob:
         """Return the task for an entry of an index; it may name pages of the same sites."""
-        return SitemapTask(None if task.sites is None else set(task.sites), task.level + 1)
+        return SitemapJob(None if task.sites is None else set(task.sites), task.level + 1)
 
     # ---- reading
 
-    def task(self, key: int) -> SitemapTask | None:
+    def task(self, key: int) -> SitemapJob | None:
         """Return the task of a URL that this run reads as a sitemap."""
         return self._tasks.get(key) if self._tasks else None
 
@@ -257,7 +257,7 @@ class SitemapDesk:
         return [(known[key][0], date) for key, date in dates.items() if key in known]
 
     def skips(
-        self, href: str, base: str, task: SitemapTask, latest: int
+        self, href: str, base: str, task: SitemapJob, latest: int
     ) -> tuple[int, UrlRecord, StoredSitemap] | None:
         """Take a sitemap for read that its index says has not changed since; None if it has to be asked for."""
         url = self._form.canonical(href, base)
@@ -280,13 +280,13 @@ class SitemapDesk:
         target = None
         if hops <= self._session.source.limits.redirects:
             sites = None if task.sites is None else set(task.sites)
-            target = self.announce(location, base, SitemapTask(sites, task.level, task.tentative), hops)
+            target = self.announce(location, base, SitemapJob(sites, task.level, task.tentative), hops)
         outcome = UrlOutcome.REJECTED if target is None else UrlOutcome.REDIRECTED
         self._session.recorder.finish(visit, outcome, StatusCode.HTTP_REDIRECT, f"to {location:.500}")
 
     # ---- waiting
 
-    def _wait_for(self, task: SitemapTask, sites: Iterable[str] | None) -> None:
+    def _wait_for(self, task: SitemapJob, sites: Iterable[str] | None) -> None:
         task.pending = True
         if sites is None:
             self._pending_for_all += 1
@@ -304,7 +304,7 @@ class SitemapDesk:
             self.echo.note_guess(visit.url)
         self.over(task)
 
-    def _note(self, visit: Visit, outcome: UrlOutcome, task: SitemapTask) -> None:
+    def _note(self, visit: Visit, outcome: UrlOutcome, task: SitemapJob) -> None:
         session, key, run = self._session, visit.entry.key, self._session.run.number
         if not visit.entry.seq:
             session.report.scheduled += 1
@@ -318,7 +318,7 @@ class SitemapDesk:
         """Let nothing wait any more for a sitemap that is not going to be asked for."""
         self.over(self._tasks[key])
 
-    def over(self, task: SitemapTask) -> None:
+    def over(self, task: SitemapJob) -> None:
         """Take note that nothing more comes of a sitemap: pages go on whose last one this was."""
         if not task.pending:
             return

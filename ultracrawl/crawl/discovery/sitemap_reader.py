@@ -19,7 +19,7 @@ from ultracrawl.stores import Advice, StoredSitemap
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.crawl.discovery.sitemap_manager import SitemapTask
+    from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
     from ultracrawl.crawl.session import CrawlSession
 
 CHUNK = 500
@@ -29,7 +29,7 @@ CHUNK = 500
 class SitemapReader:
     """Reads one sitemap: its pages enter the frontier like links, its sitemaps are read in their turn."""
 
-    def __init__(self, session: CrawlSession, visit: Visit, task: SitemapTask) -> None:
+    def __init__(self, session: CrawlSession, visit: Visit, task: SitemapJob) -> None:
         self._session = session
         self._visit = visit
         self._task = task

@@ -14,7 +14,7 @@ from ultracrawl.index import IndexEngine
 from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE
 from ultracrawl.index.opening import cache_folder, index_config, open_index
 from ultracrawl.index.soundness import make_sound, probe
-from ultracrawl.index.writing.outlets import leave_unfilled
+from ultracrawl.index.writing.destinations import leave_unfilled
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource

@@ -24,10 +24,10 @@ _NOTHING = 0
 """The mark of a link whose text says nothing."""
 
 
-class AnchorDesk:
+class AnchorTexts:
     """Has the store know what pages call the pages that they link to, and the index what it does not know of that.
 
-    Documents get their texts when the segment is sealed in which they go to the index (`IndexFeed`). What is said of
+    Documents get their texts when the segment is sealed in which they go to the index (`IndexWriter`). What is said of
     them, or not any more, later in the run, goes there by itself at the end (`settle`); nothing is fetched for it. A
     page that is unchanged, or could not be read, keeps saying what it said.
     """

@@ -11,7 +11,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.opening import open_index, open_outlets
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.writer import IndexFeed
+    from ultracrawl.crawl.indexing.writer import IndexWriter
     from ultracrawl.crawl.session import CrawlSession
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Filling:
             session.state.remake_documents()
             session.force = True
 
-    def begin(self, feed: IndexFeed, *, resumed: bool) -> None:
+    def begin(self, feed: IndexWriter, *, resumed: bool) -> None:
         """Take out of new indexes what does not belong there; called when the feed is open and the run has begun.
 
         A run that is resumed does not come back to what it did before: then the next one fills.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.session import CrawlSession
 
 
-class ItemDesk:
+class ItemTracker:
     """Knows the visits of items, and ends them with what becomes of their items."""
 
     def __init__(self, session: CrawlSession) -> None:

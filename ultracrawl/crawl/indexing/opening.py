@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ultracrawl.crawl.indexing.pauses import Pauses
-from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.index.opening import feeding_switch, open_cache, open_outlets
-from ultracrawl.index.writing.outlets import Outlets
+from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import StateStore
@@ -18,13 +18,13 @@ def open_feed(
     report: RunReport,
     *,
     crawling: bool = False,
-    outlets: Outlets | None = None,
-) -> IndexFeed:
+    outlets: IndexDestinations | None = None,
+) -> IndexWriter:
     """Return the feed of a source, which counts in a report; call `recover` before anything else.
 
     What depends on the time that documents wait, and on phases of a crawl, counts while crawling only.
     """
-    return IndexFeed(
+    return IndexWriter(
         source.name,
         open_cache(project, source.name),
         outlets or open_outlets(project, source),

@@ -27,7 +27,7 @@ _NEVER = frozenset({"set-cookie", "set-cookie2"})
 """Headers that let whoever has them into a session."""
 
 
-class Keeper:
+class ResponseStore:
     """Told how visits end; keeps the answer of each that brought a document.
 
     If the store cannot be written, that is a problem of the run, nothing more is kept, and the crawl goes on.

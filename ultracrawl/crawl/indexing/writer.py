@@ -19,8 +19,8 @@ from ultracrawl.stores import StateStore
 if TYPE_CHECKING:
     from ultracrawl.crawl.indexing.pauses import Pauses
     from ultracrawl.crawl.logs.feed_log import FeedLog
-    from ultracrawl.index.writing.outlet import Outlet
-    from ultracrawl.index.writing.outlets import Outlets
+    from ultracrawl.index.writing.destination import IndexDestination
+    from ultracrawl.index.writing.destinations import IndexDestinations
 
 logger = logging.getLogger(__name__)
 
@@ -41,14 +41,14 @@ COMPLETED = 500
 _POLL_SECONDS = 0.02
 
 
-class IndexFeed:
+class IndexWriter:
     """Takes changes, keeps them in the durable cache, and has them indexed while crawling goes on.
 
     A segment of the cache is handed over when it is full, when the indexes are idle and enough waits (less of it, if it
     waits for long), when its first change is `every` seconds old, or when `drain` is called; with `two_phases` (Ultra
     Search 6) not before it is full or that old, and crawling stops meanwhile. It goes to all indexes of the source
-    (`Outlets`). Its records are marked indexed after the commit of the primary one; each index lets go of it after its
-    own. An index that is paused or cannot be written holds up neither the crawl nor the others.
+    (`IndexDestinations`). Its records are marked indexed after the commit of the primary one; each index lets go of it
+    after its own. An index that is paused or cannot be written holds up neither the crawl nor the others.
 
     With `anchors`, documents get the texts of links to them that are known when their segment is sealed, and the store
     is told of it.
@@ -58,7 +58,7 @@ class IndexFeed:
         self,
         source: str,
         cache: DocumentCache,
-        outlets: Outlets,
+        outlets: IndexDestinations,
         state: StateStore,
         report: RunReport,
         *,
@@ -259,7 +259,7 @@ class IndexFeed:
         for outlet in self._outlets.all:
             outlet.retry()
 
-    def _take(self, outlet: Outlet, answer: Report) -> None:
+    def _take(self, outlet: IndexDestination, answer: Report) -> None:
         primary = outlet is self._outlets.primary
         if self.log is not None and isinstance(answer, Failed):
             self.log.refused(outlet.label, self._cache.read(answer.path), answer.reason)
@@ -323,5 +323,5 @@ class IndexFeed:
         self._cache.close()
 
 
-def _name(outlet: Outlet) -> str:
+def _name(outlet: IndexDestination) -> str:
     return f"the destination `{outlet.label}`" if outlet.label else "the index"

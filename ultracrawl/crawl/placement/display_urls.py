@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
@@ -24,7 +24,7 @@ class DisplayUrls:
     def __init__(
         self,
         state: StateStore,
-        feed: IndexFeed,
+        feed: IndexWriter,
         again: Callable[[UrlRecord], None],
         *,
         lent_by_redirects: bool,

@@ -26,7 +26,7 @@ BATCH = 200
 """Documents that are looked at between two rests for the rest of the process."""
 
 
-class RelationsDesk:
+class RelatedDocuments:
     """Puts lists of URLs into documents on their way to the index, and keeps them true.
 
     The lists that a page decides alone (links, metadata) are made when it is read. Duplicates, redirects, mirrors and

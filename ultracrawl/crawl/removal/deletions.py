@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.recorder import FILTERED
 from ultracrawl.crawl.removal.pending import approved, unpacked, without_document
 from ultracrawl.crawl.removal.scope import is_outside
@@ -31,7 +31,7 @@ class Deletions:
     def __init__(
         self,
         state: StateStore,
-        feed: IndexFeed,
+        feed: IndexWriter,
         on_succession: Callable[[UrlRecord, UrlRecord], None] | None = None,
     ) -> None:
         self._state = state

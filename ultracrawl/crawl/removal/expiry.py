@@ -34,7 +34,7 @@ def expiry_of(rd: Mapping[str, Sequence[str]]) -> float:
     return 0.0
 
 
-class ExpiryDesk:
+class ExpirySweeper:
     """Keeps the expiry dates of one crawl.
 
     A URL whose description has expired is fetched in full, and its new description counts, changed or not. One that

@@ -29,7 +29,7 @@ class Sweep:
     """URLs without a document in the index that leave the document table."""
 
 
-class OrphanKeeper:
+class OrphanSweeper:
     """Finds orphans once a cycle has nothing left to do (FAST 5.1 J63, J64).
 
     What was not seen for `after` cycles (neither fetched, nor led to) is a candidate. With `delete` off every

@@ -14,7 +14,7 @@ from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.writer import IndexFeed
+    from ultracrawl.crawl.indexing.writer import IndexWriter
     from ultracrawl.stores import StateStore
 
 BATCH = 500
@@ -28,7 +28,7 @@ class PendingDocuments:
     become durable together. So it is in one of the two places at any time, and a second approval changes nothing.
     """
 
-    def __init__(self, state: StateStore, feed: IndexFeed) -> None:
+    def __init__(self, state: StateStore, feed: IndexWriter) -> None:
         self._state = state
         self._feed = feed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
-from ultracrawl.crawl.indexing.writer import IndexFeed
+from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.rules.urls import url_key
@@ -134,7 +134,7 @@ class ScopeCheck:
 
 def drop_outside(
     state: StateStore,
-    feed: IndexFeed,
+    feed: IndexWriter,
     rules: CompiledSource,
     report: RunReport,
     rewriter: UrlRewriter | None = None,

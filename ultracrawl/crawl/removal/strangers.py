@@ -11,7 +11,7 @@ from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.stores import QueueEntry, StateStore
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.writer import IndexFeed
+    from ultracrawl.crawl.indexing.writer import IndexWriter
 
 UNKNOWN = "UNKNOWN"
 """How the cause begins for which documents leave that no page led to since the state was lost."""
@@ -35,7 +35,7 @@ def is_unknown(record: UrlRecord) -> bool:
     return record.leaving.startswith(UNKNOWN)
 
 
-def mark_strangers(state: StateStore, feed: IndexFeed, urls: Iterable[str], now: float) -> None:
+def mark_strangers(state: StateStore, feed: IndexWriter, urls: Iterable[str], now: float) -> None:
     """Give documents of the index a record again, by which `Deletions` takes them out, or by which they stay.
 
     What the table says of their URLs counts: a page that is gone takes its document with it, one that only failed does

@@ -19,7 +19,7 @@ _FRAME = "document"
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class RequestOrigin:
     """The origin for which a part is got; empty for one that is like no other, as that of a sandbox is.
 
     The browser cannot see to it: answers come to it under the URL that was asked for, redirects and all, and
@@ -30,7 +30,7 @@ class Asker:
     kind: str
 
     @classmethod
-    def of(cls, part: PartRequest) -> Asker:
+    def of(cls, part: PartRequest) -> RequestOrigin:
         """Return who asks for a part; a frame is asked for by the site that it comes from."""
         if part.kind == _FRAME:
             return cls(origin_of(part.url), part.kind)

@@ -25,7 +25,7 @@ from ultracrawl.crawl.rendering.browser import (
     Rendered,
     browser_program,
 )
-from ultracrawl.crawl.rendering.origins import Asker
+from ultracrawl.crawl.rendering.origins import RequestOrigin
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import LinkKind
 from ultracrawl.model.page import Link
@@ -58,7 +58,7 @@ _NOT_PASSED = frozenset(
 _ASKED_WITH = ("accept", "accept-language", "x-requested-with", "origin")
 
 
-class RenderingDesk:
+class PageRenderer:
     """Has the scripts of pages run, and gets what they ask for in the way that everything of a crawl is got.
 
     The page itself is not asked for again. Its parts go through the download handler with its address guard, keep
@@ -161,7 +161,7 @@ class RenderingDesk:
 
     async def part(self, request: PartRequest) -> PartAnswer | None:
         """Return a part of a page, None if it is refused or cannot be had."""
-        asker = Asker.of(request)
+        asker = RequestOrigin.of(request)
         key = request.url, asker.is_foreign(request.url)
         kept = self._scripts.get(key) if request.kind == "script" else None
         if kept is not None:
@@ -176,7 +176,7 @@ class RenderingDesk:
         while sum(len(one.body) for one in self._scripts.values()) > KEPT:
             del self._scripts[next(iter(self._scripts))]
 
-    async def _follow(self, request: PartRequest, asker: Asker) -> PartAnswer | None:
+    async def _follow(self, request: PartRequest, asker: RequestOrigin) -> PartAnswer | None:
         url, foreign = request.url, False
         for _ in range(_HOPS + 1):
             foreign = foreign or asker.is_foreign(url)
@@ -255,7 +255,7 @@ class RenderingDesk:
 class _Parts:
     """Counts what one page asks for."""
 
-    def __init__(self, desk: RenderingDesk, most: int) -> None:
+    def __init__(self, desk: PageRenderer, most: int) -> None:
         self._desk = desk
         self._left = most
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
+from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.session import CrawlSession
@@ -28,7 +28,7 @@ class CrawlControl:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._post: CrawlPost | None = None
+        self._post: ControlChannel | None = None
         self._ticks = 0
         self.paused = False
         """Whether no requests may be handed out."""
@@ -37,7 +37,7 @@ class CrawlControl:
         self.on_resume: list[Callable[[], None]] = []
         """Called when requests may be handed out again."""
 
-    def open(self, post: CrawlPost | None) -> None:
+    def open(self, post: ControlChannel | None) -> None:
         """Begin to take orders; without a post (a state in memory) there is nobody who could give any."""
         self._post = post
 
@@ -56,7 +56,7 @@ class CrawlControl:
         if self._post is not None:
             self._obey(self._post, command)
 
-    def _obey(self, post: CrawlPost, command: Command | None) -> None:
+    def _obey(self, post: ControlChannel, command: Command | None) -> None:
         if command is None or self.stopped:
             return
         logger.info("%s: %s, as ordered from outside", self._session.source.name, command)
@@ -72,13 +72,13 @@ class CrawlControl:
             case Command.STOP:
                 self._stop(post)
 
-    def _stop(self, post: CrawlPost) -> None:
+    def _stop(self, post: ControlChannel) -> None:
         """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
         self.stopped = True
         post.say(Phase.STOPPING, self._in_flight())
         self._session.close_soon(STOPPED)
 
-    def _settle(self, post: CrawlPost) -> None:
+    def _settle(self, post: ControlChannel) -> None:
         """Call the crawl paused once nothing is in flight; have what was fetched indexed meanwhile."""
         if in_flight := self._in_flight():
             post.say(Phase.PAUSING, in_flight)

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from ultracrawl.index.writing.outlet import cache_errors
+from ultracrawl.index.writing.destination import cache_errors
 
 EVERYTHING = ""
 """The key of feeding as a whole; destinations have their own."""

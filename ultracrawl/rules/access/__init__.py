@@ -1,6 +1,6 @@
 """Access to protected sites, as rules: which secret belongs to which URL, and what is said to a server that asks.
 
-`UrlPrefix` (a scheme, host, port and path, and what lies below), `Credential` and `CredentialBook` (which user and
+`UrlPrefix` (a scheme, host, port and path, and what lies below), `Credential` and `CredentialStore` (which user and
 password are for a URL), `challenges_in` (what a server asks for), `DigestSession` (answers of RFC 7616),
 `basic_answer`, `PasswordCipher` (encrypted passwords). Nothing here speaks to a server.
 """
@@ -8,7 +8,7 @@ password are for a URL), `challenges_in` (what a server asks for), `DigestSessio
 from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
 from ultracrawl.rules.access.cipher import PasswordCipher
-from ultracrawl.rules.access.credentials import NTLM_SCHEMES, Credential, CredentialBook, Scheme
+from ultracrawl.rules.access.credentials import NTLM_SCHEMES, Credential, CredentialStore, Scheme
 from ultracrawl.rules.access.digest import DigestSession
 from ultracrawl.rules.access.prefix import UrlPrefix
 
@@ -16,7 +16,7 @@ __all__ = [
     "NTLM_SCHEMES",
     "Challenge",
     "Credential",
-    "CredentialBook",
+    "CredentialStore",
     "DigestSession",
     "PasswordCipher",
     "Scheme",

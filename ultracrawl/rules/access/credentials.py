@@ -65,7 +65,7 @@ class Credential:
         return None
 
 
-class CredentialBook:
+class CredentialStore:
     """The credentials of a source: the longest prefix comes first, entries that name a realm alone come last."""
 
     def __init__(self, credentials: Iterable[Credential]) -> None:

@@ -18,7 +18,7 @@ class Proxy:
     """Requests that may be under way through it; None is no limit (FAST 5.1 D26)."""
 
 
-class ProxyRoster:
+class ProxyPool:
     """Keeps count of requests, and of the proxies that failed lately. Times are seconds of one clock."""
 
     def __init__(self, proxies: Iterable[Proxy], rest: float) -> None:

@@ -1,21 +1,21 @@
 """What is fetched next, and how gently: a queue per site, places, delays of every origin, levels.
 
 `Frontier` (the choice), `Waiting` (what an entry must have), `Pace` with `Week`, `Span` and `BackOff` (how gently),
-`Rota` and `PopScheme` (from which level), `LevelRules` (onto which level), `Grouping` (hosts that belong together),
-`Mirrors` (hosts that stand in for one another), `Watch` with `Move` (told of places).
+`LevelSelector` and `PopScheme` (from which level), `LevelRules` (onto which level), `Grouping` (hosts that belong
+together), `Mirrors` (hosts that stand in for one another), `Watch` with `Move` (told of places).
 """
 
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.grouping import Grouping
 from ultracrawl.rules.frontier.level_rules import LevelRule, LevelRules
-from ultracrawl.rules.frontier.levels import PopScheme, Rota
+from ultracrawl.rules.frontier.levels import LevelSelector, PopScheme
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.pace import Delay, Pace
 from ultracrawl.rules.frontier.politeness.retry_after import retry_after
 from ultracrawl.rules.frontier.politeness.windows import Span, Week
 from ultracrawl.rules.frontier.site import Waiting
-from ultracrawl.rules.frontier.site_slots import Move, Watch
+from ultracrawl.rules.frontier.site_registry import Move, Watch
 
 __all__ = [
     "BackOff",
@@ -24,11 +24,11 @@ __all__ = [
     "Grouping",
     "LevelRule",
     "LevelRules",
+    "LevelSelector",
     "Mirrors",
     "Move",
     "Pace",
     "PopScheme",
-    "Rota",
     "Span",
     "Waiting",
     "Watch",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic
 
-from ultracrawl.rules.frontier.levels import Rota, nearest
+from ultracrawl.rules.frontier.levels import LevelSelector, nearest
 from ultracrawl.rules.frontier.order import NO_WAIT, Order
 from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.reserve import Reserve
 from ultracrawl.rules.frontier.site import E, Site
-from ultracrawl.rules.frontier.site_slots import Roster, Watch
+from ultracrawl.rules.frontier.site_registry import SiteRegistry, Watch
 
 BATCH = 2000
 """Most entries of one site that are taken from the store at once."""
@@ -44,20 +44,20 @@ class Frontier(Generic[E]):
         slow: int | None = None,
         max_sites: int | None = None,
         max_inter_docs: int | None = None,
-        rota: Rota | None = None,
+        rota: LevelSelector | None = None,
         level_of: Callable[[E], int] | None = None,
     ) -> None:
         self.pace = pace or Pace(delay, concurrency)
         self.capacity = capacity
         self.given_up: set[str] = set()
         """Sites from which nothing more goes out in this run."""
-        rota = rota or Rota()
+        rota = rota or LevelSelector()
         self._levels = rota.levels
         self._every = (1 << rota.levels) - 1
         self._level_of = level_of if rota.levels > 1 else None
         self._in_a_row = max_inter_docs
         self._order: Order[E] = Order(self.pace, rota)
-        self._roster: Roster[E] = Roster(self.pace, self._order, max_sites, self._every)
+        self._roster: SiteRegistry[E] = SiteRegistry(self.pace, self._order, max_sites, self._every)
         self._reserve: Reserve[E] = Reserve(slow, self._order.relist)
         self._sites = self._roster.sites
         self._places = self._roster.places

@@ -21,7 +21,7 @@ class PopScheme(StrEnum):
     """Always the highest level that has a URL which may be fetched now."""
 
 
-class Rota:
+class LevelSelector:
     """Chooses the level of the next URL; level 1 is the highest, levels without a URL are passed over."""
 
     def __init__(

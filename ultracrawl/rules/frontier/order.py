@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Generic
 
-from ultracrawl.rules.frontier.levels import Rota
+from ultracrawl.rules.frontier.levels import LevelSelector
 from ultracrawl.rules.frontier.politeness.pace import Pace
-from ultracrawl.rules.frontier.ready_queue import Turns
+from ultracrawl.rules.frontier.ready_queue import ReadyQueue
 from ultracrawl.rules.frontier.site import Address, E, Site
 
 NO_WAIT = float("-inf")
@@ -19,10 +19,10 @@ class Order(Generic[E]):
     the address takes turns for them.
     """
 
-    def __init__(self, pace: Pace, rota: Rota) -> None:
+    def __init__(self, pace: Pace, rota: LevelSelector) -> None:
         self._pace = pace
         self._rota = rota
-        self._turns: Turns[Site[E] | Address[E]] = Turns(rota.levels)
+        self._turns: ReadyQueue[Site[E] | Address[E]] = ReadyQueue(rota.levels)
         self._addresses: dict[str, Address[E]] = {}
 
     def choose(self, now: float) -> tuple[Site[E], int] | None:
@@ -41,7 +41,9 @@ class Order(Generic[E]):
             member = member.turns.take(level)
         return member, 1 << level - 1
 
-    def _arrive(self, site: Site[E], turns: Turns[Site[E] | Address[E]] | Turns[Site[E]], now: float) -> None:
+    def _arrive(
+        self, site: Site[E], turns: ReadyQueue[Site[E] | Address[E]] | ReadyQueue[Site[E]], now: float
+    ) -> None:
         if not site.may_go:
             return
         at = self._pace.start(site.clock, now)
@@ -111,7 +113,7 @@ class Order(Generic[E]):
         """Let a site share the clock of an address."""
         address = self._addresses.get(name)
         if address is None:
-            address = self._addresses[name] = Address(name, Turns(self._rota.levels))
+            address = self._addresses[name] = Address(name, ReadyQueue(self._rota.levels))
         site.address = address
         address.sites += 1
         address.clock.due = max(address.clock.due, site.clock.due)

@@ -24,7 +24,7 @@ class Member(Protocol):
 M = TypeVar("M", bound=Member)
 
 
-class Turns(Generic[M]):
+class ReadyQueue(Generic[M]):
     """Members in the order of their turns; nothing is ever scanned.
 
     A member is listed once in the heap and stands at most once in each line. Who has lost its turn in between

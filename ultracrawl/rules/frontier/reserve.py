@@ -1,4 +1,4 @@
-"""Places that are kept for sites that answer, so that silent ones cannot take all."""
+"""SiteSlots that are kept for sites that answer, so that silent ones cannot take all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reserve(Generic[E]):
         self._most = most
         self._relist = relist
         self.taken = 0
-        """Places that slow sites hold."""
+        """SiteSlots that slow sites hold."""
         self._parked: deque[Site[E]] = deque()
         self._out: deque[tuple[float, Site[E], int]] = deque()
         """Requests of quick sites in the order of their start, with the answers that their site had given before."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from ultracrawl.rules.frontier.politeness.clock import Clock
-from ultracrawl.rules.frontier.ready_queue import Turns
+from ultracrawl.rules.frontier.ready_queue import ReadyQueue
 
 
 class Waiting(Protocol):
@@ -133,7 +133,7 @@ class Address(Generic[E]):
     """Sites with one network address: they share a clock and the number of requests at once, and take turns."""
 
     name: str
-    turns: Turns[Site[E]]
+    turns: ReadyQueue[Site[E]]
     clock: Clock = field(default_factory=Clock)
     in_flight: int = 0
     sites: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 
-class Places:
+class SiteSlots:
     """Who has a place, and who waits for one (FAST 5.1 C15); every step costs the same for any number of sites."""
 
     def __init__(self, limit: int | None = None) -> None:

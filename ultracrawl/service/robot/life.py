@@ -21,7 +21,7 @@ from ultracrawl.service.reactor import live
 from ultracrawl.service.run import WATCH_EVERY
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
-from ultracrawl.stores.control_channel import Command, CrawlPost, Phase
+from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 from ultracrawl.stores.opening import robot_file
 
 REST = 1.0
@@ -45,7 +45,7 @@ def run_robot(
     if robot_sign(project, source.name) is not None:
         raise UserError(f"the robot of {source.name!r} is running already")
     file.parent.mkdir(parents=True, exist_ok=True)
-    post = CrawlPost(file)
+    post = ControlChannel(file)
     try:
         Robot(project, source, post, told, settings or {}).run()
     finally:
@@ -56,7 +56,7 @@ class Robot:
     """The life of a robot: its runs, and what it does between them."""
 
     def __init__(
-        self, project: Project, source: DataSource, post: CrawlPost, told: Told, settings: dict[str, Any]
+        self, project: Project, source: DataSource, post: ControlChannel, told: Told, settings: dict[str, Any]
     ) -> None:
         self._project = project
         self._source = source

@@ -16,7 +16,7 @@ LATE = 120.0
 """Seconds after which a time counts as missed, as when the machine was suspended; what was missed is not made up."""
 
 
-class ScheduleKeeper:
+class ScheduleRunner:
     """Keeps the times of one robot; all that it needs of the world is handed in."""
 
     def __init__(

@@ -6,10 +6,10 @@ import ssl
 from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.errors import UserError
-from ultracrawl.rules.access import Credential, CredentialBook, UrlPrefix, basic_answer
+from ultracrawl.rules.access import Credential, CredentialStore, UrlPrefix, basic_answer
 from ultracrawl.rules.access.certificate import ClientCertificate
 from ultracrawl.rules.access.login import Login
-from ultracrawl.rules.access.proxies import Proxy, ProxyRoster
+from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.urls import host_of
@@ -18,9 +18,9 @@ from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.fetching.logins import LoginEntry
 
 
-def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialBook:
+def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialStore:
     """Return the credentials of a source. Raises `UserError` for a secret that cannot be read."""
-    return CredentialBook(_credentials(source, sites_of(seeds), secrets))
+    return CredentialStore(_credentials(source, sites_of(seeds), secrets))
 
 
 def compile_logins(source: DataSource, secrets: SecretReader) -> list[Login]:
@@ -51,11 +51,11 @@ def _login(name: str, entry: LoginEntry, secrets: SecretReader) -> Login:
     )
 
 
-def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyRoster, DomainTable]:
+def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyPool, DomainTable]:
     """Return the proxies of a source, and which hosts are reached without. Raises `UserError`."""
     section = source.proxy
     bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
-    return ProxyRoster(_proxies(source, secrets), section.rest), bypass
+    return ProxyPool(_proxies(source, secrets), section.rest), bypass
 
 
 def proxy_addresses(source: DataSource) -> Iterator[str]:
@@ -131,9 +131,9 @@ def sites_of(seeds: Iterable[str]) -> tuple[UrlPrefix, ...]:
     return tuple(dict.fromkeys(UrlPrefix.parse(seed).site for seed in seeds if seed.startswith("http")))
 
 
-def unread_credentials(source: DataSource, seeds: Iterable[str]) -> CredentialBook:
+def unread_credentials(source: DataSource, seeds: Iterable[str]) -> CredentialStore:
     """Return the credentials of a source without their passwords, to see which is for a URL."""
-    return CredentialBook(_credentials(source, sites_of(seeds), None))
+    return CredentialStore(_credentials(source, sites_of(seeds), None))
 
 
 def _credentials(

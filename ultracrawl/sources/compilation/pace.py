@@ -6,7 +6,16 @@ from collections.abc import Collection
 
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
 from ultracrawl.rules.boundary.site import Addresses, no_addresses
-from ultracrawl.rules.frontier import BackOff, Grouping, LevelRule, LevelRules, Pace, Rota, Span, Week
+from ultracrawl.rules.frontier import (
+    BackOff,
+    Grouping,
+    LevelRule,
+    LevelRules,
+    LevelSelector,
+    Pace,
+    Span,
+    Week,
+)
 from ultracrawl.rules.urls import UrlPolicy, widest_own_domain
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
@@ -58,14 +67,14 @@ def compile_levels(
     )
 
 
-def compile_rota(source: DataSource) -> Rota:
+def compile_rota(source: DataSource) -> LevelSelector:
     """Return how the levels of a source take turns; it keeps whose turn it is, so each crawl needs its own."""
     section = source.priority
     shares = [
         section.level[number].share if number in section.level else 1
         for number in range(1, section.levels + 1)
     ]
-    return Rota(section.levels, section.pop_scheme, shares)
+    return LevelSelector(section.levels, section.pop_scheme, shares)
 
 
 def compile_grouping(source: DataSource) -> Grouping:

@@ -22,7 +22,7 @@ PROBLEM_FILE = "problem.txt"
 """The file of a folder that says why its index could not be written the last time."""
 
 
-class Outlet:
+class IndexDestination:
     """Sealed segments of one folder go to one index, one after the other, oldest first.
 
     A segment that could not be applied stays first in line and is tried again later, so that no older change ever

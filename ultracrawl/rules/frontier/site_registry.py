@@ -10,7 +10,7 @@ from typing import Generic
 from ultracrawl.rules.frontier.order import Order
 from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.frontier.site import Address, E, Site
-from ultracrawl.rules.frontier.slots import Places
+from ultracrawl.rules.frontier.slots import SiteSlots
 
 
 class Move(Enum):
@@ -28,7 +28,7 @@ Watch = Callable[[str, Move], None]
 """Is told of each move of a site."""
 
 
-class Roster(Generic[E]):
+class SiteRegistry(Generic[E]):
     """Sites come when something is to be remembered of them, and go when that is over.
 
     A site that waits for a place, and whose entries all stand in the store, is a name in the line of `places` and
@@ -36,7 +36,7 @@ class Roster(Generic[E]):
     """
 
     def __init__(self, pace: Pace, order: Order[E], limit: int | None, every: int) -> None:
-        self.places = Places(limit)
+        self.places = SiteSlots(limit)
         self.sites: dict[str, Site[E]] = {}
         self.hungry: set[str] = set()
         self.unlocated: set[str] = set()

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ultracrawl.index.writing.cache import SHARED, DocumentCache, salvage
-from ultracrawl.index.writing.outlet import Indexer, Outlet, cache_errors
+from ultracrawl.index.writing.destination import IndexDestination, Indexer, cache_errors
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 _FILLED = "filled"
@@ -32,7 +32,7 @@ def leave_unfilled(cache: Path, index: str) -> None:
     queue_folder(cache, index).joinpath(_FILLED).unlink(missing_ok=True)
 
 
-class Outlets:
+class IndexDestinations:
     """The outlets of a source, the primary one first: that one says when a document counts as indexed.
 
     With one index, that of the project, segments stay where the cache sealed them, and nothing else is done. With
@@ -40,18 +40,18 @@ class Outlets:
     folders have it; so each goes on from where it stands, whatever became of the others, also after a crash.
     """
 
-    def __init__(self, cache: Path, outlets: Sequence[Outlet], *, shared: bool) -> None:
+    def __init__(self, cache: Path, outlets: Sequence[IndexDestination], *, shared: bool) -> None:
         self.all = tuple(outlets)
         self._cache = cache
         self._shared = shared
 
     @classmethod
-    def single(cls, cache: Path, indexer: Indexer) -> Outlets:
+    def single(cls, cache: Path, indexer: Indexer) -> IndexDestinations:
         """Return the one outlet to the index of the project."""
-        return cls(cache, [Outlet(cache, indexer, index=PROJECT_INDEX)], shared=False)
+        return cls(cache, [IndexDestination(cache, indexer, index=PROJECT_INDEX)], shared=False)
 
     @property
-    def primary(self) -> Outlet:
+    def primary(self) -> IndexDestination:
         """The outlet whose commits count."""
         return self.all[0]
 
@@ -127,7 +127,7 @@ class Outlets:
 
     # ---- indexes that are new to the source
 
-    def unfilled(self) -> tuple[Outlet, ...]:
+    def unfilled(self) -> tuple[IndexDestination, ...]:
         """Return the outlets to indexes that lack what was fed before they were named; to be asked before `recover`."""
         former = queue_folders(self._cache)
         if self._shared:
@@ -147,7 +147,7 @@ class Outlets:
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / _FILLED).touch()
 
-    def give_up(self, outlet: Outlet) -> None:
+    def give_up(self, outlet: IndexDestination) -> None:
         """Throw away what waits for an index, which is to be filled anew by a later run."""
         with cache_errors(self._cache):
             leave_unfilled(self._cache, outlet.index)
