@@ -1,0 +1,125 @@
+"""What is kept of a run for its trace, in a form that is the same every time.
+
+Left out or named, because it differs though the behaviour is the same:
+
+* addresses with their port, working directories, ETags and checksums (made from content that may hold a port): by name;
+* moments: `NOW` for each that is later than a day before the tests began, and durations;
+* the version of the program; `Accept` and `Accept-Encoding` of requests, which say what is installed (that
+  `Accept-Encoding` is missing is told); digests of log-ins, which hold what the server made up;
+* fields that say nothing (`null`, empty, false, 0), and URLs of a record that are equal to the first one;
+* in documents that libraries convert: all of the text but its words, so that a newer library may set blanks elsewhere.
+
+After a kill, a page that had been stored already is modified or unmodified and not new, and its path from the start
+may be another one: `after_kill` makes both equal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from support.site import Request
+
+from golden.stage import HOSTS, Stage
+
+BEGAN = datetime.fromtimestamp(time.time() - 86_400, UTC)
+
+_ISO = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+_HTTP = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT")
+_DURATION = re.compile(r"\b\d+(\.\d+)? s\b")
+_MADE = re.compile(r'"[0-9a-f]{16}"|[0-9a-f]{32}|[0-9a-f]{64}')
+"""Marks that the site made from content."""
+_TIMES = {"started", "finished", "seconds", "time", "first_seen", "last_fetched", "took_ms", "pid", "score"}
+_USUAL = {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
+_AS_NEW = {"MODIFIED": "NEW", "UNMODIFIED": "NEW", "NOT_MODIFIED": "NEW"}
+_STATUS_AS_NEW = {304: 200, 910: 909}
+
+
+class Names:
+    """Replaces what differs from run to run in texts."""
+
+    def __init__(self, stage: Stage) -> None:
+        pairs = {f"{host}:{stage.port}": name for host, name in HOSTS.items()}
+        pairs |= {str(stage.directory): "WORK"} | stage.names
+        pairs |= {mark: name for mark, name in stage.site.marks.items() if _MADE.fullmatch(mark)}
+        self._pairs = sorted(pairs.items(), key=lambda one: -len(one[0]))
+        self._port = re.compile(rf"\b{stage.port}\b")
+
+    def text(self, value: str) -> str:
+        """Return a text with names."""
+        for found, name in self._pairs:
+            value = value.replace(found, name)
+        value = self._port.sub("PORT", value)
+        value = _ISO.sub(lambda one: _moment(one[0], datetime.fromisoformat(one[0])), value)
+        value = _HTTP.sub(lambda one: _moment(one[0], parsedate_to_datetime(one[0])), value)
+        return re.sub(r"\bultracrawl/\d[\w.]*", "ultracrawl/VERSION", value)
+
+    def said(self, value: str) -> list[str]:
+        """Return what a person reads, line by line."""
+        return [_DURATION.sub("N s", self.text(line)).rstrip() for line in value.splitlines() if line.strip()]
+
+    def value(self, value: Any) -> Any:
+        """Return JSON without times and without what says nothing."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(one) for one in value]
+        if isinstance(value, dict):
+            kept = {self.text(k): self.value(v) for k, v in value.items() if k not in _TIMES}
+            return {k: v for k, v in kept.items() if v}
+        return value
+
+    def record(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return what is known of a URL."""
+        kept = self.value(row)
+        for name in ("access_url", "display_url"):
+            if kept.get(name) == kept.get("url"):
+                kept.pop(name, None)
+        return kept
+
+    def request(self, request: Request) -> str:
+        """Return a request as one line: what it asked for, what the crawler said with it, and the status sent."""
+        said = [
+            f"{name}: {_header(name, value)}"
+            for name, value in sorted(request.headers.items())
+            if _told(name, value)
+        ]
+        if "accept-encoding" not in request.headers:
+            said.append("no accept-encoding")
+        if request.body:
+            said.append(f"body: {request.body.decode('latin-1')}")
+        line = f"{request.method} {request.headers.get('host', '')}{request.path} {request.status}"
+        return self.text("; ".join([line, *said]))
+
+    def json_lines(self, out: str) -> list[Any]:
+        """Return what a command printed as JSON, one object a line."""
+        return [self.value(json.loads(line)) for line in out.splitlines()]
+
+
+def _moment(written: str, moment: datetime) -> str:
+    return "NOW" if moment > BEGAN else written
+
+
+def _told(name: str, value: str) -> bool:
+    return name not in _USUAL or (name == "user-agent" and not value.startswith("ultracrawl/"))
+
+
+def _header(name: str, value: str) -> str:
+    scheme = value.partition(" ")[0]
+    return f"{scheme} ..." if name.endswith("authorization") and scheme != "Basic" else value
+
+
+def after_kill(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records without what may be another after a kill."""
+    made = []
+    for row in records:
+        kept = {k: v for k, v in row.items() if k not in {"depth", "status_text"}}
+        kept["outcome"] = _AS_NEW.get(row["outcome"], row["outcome"])
+        kept["status_code"] = _STATUS_AS_NEW.get(row.get("status_code", 0), row.get("status_code", 0))
+        made.append(kept)
+    return sorted(made, key=lambda row: row["url"])

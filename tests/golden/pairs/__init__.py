@@ -1,0 +1,1 @@
+"""The pairs, in modules by what they are about."""

@@ -1,0 +1,123 @@
+"""Plays a pair and returns its trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from golden.normal import Names, after_kill
+from golden.pair import Pair
+from golden.stage import Stage, stage
+
+
+def runs(pair: Pair, directory: Path) -> dict[str, Any]:
+    """Crawl, change the site and crawl again; return what each run did."""
+    with stage(directory, pair.config) as on:
+        changes = pair.build(on)
+        trace = {"run 1": _run(pair, on, first=True)}
+        for number, change in enumerate(changes if isinstance(changes, list) else [changes], 2):
+            change()
+            trace[f"run {number}"] = _run(pair, on, first=False)
+        _tell_changes(trace)
+        return trace
+
+
+def killed(pair: Pair, directory: Path) -> dict[str, Any]:
+    """Crawl until the pair's request, kill, and crawl to the end; return what there is then."""
+    with stage(directory, pair.config) as on:
+        pair.build(on)
+        assert on.crawl_killed(pair.kill_at), "the crawl had fewer requests"
+        ended = on.command("crawl")
+        assert ended.code == pair.code, ended.err
+        records, documents = _left(Names(on), on)
+        return {"urls": after_kill(records), "documents": documents}
+
+
+def undisturbed(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return what the first run of a trace left, as `killed` has it."""
+    return {"urls": after_kill(trace["run 1"]["urls"]), "documents": trace["run 1"]["documents"]}
+
+
+def looks(pair: Pair, directory: Path) -> dict[str, Any]:
+    """Return what is said of a definition, and of URLs, before anything was crawled."""
+    with stage(directory, pair.config) as on:
+        pair.build(on)
+        names = Names(on)
+        lint = on.workspace.command("lint", "--json", pair.config or "ultracrawl.yaml")
+        plan = on.command("plan", "--json")
+        explained = {}
+        for url in pair.look:
+            ended = on.command("explain", "--json", url if "//" in url else on.url + url)
+            explained[names.text(url)] = [_decisions(names, line) for line in ended.out.splitlines()]
+        return {
+            "lint": {"code": lint.code, "findings": names.json_lines(lint.out), "said": names.said(lint.err)},
+            "plan": {"code": plan.code, "plan": names.json_lines(plan.out), "said": names.said(plan.err)},
+            "explain": explained,
+        }
+
+
+def _decisions(names: Names, line: str) -> dict[str, Any]:
+    """Return what `explain` says, a line a stage."""
+    told = json.loads(line)
+    decisions = [
+        names.text(f"{'yes' if one['accept'] else 'NO'} {one['stage']}: {one['rule']}: {one['reason']}")
+        for one in told.pop("decisions")
+    ]
+    return {**names.value(told), "accept": told["accept"], "decisions": decisions}
+
+
+def _run(pair: Pair, on: Stage, *, first: bool) -> dict[str, Any]:
+    """Crawl once: the first time as a person does, later with `--json`."""
+    on.site.reset()
+    ended = on.command("crawl", *([] if first else ["--json"]))
+    requests = sorted(on.site.requests, key=lambda one: one.headers.get("host", ""))
+    names = Names(on)
+    asked = [names.request(one) for one in requests]
+    if first:
+        said = names.said(ended.out)
+        report = [one.get("last_run") for one in on.command("status", "--json").json["sources"]]
+    else:
+        said, report = [], ended.json["runs"] if ended.out else []
+    records, documents = _left(names, on)
+    return {
+        "code": ended.code,
+        "said": said + [f"(stderr) {line}" for line in names.said(ended.err)],
+        "report": names.value(report),
+        "requests": asked if pair.ordered else sorted(asked),
+        "urls": records,
+        "documents": documents,
+        "then": {" ".join(words): _output(names, on, words) for words in pair.then},
+    }
+
+
+def _left(names: Names, on: Stage) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the records of all URLs, and the documents of the index."""
+    rows = [names.record(json.loads(line)) for line in on.command("urls", "--json").out.splitlines()]
+    documents: dict[str, Any] = {}
+    for document in names.json_lines(on.command("index", "dump").out):
+        documents.setdefault(document.pop("url"), []).append(document)
+    return (
+        sorted(rows, key=lambda row: (row["source"], row["url"])),
+        {url: documents[url] if len(documents[url]) > 1 else documents[url][0] for url in sorted(documents)},
+    )
+
+
+def _output(names: Names, on: Stage, words: tuple[str, ...]) -> dict[str, Any]:
+    ended = on.command(*words)
+    try:
+        out: Any = names.json_lines(ended.out)
+    except ValueError:
+        out = names.said(ended.out)
+    return {"code": ended.code, "out": out, "err": names.said(ended.err)}
+
+
+def _tell_changes(trace: dict[str, Any]) -> None:
+    """Keep of the documents of later runs those that are other than in the run before."""
+    before: dict[str, Any] = {}
+    for run in trace.values():
+        now = run["documents"]
+        run["documents"] = {url: made for url, made in now.items() if before.get(url) != made}
+        if before:
+            run["documents gone"] = sorted(before.keys() - now.keys())
+        before = now

@@ -1,0 +1,80 @@
+"""Every pair does what its trace says; see the package for what that is, and how traces are written anew."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import recorder
+from golden.pair import PAIRS
+
+TRACES = Path(__file__).with_name("traces")
+WRITING = os.environ.get("ULTRACRAWL_GOLDEN") == "write"
+WIDTH = 118
+
+for file in sorted(Path(__file__).with_name("pairs").glob("[a-z]*.py")):
+    import_module(f"golden.pairs.{file.stem}")
+
+every_pair = pytest.mark.parametrize("name", PAIRS)
+
+
+@every_pair
+def test_runs(name: str, tmp_path: Path) -> None:
+    check(name, recorder.runs(PAIRS[name], tmp_path))
+
+
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if pair.kill_at])
+def test_kill(name: str, tmp_path: Path) -> None:
+    left = recorder.killed(PAIRS[name], tmp_path)
+    assert_same(recorder.undisturbed(stored(name)), left)
+
+
+@every_pair
+def test_look(name: str, tmp_path: Path) -> None:
+    check(name, {"look": recorder.looks(PAIRS[name], tmp_path)})
+
+
+def test_no_trace_is_left_over() -> None:
+    assert sorted(path.stem for path in TRACES.glob("*.json")) == sorted(PAIRS)
+
+
+def check(name: str, found: dict[str, Any]) -> None:
+    """Compare a part of a trace with what is stored, or store it."""
+    if WRITING:
+        parts = sorted((stored(name) | found).items(), key=lambda part: (part[0] == "look", part[0]))
+        (TRACES / f"{name}.json").write_text(written(dict(parts)) + "\n")
+        return
+    trace = stored(name)
+    assert_same({part: trace.get(part) for part in found}, found)
+
+
+def stored(name: str) -> dict[str, Any]:
+    file = TRACES / f"{name}.json"
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def assert_same(expected: dict[str, Any], found: dict[str, Any]) -> None:
+    """Fail with the lines that differ."""
+    here, there = written(expected).splitlines(), written(found).splitlines()
+    differences = list(difflib.unified_diff(here, there, "trace", "now", n=3, lineterm=""))
+    assert not differences, "\n".join(["what happens now is not what the trace says:", *differences[:200]])
+
+
+def written(value: Any, indent: int = 0) -> str:
+    """Return JSON for people: what fits on a line stands on one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= WIDTH or not isinstance(value, dict | list):
+        return line
+    pad = " " * (indent + 1)
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(pad + written(one, indent + 1) for one in value) + f"\n{' ' * indent}]"
+    inner = ",\n".join(
+        f"{pad}{json.dumps(k, ensure_ascii=False)}: {written(v, indent + 1)}" for k, v in value.items()
+    )
+    return "{\n" + inner + f"\n{' ' * indent}}}"
