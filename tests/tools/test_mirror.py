@@ -1,0 +1,156 @@
+"""The numbers of the mirror, on trees that are small enough to count by hand."""
+
+from __future__ import annotations
+
+import json
+
+import mirror
+import pytest
+
+
+def test_rings_are_listed_with_their_modules(grow):
+    tree = grow(
+        {
+            "ultracrawl/a.py": "import ultracrawl.b",
+            "ultracrawl/b.py": "def late():\n    from . import a",
+            "ultracrawl/c.py": "from ultracrawl import a",
+        }
+    )
+    numbers = mirror.mirror(tree.root)["rings"]
+    assert numbers["modules in rings"] == 2
+    assert numbers["rings"] == ["2: ultracrawl.a, ultracrawl.b"]
+
+
+def test_the_hub_is_counted_by_who_touches_its_names(grow):
+    tree = grow(
+        {
+            "ultracrawl/crawl/session.py": """
+                class CrawlSession:
+                    opened = False
+
+                    def __init__(self):
+                        self.state = self._own = 1
+
+                    def fail(self): ...
+                """,
+            "ultracrawl/crawl/one.py": """
+                class One:
+                    def __init__(self, session):
+                        self._session = session
+                        session.fail()
+
+                    def use(self):
+                        return self._session.state, self._session.state, self._session.unknown
+                """,
+            "ultracrawl/other/two.py": """
+                def use(it: CrawlSession | None, other):
+                    return it.opened, other.opened
+                """,
+            "ultracrawl/other/three.py": "def use(state): return state.fail()",
+        }
+    )
+    numbers = mirror.mirror(tree.root)["hub"]
+    assert numbers == {
+        "widest class": "ultracrawl.crawl.session.CrawlSession",
+        "attributes of the widest class": 3,
+        "class": "CrawlSession",
+        "attributes": 3,
+        "names touched from outside": 3,
+        "files that touch it": 2,
+        "touches": 4,
+    }
+    assert mirror.mirror(tree.root, "Nobody")["hub"]["class"] == "Nobody (there is none)"
+
+
+@pytest.mark.parametrize(
+    ("decorator", "writer", "objects"),
+    [
+        pytest.param("@dataclass", "visit.code = 1", 1, id="from two wings"),
+        pytest.param("@dataclass", "visit.code += 1", 1, id="counted up"),
+        pytest.param("@dataclass(frozen=True)", "visit.code = 1", 0, id="frozen, so it would fail"),
+        pytest.param("@dataclass", "print(visit.code)", 0, id="only read"),
+        pytest.param("@dataclass", "visit.other = 1", 0, id="a name of something else"),
+    ],
+)
+def test_objects_that_several_wings_write(grow, decorator, writer, objects):
+    tree = grow(
+        {
+            "ultracrawl/crawl/visit.py": f"{decorator}\nclass Visit:\n    code: int\n    size: int = 0\n",
+            "ultracrawl/crawl/fetch.py": "def use(visit):\n    visit.size = 1",
+            "ultracrawl/spiders/use.py": f"def use(visit):\n    {writer}",
+        }
+    )
+    assert mirror.mirror(tree.root)["written from several wings"]["objects"] == objects
+
+
+def test_sizes_prose_and_habits(grow):
+    long = "\n".join(f"    x = {number}" for number in range(51))
+    tree = grow(
+        {
+            "ultracrawl/one.py": f"def long():\n{long}\n",
+            "ultracrawl/two.py": '''
+                class Base:
+                    """A base."""
+
+                class Middle(Base): ...
+
+                class Leaf(Middle):
+                    """A leaf."""
+
+                    def told(self, value: Any) -> None:
+                        """Say it."""
+                        try:
+                            pass
+                        except Exception:  # noqa: BLE001
+                            pass
+
+                    def _hidden(self): ...
+                ''',
+            "tests/test_one.py": """
+                def test_one(monkeypatch):
+                    monkeypatch.setattr("a.b", 1)
+
+                def test_two(): ...
+                """,
+        }
+    )
+    numbers = mirror.mirror(tree.root)
+    assert numbers["functions"]["functions"] == 3
+    assert numbers["functions"]["over 50 lines %"] == 33.3
+    assert numbers["classes"]["inheritance depth"] == 3
+    assert numbers["classes"]["deepest class"] == "ultracrawl.two.Leaf"
+    assert numbers["prose"]["public classes and functions"] == 5
+    assert numbers["prose"]["not documented"] == ["ultracrawl.one.long", "ultracrawl.two.Middle"]
+    code = numbers["size"]["code lines"]
+    assert code == 52 + 9
+    assert numbers["per 1000 code lines"] == dict.fromkeys(
+        ("Any", "suppressions", "except Exception"), round(1000 / code, 1)
+    )
+    assert numbers["tests"]["patches per 100 tests"] == 50.0
+
+
+def test_inheritance_is_followed_through_faces_of_packages(grow):
+    tree = grow(
+        {
+            "ultracrawl/low/__init__.py": "from ultracrawl.low.base import Base",
+            "ultracrawl/low/base.py": "class Base: ...",
+            "ultracrawl/high.py": "from ultracrawl import low\nclass High(low.Base): ...",
+        }
+    )
+    assert mirror.inheritance_depths(tree)["ultracrawl.high", "High"] == 2
+
+
+def test_folders_with_many_modules_are_listed(grow):
+    tree = grow(
+        {f"ultracrawl/wide/m{number}.py": "" for number in range(16)} | {"ultracrawl/wide/__init__.py": ""}
+    )
+    numbers = mirror.mirror(tree.root)["rooms"]
+    assert numbers == {"names below ultracrawl": 1, "folders over 15 modules": ["16 ultracrawl.wide"]}
+
+
+def test_it_prints_lines_or_json(grow, capsys):
+    tree = grow({"ultracrawl/one.py": "X = 1\n"})
+    assert mirror.main(["--tree", str(tree.root), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["size"]["code lines"] == 1
+    assert mirror.main(["--tree", str(tree.root)]) == 0
+    assert "  code lines:                     1\n" in capsys.readouterr().out

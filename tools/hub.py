@@ -1,0 +1,147 @@
+"""Who touches what of whom: the uses of one class from other files, and objects that several wings write.
+
+Types are not inferred. A name holds an object of a class if it is annotated so, or if it is called like the last word
+of the class: `session`, `self.session` and `self._session` for a `CrawlSession`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from source_tree import Module, SourceTree, called
+
+_WORD = re.compile(r"[A-Z][a-z0-9]*|[A-Z]+(?![a-z])")
+
+
+def widest_class(modules: Iterable[Module]) -> dict[str, Any]:
+    """Say which class has most attributes that it sets on itself, and how many."""
+    widths = {
+        f"{module.name}.{node.name}": len(attributes_of(node))
+        for module in modules
+        for node in module.nodes
+        if isinstance(node, ast.ClassDef)
+    }
+    widest = max(widths, key=lambda name: widths[name], default="")
+    return {"widest class": widest, "attributes of the widest class": widths.get(widest, 0)}
+
+
+def uses(modules: list[Module], class_name: str) -> dict[str, Any]:
+    """Count the touches of a class in other files: of how many names, from how many files, how often."""
+    homes = [(module, node) for module in modules for node in _classes(module) if node.name == class_name]
+    names = {name for _, node in homes for name in attributes_of(node) | _members(node)}
+    home = {module.name for module, _ in homes}
+    touched: Counter[str] = Counter()
+    files = set()
+    for module in modules:
+        if module.name in home:
+            continue
+        receivers = _receivers(module, class_name)
+        for node in module.nodes:
+            if isinstance(node, ast.Attribute) and node.attr in names and called(node.value) in receivers:
+                touched[node.attr] += 1
+                files.add(module.name)
+    return {
+        "class": class_name if homes else f"{class_name} (there is none)",
+        "attributes": max((len(attributes_of(node)) for _, node in homes), default=0),
+        "names touched from outside": len(touched),
+        "files that touch it": len(files),
+        "touches": touched.total(),
+    }
+
+
+def shared_writes(tree: SourceTree) -> dict[str, Any]:
+    """Count the names of each mutable object that are set from more than one wing, and name those objects.
+
+    What a class sets on itself counts for the wing it stands in.
+    """
+    modules = list(tree.modules.values())
+    objects = {
+        node.name: _fields(node) for module in modules for node in _classes(module) if _is_mutable(node)
+    }
+    own = {node.name: tree.wing(module.name) for module in modules for node in _classes(module)}
+    writers: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for module in modules:
+        stores = [
+            one for one in module.nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+        ]
+        for name, fields in objects.items():
+            written = [one for one in stores if one.attr in fields]
+            receivers = _receivers(module, name) if written else set()
+            for one in written:
+                if called(one.value) in receivers:
+                    writers[name][one.attr].add(tree.wing(module.name))
+    several = {}
+    for name, fields_written in writers.items():
+        wings = set().union(*fields_written.values())
+        if len(wings) > 1:
+            several[name] = (len(fields_written), sorted(wings | {own[name]}))
+    listed = sorted(several.items(), key=lambda item: (-item[1][0], item[0]))
+    return {
+        "objects": len(several),
+        "names set": sum(count for count, _ in several.values()),
+        "each": [f"{name}: {count} names, from {', '.join(wings)}" for name, (count, wings) in listed],
+    }
+
+
+def attributes_of(node: ast.ClassDef) -> set[str]:
+    """Return the names that an object of a class carries: those its body annotates or sets, and those set on `self`."""
+    set_in_body = {
+        target.id
+        for one in node.body
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
+    set_on_self = {
+        one.attr
+        for one in ast.walk(node)
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and called(one.value) == "self"
+    }
+    return set_on_self | set_in_body | _fields(node)
+
+
+def _classes(module: Module) -> Iterator[ast.ClassDef]:
+    return (node for node in module.nodes if isinstance(node, ast.ClassDef))
+
+
+def _members(node: ast.ClassDef) -> set[str]:
+    """Return what the body of a class defines: methods, properties, annotated names."""
+    functions = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+    return {name for name in functions | _fields(node) if not name.startswith("__")}
+
+
+def _fields(node: ast.ClassDef) -> set[str]:
+    return {
+        one.target.id
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+
+
+def _is_mutable(node: ast.ClassDef) -> bool:
+    """Whether it is a dataclass that is not frozen."""
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(one.partition("(")[0].endswith("dataclass") and "frozen=True" not in one for one in decorators)
+
+
+def _receivers(module: Module, class_name: str) -> set[str]:
+    """Return the names in a module that hold an object of a class."""
+    words = [word.lower() for word in _WORD.findall(class_name)]
+    named = {words[-1], "_".join(words)} if words else set()
+    annotated = re.compile(rf"\b{class_name}\b(?!\[)")
+    for node in module.nodes:
+        if isinstance(node, ast.arg) and node.annotation and _is_of(node.annotation, annotated):
+            named.add(node.arg.lstrip("_"))
+        elif isinstance(node, ast.AnnAssign) and _is_of(node.annotation, annotated):
+            named.add(called(node.target))
+    return named - {"", "self", "cls"}
+
+
+def _is_of(annotation: ast.expr, class_name: re.Pattern[str]) -> bool:
+    """Whether an annotation says that class, or that it may be missing; a list or a type of it is something else."""
+    text = ast.unparse(annotation).strip("'\"")
+    return any(class_name.fullmatch(part.strip()) for part in text.split("|"))

@@ -1,0 +1,287 @@
+"""Print the mirror of the code: its sizes, its rings of imports, and who touches what of whom.
+
+    python tools/mirror.py [--tree PATH] [--hub CLASS] [--json]
+
+Nothing is judged. Two trees are compared by looking at both: `--tree` takes any checkout of the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import hub
+from source_tree import Definition, Module, SourceTree, bindings, extent, read_modules, rings
+
+HUB = "CrawlSession"
+"""The class whose use is counted unless another is named."""
+ROOMY = 15
+"""Folders with more modules than this are listed."""
+LONG = 50
+"""Functions with more lines than this are counted."""
+
+Numbers = dict[str, Any]
+Class = tuple[str, str]
+"""The module of a class, and its name."""
+
+
+@dataclass(frozen=True)
+class Defined:
+    """A class or function and where it stands."""
+
+    module: Module
+    node: Definition
+    public: bool
+    """Whether it can be reached without an underscore, and is no function in a function."""
+
+    @property
+    def lines(self) -> int:
+        """The lines from its head to its end; decorators are not counted."""
+        return len(extent(self.node))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the mirror of a tree."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout")
+    parser.add_argument("--hub", default=HUB, metavar="CLASS", help=f"whose use is counted (default: {HUB})")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    options = parser.parse_args(arguments)
+    numbers = mirror(options.tree.resolve(), options.hub)
+    print(json.dumps(numbers, indent=2) if options.json else "\n".join(_as_lines(numbers)))
+    return 0
+
+
+def mirror(root: Path, hub_class: str = HUB) -> Numbers:
+    """Return all numbers of a tree by section and name; a list says what a number is made of."""
+    tree = SourceTree(root)
+    modules = list(tree.modules.values())
+    tests = list(read_modules(root, "tests"))
+    code = sum(len(module.code) for module in modules)
+    return {
+        "size": {"code lines": code, "modules": len(modules), **_module_sizes(modules)},
+        "functions": _function_sizes(modules),
+        "classes": _class_sizes(tree),
+        "rings": _ring_sizes(tree),
+        "rooms": _room_sizes(tree),
+        "prose": _documented(modules),
+        "per 1000 code lines": {
+            name: round(1000 * count / code, 1) if code else 0.0 for name, count in _habits(modules).items()
+        },
+        "tests": _test_sizes(tests, code),
+        "hub": {**hub.widest_class(modules), **hub.uses(modules, hub_class)},
+        "written from several wings": hub.shared_writes(tree),
+    }
+
+
+def defined(module: Module) -> Iterator[Defined]:
+    """Yield every class and function of a module, those inside others included."""
+    hidden = any(part.startswith("_") and part != "__main__" for part in module.name.split("."))
+    yield from _defined_in(module, module.tree, public=not hidden)
+
+
+def _defined_in(module: Module, parent: ast.AST, *, public: bool) -> Iterator[Defined]:
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, Definition):
+            seen = public and not node.name.startswith("_")
+            yield Defined(module, node, seen)
+            yield from _defined_in(module, node, public=seen and isinstance(node, ast.ClassDef))
+        else:
+            yield from _defined_in(module, node, public=public)
+
+
+def _spread(sizes: list[int]) -> Numbers:
+    if len(sizes) < 2:  # quantiles of one number are not defined
+        return {"median": sizes[0] if sizes else 0, "p90": sizes[0] if sizes else 0}
+    return {"median": round(median(sizes)), "p90": round(quantiles(sizes, n=10, method="inclusive")[8])}
+
+
+def _module_sizes(modules: list[Module]) -> Numbers:
+    largest = sorted(modules, key=lambda module: -module.lines)[:5]
+    return {
+        "module lines median": round(median([module.lines for module in modules])) if modules else 0,
+        "module lines largest": max((module.lines for module in modules), default=0),
+        "largest modules": [f"{module.lines} {module.name}" for module in largest],
+    }
+
+
+def _function_sizes(modules: list[Module]) -> Numbers:
+    found = [one for module in modules for one in defined(module) if not isinstance(one.node, ast.ClassDef)]
+    sizes = [one.lines for one in found]
+    spread = _spread(sizes)
+    return {
+        "functions": len(found),
+        "lines median": spread["median"],
+        "lines p90": spread["p90"],
+        f"over {LONG} lines %": _percent(sum(size > LONG for size in sizes), len(sizes)),
+        "largest functions": _largest(found),
+    }
+
+
+def _largest(found: list[Defined]) -> list[str]:
+    largest = sorted(found, key=lambda one: (-one.lines, one.module.name))[:5]
+    return [f"{one.lines} {one.module.name}.{one.node.name}" for one in largest]
+
+
+def _class_sizes(tree: SourceTree) -> Numbers:
+    found = [
+        one
+        for module in tree.modules.values()
+        for one in defined(module)
+        if isinstance(one.node, ast.ClassDef)
+    ]
+    depths = inheritance_depths(tree)
+    deepest = max(depths, key=lambda one: depths[one], default=("", ""))
+    return {
+        "classes": len(found),
+        "largest classes": _largest(found),
+        "inheritance depth": depths.get(deepest, 0),
+        "deepest class": ".".join(deepest),
+    }
+
+
+def inheritance_depths(tree: SourceTree) -> Mapping[Class, int]:
+    """Return for every class how many classes of the tree its longest line of ancestors has, itself included."""
+    bases = {
+        (module.name, node.name): [ast.unparse(base).partition("[")[0] for base in node.bases]
+        for module in tree.modules.values()
+        for node in module.nodes
+        if isinstance(node, ast.ClassDef)
+    }
+    bound = {name: bindings(module) for name, module in tree.modules.items()}
+
+    def resolved(module: str, name: str, asked: int = 0) -> Class | None:
+        if (module, name) in bases:
+            return module, name
+        head, _, rest = name.partition(".")
+        source, taken = bound.get(module, {}).get(head, ("", ""))
+        if not source or asked > 20:  # a name that is imported in a circle
+            return None
+        if not rest:
+            return resolved(source, taken, asked + 1)
+        inner = f"{source}.{taken}" if taken else source
+        return resolved(inner, rest, asked + 1)
+
+    depths: dict[Class, int] = {}
+
+    def depth(one: Class) -> int:
+        if one not in depths:
+            depths[one] = 1
+            above = [found for base in bases[one] if (found := resolved(one[0], base)) and found != one]
+            depths[one] = 1 + max((depth(base) for base in above), default=0)
+        return depths[one]
+
+    for one in bases:
+        depth(one)
+    return depths
+
+
+def _ring_sizes(tree: SourceTree) -> Numbers:
+    found = rings(tree.graph)
+    return {
+        "modules in rings": sum(len(ring) for ring in found),
+        "modules in rings %": _percent(sum(len(ring) for ring in found), len(tree.modules)),
+        "rings": [f"{len(ring)}: {', '.join(ring)}" for ring in found],
+    }
+
+
+def _room_sizes(tree: SourceTree) -> Numbers:
+    names = {
+        parts[1] for name in tree.modules if len(parts := name.split(".")) > 1 and parts[1] != "__main__"
+    }
+    rooms = Counter(name.rpartition(".")[0] for name, module in tree.modules.items() if not module.is_package)
+    return {
+        f"names below {tree.package}": len(names),
+        f"folders over {ROOMY} modules": [
+            f"{count} {name}" for name, count in rooms.most_common() if count > ROOMY
+        ],
+    }
+
+
+def _documented(modules: list[Module]) -> Numbers:
+    public = [one for module in modules for one in defined(module) if one.public and not _derived(one.node)]
+    bare = [one for one in public if ast.get_docstring(one.node) is None]
+    return {
+        "public classes and functions": len(public),
+        "documented %": _percent(len(public) - len(bare), len(public)),
+        "not documented": [f"{one.module.name}.{one.node.name}" for one in bare[:10]],
+    }
+
+
+def _derived(node: Definition) -> bool:
+    """Whether a function shares the docstring of another: an overload, the setter of a property."""
+    names = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any(name.endswith(("overload", ".setter", ".deleter")) for name in names)
+
+
+def _habits(modules: list[Module]) -> Mapping[str, int]:
+    nodes = [node for module in modules for node in module.nodes]
+    comments = [comment for module in modules for comment in module.comments.values()]
+    return {
+        "Any": sum(isinstance(node, ast.Name) and node.id == "Any" for node in nodes),
+        "suppressions": sum("# noqa" in one or "# type: ignore" in one for one in comments),
+        "except Exception": sum(isinstance(node, ast.ExceptHandler) and _catches_all(node) for node in nodes),
+    }
+
+
+def _catches_all(node: ast.ExceptHandler) -> bool:
+    if node.type is None:
+        return True
+    caught = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    return any(isinstance(one, ast.Name) and one.id in ("Exception", "BaseException") for one in caught)
+
+
+def _test_sizes(tests: list[Module], code: int) -> Numbers:
+    functions = sum(one.node.name.startswith("test_") for module in tests for one in defined(module))
+    patches = sum(_is_patch(node) for module in tests for node in module.nodes)
+    lines = sum(len(module.code) for module in tests)
+    return {
+        "code lines of tests": lines,
+        "test code to code": round(lines / code, 2) if code else 0.0,
+        "test functions": functions,
+        "patches per 100 tests": round(100 * patches / functions, 1) if functions else 0.0,
+    }
+
+
+def _is_patch(node: ast.AST) -> bool:
+    """Whether a call puts something in the place of something else: monkeypatch.setattr and unittest.mock's ways."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = ast.unparse(node.func)
+    stem, _, last = called.rpartition(".")
+    if last in ("setattr", "setitem", "delattr", "delitem"):
+        return stem.endswith(("monkeypatch", "patch"))
+    return (
+        called in ("patch", "mocker.patch")
+        or "patch.object" in called
+        or last in ("Mock", "MagicMock", "AsyncMock")
+    )
+
+
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def _as_lines(numbers: Numbers) -> Iterator[str]:
+    for section, values in numbers.items():
+        yield section
+        for name, value in values.items():
+            if isinstance(value, list):
+                yield f"  {name + ':':32}{'' if value else 'none'}"
+                yield from (f"    {one}" for one in value)
+            else:
+                yield f"  {name + ':':32}{value}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,214 @@
+"""A tree of Python sources, read once without importing it: its modules, who imports whom, and its lines of code."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+PACKAGE = "ultracrawl"
+"""The package that the tools look at, unless they are told otherwise."""
+_NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Graph = Mapping[str, frozenset[str]]
+"""The modules that each module imports."""
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """One file of Python: its dotted name, where it is, and what is written there."""
+
+    name: str
+    path: Path
+    text: str
+    is_package: bool = False
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """What Python makes of the text."""
+        return ast.parse(self.text, str(self.path))
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree, in breadth."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def tokens(self) -> tuple[tokenize.TokenInfo, ...]:
+        """All tokens of the text, comments included."""
+        return tuple(tokenize.generate_tokens(io.StringIO(self.text).readline))
+
+    @cached_property
+    def lines(self) -> int:
+        """The number of lines as written."""
+        return len(self.text.splitlines())
+
+    @cached_property
+    def code(self) -> frozenset[int]:
+        """The numbers of lines with code: neither blank, nor comment, nor docstring (of a name included)."""
+        prose = {line for node in self.nodes if is_prose(node) for line in extent(node)}
+        return frozenset(
+            line
+            for token in self.tokens
+            if token.type not in _NO_CODE
+            for line in range(token.start[0], token.end[0] + 1)
+            if line not in prose
+        )
+
+    @cached_property
+    def comments(self) -> Mapping[int, str]:
+        """The comments by line."""
+        return {token.start[0]: token.string for token in self.tokens if token.type == tokenize.COMMENT}
+
+
+class SourceTree:
+    """The modules of a package below a folder, by their dotted names."""
+
+    def __init__(self, root: Path, package: str = PACKAGE) -> None:
+        self.root = root
+        self.package = package
+        self.modules = {module.name: module for module in read_modules(root, package)}
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Who imports whom; an import in a function, relative, or for types only counts as any other."""
+        return {
+            name: frozenset(imported_modules(module, self.modules)) - {name}
+            for name, module in self.modules.items()
+        }
+
+    def wing(self, name: str) -> str:
+        """Return the name below the package that a module belongs to; that of the package is its own."""
+        return [*name.split("."), name][1]
+
+    def place(self, module: Module, line: int) -> str:
+        """Return where something stands, as an editor opens it: file and line, from the root."""
+        return f"{module.path.relative_to(self.root)}:{line}"
+
+
+def read_modules(root: Path, folder: str) -> Iterator[Module]:
+    """Yield every module in a folder below the root, in the order of their paths."""
+    for path in sorted((root / folder).rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if is_package else parts)
+        yield Module(name, path, path.read_text(encoding="utf-8"), is_package)
+
+
+def extent(node: ast.AST) -> range:
+    """Return the lines that a node fills."""
+    assert isinstance(node, ast.stmt | ast.expr)
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def is_prose(node: ast.AST) -> bool:
+    """Whether a node is a text that stands by itself: the docstring of a module, a class, a function or a name."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def called(node: ast.expr) -> str:
+    """Return the last name of an expression, without underscores before it: `session` for `self._session`."""
+    if isinstance(node, ast.Name):
+        return node.id.lstrip("_")
+    return node.attr.lstrip("_") if isinstance(node, ast.Attribute) else ""
+
+
+def imported_names(module: Module) -> Iterator[tuple[str, str, str]]:
+    """Yield for every import what it is called there, the module that is named, and the name taken from it, if any."""
+    for node in module.nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.asname or alias.name, alias.name, ""
+        elif isinstance(node, ast.ImportFrom):
+            source = _absolute(module, node)
+            for alias in node.names:
+                yield alias.asname or alias.name, source, alias.name
+
+
+def bindings(module: Module) -> dict[str, tuple[str, str]]:
+    """Return what the imported names of a module stand for: a module and the name taken from it, if any."""
+    return {called: (source, name) for called, source, name in imported_names(module)}
+
+
+def imported_modules(module: Module, known: Iterable[str]) -> set[str]:
+    """Return the modules among the known ones that a module imports, in whatever way."""
+    found = set()
+    for _, source, name in imported_names(module):
+        for candidate in (f"{source}.{name}", source):
+            if candidate in known:
+                found.add(candidate)
+                break
+    return found
+
+
+def rings(graph: Graph) -> list[list[str]]:
+    """Return the groups of modules that import each other in a circle, the largest first (Tarjan's algorithm)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    path: list[str] = []
+    found: list[list[str]] = []
+    for start in sorted(graph):
+        if start in order:
+            continue
+        work: list[tuple[str, Iterator[str]]] = []
+        _enter(start, graph, order, low, path, work)
+        while work:
+            name, rest = work[-1]
+            for following in rest:
+                if following not in order:
+                    _enter(following, graph, order, low, path, work)
+                    break
+                if following in path:
+                    low[name] = min(low[name], order[following])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
+                if low[name] == order[name]:
+                    found.append(_cut(path, name))
+    return sorted((ring for ring in found if len(ring) > 1), key=lambda ring: (-len(ring), ring))
+
+
+def _enter(
+    name: str,
+    graph: Graph,
+    order: dict[str, int],
+    low: dict[str, int],
+    path: list[str],
+    work: list[tuple[str, Iterator[str]]],
+) -> None:
+    order[name] = low[name] = len(order)
+    path.append(name)
+    work.append((name, iter(sorted(graph.get(name, ())))))
+
+
+def _cut(path: list[str], name: str) -> list[str]:
+    at = path.index(name)
+    ring = sorted(path[at:])
+    del path[at:]
+    return ring
+
+
+def _absolute(module: Module, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = module.name.split(".")
+    here = parts[: len(parts) - node.level + module.is_package]
+    return ".".join([*here, *([node.module] if node.module else [])])

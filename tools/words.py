@@ -1,0 +1,245 @@
+"""Find words that were retired, in names and in what users read, and say what is written instead.
+
+    python tools/words.py [--tree PATH]
+
+Looked at are the names of modules, classes, functions and attributes of the package, the texts that it shows, and the
+pages of the documentation. Names of variables and parameters are free: they are read where they stand. A word that has
+to stay, since users have it in their files or it is another program's, says why on its line, or on that of the
+docstring if it names the module: `# word: an option of FAST`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+from source_tree import Definition, Module, SourceTree, called, extent, is_prose
+
+NAMES: Mapping[str, str] = {
+    "AccessDesk": "AuthChain",
+    "LoginDesk": "FormLogin",
+    "ProxyDesk": "ProxySelector",
+    "ConversionDesk": "DocumentConverter",
+    "RenderingDesk": "PageRenderer",
+    "SitemapDesk": "SitemapManager",
+    "SitemapGate": "SitemapBarrier",
+    "SitemapTask": "SitemapJob",
+    "FeedDesk": "FeedTracker",
+    "FailureDesk": "RetryPolicy",
+    "Intake": "LinkIngest",
+    "Admission": "CandidateFilter",
+    "Waking": "RecrawlActivator",
+    "Detours": "OffFocusHops",
+    "IndexFeed": "IndexWriter",
+    "feeding": "indexing",
+    "Outlet": "Destination",
+    "Outlets": "Destinations",
+    "RobotsBook": "RobotsCache",
+    "CredentialBook": "CredentialStore",
+    "OrphanKeeper": "OrphanSweeper",
+    "Roster": "SiteSlots",
+    "Rota": "LevelSelector",
+    "stand_in": "mirror",
+    "Outbox": "LinkForwarder",
+    "own_code": "user_code",
+    "CrawlPost": "ControlChannel",
+    "Asker": "ProbeClient",
+    "screened": "excluded",
+    "turned_away": "excluded",
+}
+"""Whole names, of whatever kind; a class and a module of the same words are one name."""
+PARTS: Mapping[str, str] = {
+    "book": "what it is: a cache, a store",
+    "desk": "what it does: a manager, a chain, a policy",
+    "keeper": "what it does: a store, a sweeper",
+    "outlook": "inspection",
+}
+"""Words that no name has in it."""
+PUBLIC: Mapping[str, str] = {
+    "failing": "download_errors",
+    "failures": "download_errors",
+    "garbage": "gc_tuning",
+    "handed": "submitted",
+    "held": "retained",
+    "leaving": "removal",
+    "life": "reactor",
+    "nearer": "shorter_depth",
+    "successors": "replacement",
+    "told": "related",
+}
+"""Ordinary words, which one file may use for itself, as whole names that other files see."""
+CLASSES: Mapping[str, str] = {"Places": "ReadyQueue", "Turns": "SiteSlots"}
+"""Ordinary words as names of classes."""
+CLASS_ENDS: Mapping[str, str] = dict.fromkeys(
+    ("blame", "doubt", "fault", "notice", "remark"), "Finding, with a severity"
+)
+"""Words that no class ends with."""
+VERBS: Mapping[str, str] = dict.fromkeys(
+    ("take", "put", "end", "ended"), "a verb with its noun, so that a search finds it"
+)
+"""Words that are by themselves no name of a function that other files see."""
+SHOWN: Mapping[str, str] = {
+    "screened": "excluded",
+    "turned away": "excluded",
+}
+"""Words that users do not read."""
+
+MARK = re.compile(r"(?:#|<!--)\s*word:\s*\S")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+class Kind(StrEnum):
+    """What a name names."""
+
+    MODULE = "module"
+    CLASS = "class"
+    FUNCTION = "function"
+    ATTRIBUTE = "attribute"
+
+
+@dataclass(frozen=True, order=True)
+class Found:
+    """A retired word, where it stands and what is written instead."""
+
+    place: str
+    what: str
+    write: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}: write {self.write}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print what was found; the exit status is 1 if that is anything."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout")
+    tree = SourceTree(parser.parse_args(arguments).tree.resolve())
+    found = [*retired_words(tree), *retired_in_pages(tree.root)]
+    print(*found, sep="\n", end="\n" if found else "")
+    if found:
+        print(f"{len(found)} retired words; if one has to stay, say on the line why: # word: WHY")
+    return bool(found)
+
+
+def retired_words(tree: SourceTree) -> Iterator[Found]:
+    """Yield the retired words in the names and texts of a package, and marks that excuse nothing."""
+    for module in tree.modules.values():
+        marks = {line for line, comment in module.comments.items() if MARK.search(comment)}
+        excused = set()
+        for line, last, what, write in sorted({*_in_names(module), *_in_texts(module)}):
+            if marked := marks.intersection(range(line, last + 1)):
+                excused |= marked
+            else:
+                yield Found(tree.place(module, line), what, write)
+        for line in sorted(marks - excused):
+            yield Found(tree.place(module, line), "the mark `word:` excuses nothing", "the line without it")
+
+
+def retired_in_pages(root: Path) -> Iterator[Found]:
+    """Yield the retired words in the documentation; the history of the project keeps its words."""
+    classes = [name for name in NAMES if name[:1].isupper() and len(words_of(name)) > 1]
+    pattern = re.compile(rf"\b(?:{'|'.join((*classes, *SHOWN))})\b")
+    for page in sorted([*root.glob("docs/**/*.md"), *root.glob("README.md")]):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            if MARK.search(line):
+                continue
+            for word in sorted(set(pattern.findall(re.sub(r"`[^`]*`", "", line)))):
+                yield Found(f"{page.relative_to(root)}:{number}", f"`{word}`", {**NAMES, **SHOWN}[word])
+
+
+def instead_of(name: str, kind: Kind) -> str:
+    """Return what is written instead of a name; empty if it may stand."""
+    words = words_of(name)
+    for retired, applies in (
+        (NAMES, True),
+        (PUBLIC, not name.startswith("_")),
+        (CLASSES, kind is Kind.CLASS),
+        (VERBS, kind is Kind.FUNCTION and not name.startswith("_")),
+    ):
+        if applies:
+            for one, write in retired.items():
+                if words_of(one) == words:
+                    return write
+    if kind is Kind.CLASS and words and words[-1] in CLASS_ENDS:
+        return CLASS_ENDS[words[-1]]
+    return next((PARTS[word] for word in words if word in PARTS), "")
+
+
+@cache
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case, however it is written."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def _in_names(module: Module) -> Iterator[tuple[int, int, str, str]]:
+    """Yield the first and last line on which a mark may stand, what was found, and what is written instead."""
+    called = module.name.rpartition(".")[2]
+    if write := instead_of(called, Kind.MODULE):
+        body = module.tree.body
+        yield 1, extent(body[0])[-1] if body and is_prose(body[0]) else 1, f"module `{called}`", write
+    seen = set()
+    for line, name, kind in sorted(_names(module)):
+        if name not in seen and (write := instead_of(name, kind)):
+            seen.add(name)
+            yield line, line, f"{kind} `{name}`", write
+
+
+def _names(module: Module) -> Iterator[tuple[int, str, Kind]]:
+    """Yield the names that a module gives: its classes, functions, and what objects and modules carry."""
+    for owner in module.nodes:
+        if isinstance(owner, ast.ClassDef | ast.Module):
+            yield from ((line, name, Kind.ATTRIBUTE) for line, name in _assigned(owner.body))
+        if isinstance(owner, Definition):
+            kind = Kind.CLASS if isinstance(owner, ast.ClassDef) else Kind.FUNCTION
+            yield owner.lineno, owner.name, kind
+        elif (
+            isinstance(owner, ast.Attribute)
+            and isinstance(owner.ctx, ast.Store)
+            and called(owner.value) == "self"
+        ):
+            yield owner.lineno, owner.attr, Kind.ATTRIBUTE
+
+
+def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[int, str]]:
+    for node in body:
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name):
+                yield target.lineno, target.id
+
+
+def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
+    """Yield the retired words in texts; docstrings are read by users only where they are the help of a command."""
+    prose = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
+    for node in module.nodes:
+        if isinstance(node, Definition) and _is_command(node) and node.body and is_prose(node.body[0]):
+            assert isinstance(node.body[0], ast.Expr)
+            prose.discard(id(node.body[0].value))
+    for node in module.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            for word, write in SHOWN.items():
+                if re.search(rf"\b{word}\b", node.value, re.IGNORECASE):
+                    yield extent(node)[0], extent(node)[-1], f"the text `{word}`", write
+
+
+def _is_command(node: Definition) -> bool:
+    return any("command" in (text := ast.unparse(one)) or "group" in text for one in node.decorator_list)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
