@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.model import CrawlStatistics, RunReport, StatusCode, UrlOutcome
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_every_url_counts_once_among_the_discovered__ultra_search_126(
 ) -> None:
     report = RunReport("docs", "1", "", scheduled=1)
     report.outcomes[outcome] = report.status_codes[code] = 1
-    numbers = dict(CrawlStatistics.of(report).items())
+    numbers = dict(report.statistics.items())
     assert numbers.pop("discovered") == 1
     assert {key for key, number in numbers.items() if number} == set(name.split())
 
@@ -47,9 +47,9 @@ def test_links_that_were_turned_away_count_and_urls_turned_away_later_count_once
     report.turn_away("pages_per_site 1")
     report.outcomes.update({UrlOutcome.NEW: 1, UrlOutcome.REJECTED: 1})
     report.status_codes.update({200: 1, StatusCode.NOT_CRAWLED: 1})
-    numbers = CrawlStatistics.of(report)
+    numbers = report.statistics
     assert (numbers.fetched, numbers.rejected, numbers.discovered) == (1, 8, 9)
 
 
 def test_what_waits_is_to_be_fetched() -> None:
-    assert CrawlStatistics.of(RunReport("docs", "1", "", scheduled=5)).to_fetch == 5
+    assert RunReport("docs", "1", "", scheduled=5).statistics.to_fetch == 5

@@ -79,6 +79,17 @@ class RunReport:
         return self.scheduled - self.outcomes.total()
 
     @property
+    def statistics(self) -> CrawlStatistics:
+        """The few numbers that a log ends with."""
+        return CrawlStatistics.count(
+            self.outcomes,
+            self.status_codes,
+            to_fetch=self.queued,
+            links_excluded=self.rejected_by.total() - self.turned_away,
+            indexed=self.indexed,
+        )
+
+    @property
     def reached_nothing(self) -> bool:
         """Whether URLs were tried and nothing was read: a document that left is a result, too."""
         return bool(+self.outcomes) and not self.deleted and all(one.in_vain for one in +self.outcomes)
@@ -113,7 +124,7 @@ class RunReport:
             "outcomes": {outcome.value: n for outcome, n in sorted(self.outcomes.items())},
             "status_codes": {str(code): n for code, n in sorted(self.status_codes.items())},
             "rejected_by": dict(self.rejected_by.most_common()),
-            "statistics": dict(CrawlStatistics.of(self).items()),
+            "statistics": dict(self.statistics.items()),
             "scheduled": self.scheduled,
             "given_up": dict(self.given_up),
             "cut": dict(self.cut.most_common()),

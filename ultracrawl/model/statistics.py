@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode
-
-if TYPE_CHECKING:
-    from ultracrawl.model.run import RunReport
 
 _FAILURES = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.GONE)
 _WRONG_TYPE = (StatusCode.WRONG_TYPE, StatusCode.BINARY_AS_TEXT)
@@ -42,19 +39,26 @@ class CrawlStatistics:
         return self.to_fetch + self.fetched + self.failures + self.rejected
 
     @classmethod
-    def of(cls, report: RunReport) -> CrawlStatistics:
-        """Count the URLs and links of a run."""
-        outcomes, codes = report.outcomes, report.status_codes
+    def count(
+        cls,
+        outcomes: Counter[UrlOutcome],
+        codes: Counter[int],
+        *,
+        to_fetch: int,
+        links_excluded: int,
+        indexed: int,
+    ) -> CrawlStatistics:
+        """Count URLs by how they ended; `links_excluded` are the links that never became a URL of the source."""
         failures = sum(outcomes[outcome] for outcome in _FAILURES)
         wrong_type = sum(codes[code] for code in _WRONG_TYPE)
         refused = outcomes[UrlOutcome.ROBOTS] + outcomes[UrlOutcome.REJECTED] + wrong_type
         unconverted = sum(codes[code] for code in _CONVERSION)
         return cls(
-            to_fetch=max(report.queued, 0),
+            to_fetch=max(to_fetch, 0),
             fetched=outcomes.total() - failures - refused,
             failures=failures,
-            rejected=refused + report.rejected_by.total() - report.turned_away,
-            indexed=report.indexed + outcomes[UrlOutcome.PENDING],
+            rejected=refused + links_excluded,
+            indexed=indexed + outcomes[UrlOutcome.PENDING],
             not_indexable=max(outcomes[UrlOutcome.NOT_INDEXED] - wrong_type - unconverted, 0),
             conversion_failures=unconverted,
         )

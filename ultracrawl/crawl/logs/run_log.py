@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import WorkError
-from ultracrawl.model import CrawlStatistics, RunReport, UrlOutcome, status_text
+from ultracrawl.model import RunReport, UrlOutcome, status_text
 from ultracrawl.sources import Project
 
 INSTANCE = 1
@@ -119,7 +119,7 @@ class RunLog:
             self._add("ERROR", problem)
         self._add("INFO", f"run {report.run_id} of {report.source} ends: {reason}; {report.summary()}")
         self._lines.append("\nCrawling results\n")
-        numbers = [(name.replace("_", " "), number) for name, number in CrawlStatistics.of(report).items()]
+        numbers = [(name.replace("_", " "), number) for name, number in report.statistics.items()]
         codes = [
             (f"{code} {status_text(code)}", number) for code, number in sorted(report.status_codes.items())
         ]
