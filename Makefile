@@ -9,7 +9,7 @@ SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 pyth
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help venv demo servers samples lint types contracts plain unit test bench clean
+.PHONY: help venv demo servers samples lint types contracts house mirror plain unit test bench clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,8 +50,15 @@ lint: venv ## Check style and format
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check which module may import which
+contracts: venv ## Check which module may import which, and that the picture of the house is true
 	$(BIN)/lint-imports
+	$(BIN)/python tools/house.py --check
+
+house: venv ## Draw the picture of the house from the code
+	$(BIN)/python tools/house.py
+
+mirror: venv ## Print sizes, rings of imports and who touches what; ARGS="--tree PATH" looks at another checkout
+	@$(BIN)/python tools/mirror.py $(ARGS)
 
 plain: venv ## Install the wheel without extras, for the oldest and the newest Python at hand
 	@$(BIN)/python tests/install/environments.py
