@@ -96,7 +96,7 @@ def _defined_in(module: Module, parent: ast.AST, *, public: bool) -> Iterator[De
             seen = public and not node.name.startswith("_")
             yield Defined(module, node, seen)
             yield from _defined_in(module, node, public=seen and isinstance(node, ast.ClassDef))
-        else:
+        elif not isinstance(node, ast.expr):  # nothing is defined in an expression
             yield from _defined_in(module, node, public=public)
 
 

@@ -88,7 +88,7 @@ def deciding_texts(tree: SourceTree) -> Iterator[Found]:
     """Yield the places of a tree where a text decides, and marks that excuse nothing."""
     constants = Constants(tree)
     for module in tree.modules.values():
-        marks = {line for line, comment in module.comments.items() if MARK.search(comment)}
+        marks = module.marks(MARK)
         excused = set()
         for line, what, lines in sorted(_in_module(module, constants), key=lambda one: one[:2]):
             if marked := marks.intersection(lines):
@@ -247,7 +247,11 @@ class _Reader:
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 return name.strip("_").rpartition("_")[2] in TELLING and not name.isupper()
-            case ast.NamedExpr(value=inner) | ast.Subscript(value=inner) if not isinstance(inner, ast.Name):
+            case ast.Subscript(slice=ast.Constant(value=str(key))):
+                return key in TELLING
+            case ast.NamedExpr(value=inner) | ast.Subscript(value=inner, slice=ast.Slice()):
+                return self._tells(inner)
+            case ast.Subscript(value=ast.Call() as inner):
                 return self._tells(inner)
             case ast.BoolOp(values=parts):
                 return any(map(self._tells, parts))

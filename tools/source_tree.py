@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -72,6 +73,12 @@ class Module:
     def comments(self) -> Mapping[int, str]:
         """The comments by line."""
         return {token.start[0]: token.string for token in self.tokens if token.type == tokenize.COMMENT}
+
+    def marks(self, pattern: re.Pattern[str]) -> set[int]:
+        """Return the lines with a comment in which a pattern is found."""
+        if not pattern.search(self.text):  # most modules have none, and are spared the tokens
+            return set()
+        return {line for line, comment in self.comments.items() if pattern.search(comment)}
 
 
 class SourceTree:

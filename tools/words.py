@@ -81,6 +81,10 @@ CLASS_ENDS: Mapping[str, str] = dict.fromkeys(
     ("blame", "doubt", "fault", "notice", "remark"), "Finding, with a severity"
 )
 """Words that no class ends with."""
+MODULES: Mapping[str, str] = dict.fromkeys(
+    ("common", "helper", "helpers", "misc", "util", "utils"), "what is in it"
+)
+"""Words that name no module, since anything could be in it."""
 VERBS: Mapping[str, str] = dict.fromkeys(
     ("take", "put", "end", "ended"), "a verb with its noun, so that a search finds it"
 )
@@ -133,7 +137,7 @@ def main(arguments: list[str] | None = None) -> int:
 def retired_words(tree: SourceTree) -> Iterator[Found]:
     """Yield the retired words in the names and texts of a package, and marks that excuse nothing."""
     for module in tree.modules.values():
-        marks = {line for line, comment in module.comments.items() if MARK.search(comment)}
+        marks = module.marks(MARK)
         excused = set()
         for line, last, what, write in sorted({*_in_names(module), *_in_texts(module)}):
             if marked := marks.intersection(range(line, last + 1)):
@@ -163,6 +167,7 @@ def instead_of(name: str, kind: Kind) -> str:
         (NAMES, True),
         (PUBLIC, not name.startswith("_")),
         (CLASSES, kind is Kind.CLASS),
+        (MODULES, kind is Kind.MODULE),
         (VERBS, kind is Kind.FUNCTION and not name.startswith("_")),
     ):
         if applies:

@@ -61,6 +61,10 @@ def test_the_name_of_a_module_is_found_and_may_be_excused_at_its_docstring(grow)
     )
 
 
+def test_a_module_says_what_is_in_it(grow):
+    assert found_in(grow, "", "utils") == ["ultracrawl/utils.py:1: module `utils`: write what is in it"]
+
+
 def test_a_mark_excuses_its_line_and_no_other(grow):
     assert found_in(grow, "class X:\n    def end(self): ...  # word: the parser calls it so") == []
     assert found_in(grow, "X = 1  # word: not any more") == [
