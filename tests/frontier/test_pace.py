@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.rules.frontier import BackOff, Frontier, Pace, Span, Week
-from ultracrawl.rules.frontier.politeness import retry_after
+from ultracrawl.rules.frontier.politeness.retry_after import retry_after
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.windows import WEEK
 

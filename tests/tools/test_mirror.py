@@ -37,10 +37,10 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
                 class One:
                     def __init__(self, session):
                         self._session = session
-                        session.fail()
+                        session.context.run.fail()
 
                     def use(self):
-                        return self._session.state, self._session.state, self._session.unknown
+                        return self._session.context.store, self._session.context.store, self._session.unknown
                 """,
             "ultracrawl/other/two.py": """
                 def use(it: CrawlSession | None, other):

@@ -42,8 +42,8 @@ class DocumentConverter:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        section = session.source.conversion
-        self._types = session.rules.converted
+        section = session.context.source.conversion
+        self._types = session.context.rules.converted
         self._limits = section.limits
         self._keep_partial = section.keep_partial
         self._pool = ConversionPool(ProcessLimits(section.timeout, section.memory), section.workers)
@@ -71,9 +71,9 @@ class DocumentConverter:
         It is read as HTML if a `reader` is given, else by that of the source and by its type.
         """
         session = self._session
-        seconds = session.source.limits.seconds_per_page
+        seconds = session.context.source.limits.seconds_per_page
         media_type = "text/html" if reader else visit.media_type
-        job = PageJob(body, url, media_type, head, reader or session.rules.reader, seconds)
+        job = PageJob(body, url, media_type, head, reader or session.context.rules.reader, seconds)
         answer = await self._answer(visit, job)
         if isinstance(answer, PageRead):
             return answer.page
@@ -85,20 +85,20 @@ class DocumentConverter:
 
     async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
         """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
-        charset = self._session.source.default_charset
+        charset = self._session.context.source.default_charset
         job = Job(body, visit.media_type, head.content_type, charset, self._limits)
         answer = await self._answer(visit, job)
         assert isinstance(answer, Converted | NotConverted)
         conversion = self._settle(visit, answer)
         if conversion is None:
             return None
-        page = self._session.rules.reader.page_of(conversion, visit.media_type, head)
+        page = self._session.context.rules.reader.page_of(conversion, visit.media_type, head)
         cut_short(self._session, visit, page)
         return page
 
     async def _answer(self, visit: Visit, job: Job | PageJob) -> Answer:
         """Have a document worked on; its site may be asked for others meanwhile."""
-        self._session.links.release(visit)
+        self._session.context.queue.release(visit)
         size = max(len(job.body), _LEAST_SIZE)
         self._waiting += size
         try:
@@ -129,7 +129,7 @@ def cut_short(session: CrawlSession, visit: Visit, page: Page) -> None:
     """Take note of what was left out of a page, if anything was: for its document, its record and the report."""
     if page.truncated:
         _mark(visit, page.truncated)
-        session.report.cut[page.truncated] += 1
+        session.context.report.cut[page.truncated] += 1
 
 
 def _mark(visit: Visit, truncated: str) -> None:

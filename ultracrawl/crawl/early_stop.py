@@ -29,7 +29,7 @@ class EarlyStop:
     """
 
     def __init__(self, session: CrawlSession) -> None:
-        self._acceptance = session.rules.acceptance
+        self._acceptance = session.context.rules.acceptance
         self._feeds = session.feeds
         self._cut_off = self._acceptance.cut_off
         connect = session.crawler.signals.connect

@@ -37,9 +37,9 @@ def page_permissions(session: CrawlSession, page: Page, response: Response) -> P
     directives = page.robots
     tdm = [*page.meta.get(TDM_RESERVED, ()), *values_of(response)(TDM_RESERVED)]
     reserved = reservations_of(directives.others, tdm, _signals(session, response))
-    permission = session.rules.permission
+    permission = session.context.rules.permission
     return PagePermissions(
-        permission.refusal(directives, reserved, session.clock()),
+        permission.refusal(directives, reserved, session.context.clock()),
         permission.hides_text(directives),
         expiry(directives) is not None,
         {
@@ -59,11 +59,11 @@ def head_refusal(session: CrawlSession, response: Response) -> str:
     values = values_of(response)
     directives = _header_directives(session, values("X-Robots-Tag"))
     reserved = reservations_of(directives.others, values(TDM_RESERVED), signals)
-    return session.rules.permission.refusal(directives, reserved, session.clock())
+    return session.context.rules.permission.refusal(directives, reserved, session.context.clock())
 
 
 def _header_directives(session: CrawlSession, values: list[str]) -> RobotsDirectives:
-    return parse_directives((), values, name=session.source.robots.name) if values else ALLOW_ALL
+    return parse_directives((), values, name=session.context.source.robots.name) if values else ALLOW_ALL
 
 
 def _signals(session: CrawlSession, response: Response) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from ultracrawl.crawl.indexing.writer import IndexWriter
+from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.removal.orphans import is_orphan
 from ultracrawl.crawl.visit import Visit
@@ -35,18 +35,14 @@ class Recorder:
     """
 
     def __init__(
-        self, state: StateStore, feed: IndexWriter, report: RunReport, clock: Callable[[], float]
+        self, state: StateStore, report: RunReport, clock: Callable[[], float], hooks: Hooks
     ) -> None:
         self._state = state
-        self._feed = feed
         self._report = report
         self._clock = clock
+        self._hooks = hooks
         self.names: DisplayUrls | None = None
         """Told how visits end, so that a URL that redirects no more gets its name back."""
-        self.on_finish: list[Callable[[Visit], None]] = []
-        """Called with each visit that reached its outcome."""
-        self.on_vouched: list[Callable[[UrlRecord], None]] = []
-        """Called with each known URL that is not asked for, because a sitemap says that it is as it was."""
 
     def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
         """End a visit; a visit that already ended is left as it is."""
@@ -85,8 +81,8 @@ class Recorder:
         self._tell(visit)
 
     def _tell(self, visit: Visit) -> None:
-        for callback in self.on_finish:
-            callback(visit)
+        for told in self._hooks.visit_ended:
+            told(visit)
 
     def not_asked(self, entry: QueueEntry, known: UrlRecord) -> None:
         """End a URL that is not asked for in this run, because a sitemap says that it is as it was.
@@ -104,8 +100,8 @@ class Recorder:
         self._report.status_codes[record.status_code] += 1
         self._report.not_asked += 1
         self._state.revisits.saw((entry.key,))
-        for callback in self.on_vouched:
-            callback(known)
+        for told in self._hooks.vouched:
+            told(known)
 
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""

@@ -44,7 +44,7 @@ class RetryPolicy:
         if error:
             self._act(visit, error, failure)
         else:
-            self._session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
+            self._session.context.endings.finish(visit, failure.outcome, failure.status, failure.reason)
 
     def unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
         """Act on a URL that was not asked for, because its server met the request before it with a network error."""
@@ -53,19 +53,23 @@ class RetryPolicy:
 
     def _act(self, visit: Visit, error: str, failure: Failure) -> None:
         session = self._session
-        limits = session.source.limits
-        policy = session.rules.ftp_failures if visit.url.startswith("ftp:") else session.rules.failures
+        limits = session.context.source.limits
+        policy = (
+            session.context.rules.ftp_failures
+            if visit.url.startswith("ftp:")
+            else session.context.rules.failures
+        )
         rule = policy.rule_for(error)
         errors = 0
         if rule.delete_after is not None and not visit.tentative:
-            errors = session.state.failures.count(visit.entry.key, rule.pattern)
+            errors = session.context.store.failures.count(visit.entry.key, rule.pattern)
         verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
         if verdict.delete:
             reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
-            session.recorder.finish(visit, UrlOutcome.GONE, failure.status, reason)
-        elif verdict.again and visit.asked and not session.failed and not visit.tentative:
+            session.context.endings.finish(visit, UrlOutcome.GONE, failure.status, reason)
+        elif verdict.again and visit.asked and not session.context.run.failed and not visit.tentative:
             if session.logs.events.fetch is not None:
                 session.logs.events.fetch.again(visit, error)
-            session.links.retry(visit, limits.retry_delay * 2**visit.attempts)
+            session.context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
-            session.recorder.finish(visit, failure.outcome, failure.status, failure.reason)
+            session.context.endings.finish(visit, failure.outcome, failure.status, failure.reason)

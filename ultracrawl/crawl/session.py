@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from ultracrawl.crawl.addresses.host_addresses import HostAddresses
 from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
 from ultracrawl.crawl.auth.chain import AuthChain
 from ultracrawl.crawl.auth.ftp import ftp_access_of
+from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
@@ -24,13 +24,13 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.document_converter import DocumentConverter
 from ultracrawl.crawl.download_errors import failure_of
+from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.indexing.agreement import Agreement
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.indexing.opening import open_feed
 from ultracrawl.crawl.indexing.response_store import ResponseStore
-from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.languages.detection import languages_of
 from ultracrawl.crawl.languages.focus import focus_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
@@ -49,12 +49,13 @@ from ultracrawl.crawl.retry_policy import RetryPolicy
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import STOPPED, CrawlControl
+from ultracrawl.crawl.run.crawl_run import CrawlRun
 from ultracrawl.crawl.run.end import end_run, finish_indexing
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.refusal import abandon, note
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
-from ultracrawl.crawl.visit import LinkQueue, Visit
+from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlRecord
@@ -62,7 +63,6 @@ from ultracrawl.model.moment import as_text
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
-from ultracrawl.stores import RunMark, StateStore
 from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.opening import open_state, state_file
 
@@ -85,14 +85,7 @@ class CrawlSession:
     `open()` is called by the scheduler before the first request, `close()` when the last one is done.
     """
 
-    links: LinkQueue
-    """The scheduler, as middlewares and spiders see it."""
-    state: StateStore
-    run: RunMark
-    report: RunReport
-    feed: IndexWriter
     pending: PendingDocuments
-    recorder: Recorder
     names: DisplayUrls
     outbox: LinkForwarder | None = None
     """Takes links for other sources, if there are any that get them."""
@@ -109,29 +102,26 @@ class CrawlSession:
     """Whether `open()` has come to its end."""
     refused: UltracrawlError | None = None
     """Why the crawl could not begin."""
-    _failed = False
     _ticks = 0
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
-        self.project = project
-        self.source = source
         self.hosts = HostAddresses()
         self.rewriter = load_rewriter(source)
         """The source's own rewriter, open from `open()` to `close()`."""
         self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
-        self.rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
-        self.languages, self.focus = languages_of(source), focus_of(source, self.rules.focus)
+        rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
+        run = CrawlRun(
+            self._close_soon,
+            force=crawler.settings.getbool("ULTRACRAWL_FORCE"),
+            replay=crawler.settings.getbool("ULTRACRAWL_REINDEX"),
+        )
+        self.context = CrawlContext(project, source, rules, time.time, run, Hooks())
+        self.languages, self.focus = languages_of(source), focus_of(source, rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
         """How FTP servers are spoken to, with the passwords."""
-        self.force = crawler.settings.getbool("ULTRACRAWL_FORCE")
-        self.clock: Callable[[], float] = time.time
-        self.rescan = False
-        """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
-        self.visits: dict[int, Visit] = {}
-        """What is in flight, by key."""
         self.keeper = ResponseStore(self)
         self.duplicates = Duplicates(self)
         self.chooser: AdaptiveChooser | None = None
@@ -151,10 +141,6 @@ class CrawlSession:
         self.expiry = ExpirySweeper(self)
         self.conversion = DocumentConverter(self)
         self.rendering = PageRenderer(self)
-        self.remade = False
-        """The definition makes other documents of the same pages than in the run before."""
-        self.before_flush: list[Callable[[], None]] = []
-        """Called before each flush, for what else is to become durable with it."""
         self._ticking = create_looping_call(self._tick)
 
     @classmethod
@@ -177,40 +163,44 @@ class CrawlSession:
     def open(self) -> None:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         write_for_owner()
-        now = self.clock()
-        self.state = open_state(self.project, self.source.name, renew=not self.replay)
-        file = state_file(self.project, self.source.name)
+        now = self.context.clock()
+        self.context.ports.store = open_state(
+            self.context.project, self.context.source.name, renew=not self.context.run.replay
+        )
+        file = state_file(self.context.project, self.context.source.name)
         self.control.open(ControlChannel(file) if file else None)
         self.agreement = Agreement(self)
         self.filling = Filling(self)
         self.chain.open()
-        self.run, resumed = begin_run(self, now)
-        self.report = RunReport(
-            self.source.name, str(self.run.number), as_text(self.run.started), resumed=resumed
+        run = self.context.run
+        run.mark, resumed = begin_run(self, now)
+        run.report = RunReport(
+            self.context.source.name, str(run.mark.number), as_text(run.mark.started), resumed=resumed
         )
         self.agreement.tell()
         self._open_feed()
         self._open_documents()
-        lost = self.state.lost(self.feed.recover())
+        lost = self.context.store.lost(self.context.documents.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        self.filling.begin(self.feed, resumed=resumed)
+        self.filling.begin(self.context.documents, resumed=resumed)
         self.expiry.open()
         if self.filtering is not None:
             self.filtering.start()
-        if self.replay:
-            self.rescan, self.rewriter, self.remade = True, None, True
+        if self.context.run.replay:
+            run.rescan, self.rewriter, run.remade = True, None, True
         elif self._open_rewriter():
             self.limits.open()
             follow_definition(self)
-            if self.source.crawling_mode != "examine":
+            if self.context.source.crawling_mode != "examine":
                 self.pending.approve()
-        self.report.scheduled = self.state.counts().queued
+        self.context.report.scheduled = self.context.store.counts().queued
         self.logs.open()
+        self.context.hooks.flushed.append(self.logs.flush)
         self.link_lists = open_link_lists(self)
-        if self.source.send_links_to:
+        if self.context.source.send_links_to:
             self.outbox = LinkForwarder(self)
-            self.before_flush.append(self.outbox.flush)
+            self.context.hooks.before_flush.append(self.outbox.flush)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
@@ -218,33 +208,42 @@ class CrawlSession:
 
     def _open_feed(self) -> None:
         """Open the way of documents to the indexes, and what gives visits their outcome."""
-        self.feed = open_feed(
-            self.project, self.source, self.state, self.report, crawling=True, outlets=self.filling.outlets
+        self.context.ports.documents = open_feed(
+            self.context.project,
+            self.context.source,
+            self.context.store,
+            self.context.report,
+            crawling=True,
+            outlets=self.filling.outlets,
         )
-        self.feed.log = self.logs.events.feed
-        self.pending = PendingDocuments(self.state, self.feed)
-        self.recorder = Recorder(self.state, self.feed, self.report, self.clock)
-        if not self.replay:
-            observer = VisitObserver(self.state, self.rules)
-            self.recorder.on_finish.append(lambda visit: observer.finished(visit, self.clock()))
+        self.context.documents.log = self.logs.events.feed
+        self.pending = PendingDocuments(self.context.store, self.context.documents)
+        self.context.ports.endings = Recorder(
+            self.context.store, self.context.report, self.context.clock, self.context.hooks
+        )
+        if not self.context.run.replay:
+            observer = VisitObserver(self.context.store, self.context.rules)
+            self.context.hooks.visit_ended.append(
+                lambda visit: observer.finished(visit, self.context.clock())
+            )
 
     def _open_documents(self) -> None:
         """Open what knows which URLs are one document, and what documents tell of others."""
-        self.names = self.recorder.names = DisplayUrls(
-            self.state,
-            self.feed,
+        self.names = self.context.endings.names = DisplayUrls(
+            self.context.store,
+            self.context.documents,
             self._again,
             lent_by_redirects=not self.rewriter,
         )
         self.duplicates.open()
-        self.recorder.on_finish.append(self.duplicates.ended)
+        self.context.hooks.visit_ended.append(self.duplicates.ended)
         self.relations = RelatedDocuments(self)
-        if self.project.index.anchors:
+        if self.context.project.index.anchors:
             self.anchors = AnchorTexts(self)
         self.keeper.open()
 
     def _again(self, record: UrlRecord) -> None:
-        self.links.again(record)  # the scheduler makes itself known only after `open`
+        self.context.queue.again(record)  # the scheduler makes itself known only after `open`
 
     def _open_rewriter(self) -> bool:
         """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
@@ -254,8 +253,8 @@ class CrawlSession:
             open_rewriter(self.rewriter)
         except WorkError as error:
             self.rewriter = None
-            self._failed = True
-            self.note(error)
+            self.context.run.failed = True
+            self.context.run.note_problem(error)
             return False
         return True
 
@@ -265,67 +264,31 @@ class CrawlSession:
         try:
             close_rewriter(self.rewriter)
         except WorkError as error:
-            self.note(error)
-
-    def note(self, error: WorkError) -> None:
-        """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
-        if str(error) in self.report.problems:
-            return
-        self.report.problems.append(str(error))
-        logger.error("%s", error)
-
-    @property
-    def replay(self) -> bool:
-        """Whether documents are made again from what is stored; no run begins or ends."""
-        return self.crawler.settings.getbool("ULTRACRAWL_REINDEX")
-
-    @property
-    def failed(self) -> bool:
-        """Whether something happened that no further URL can get around."""
-        return self._failed
-
-    @property
-    def problems(self) -> list[str]:
-        """One line for each failure that is larger than a URL."""
-        return self.report.problems
+            self.context.run.note_problem(error)
 
     def flush(self) -> None:
         """Make documents and records durable, in that order."""
-        for prepare in self.before_flush:
-            prepare()
-        self.feed.sync()
-        self.state.flush()
-        self.logs.flush()
+        self.context.flush()
 
     def _tick(self) -> None:
         self._ticks += 1
-        if self.state.damage:
-            self.fail(self.state.damage)
+        if self.context.store.damage:
+            self.context.run.fail(self.context.store.damage)
         try:
             if self._ticks % FLUSH_EVERY == 0:
-                self.flush()
-            self.feed.tick()
+                self.context.flush()
+            self.context.documents.tick()
             self.control.tick()
             self.watch.tick(TICK)
-            if not self.replay:
+            if not self.context.run.replay:
                 self.limits.tick()
         except WorkError as error:
-            self.fail(str(error))
+            self.context.run.fail(str(error))
         except Exception as error:  # the edge to the loop, which would never call again
             logger.exception("A look at the crawl failed")
-            self.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
+            self.context.run.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
 
-    def fail(self, problem: str) -> None:
-        """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""
-        if self._failed:
-            return
-        self._failed = True
-        self.report.problems.append(problem)
-        logger.error(problem)
-        self.close_soon("failed")
-
-    def close_soon(self, reason: str) -> None:
-        """Have the crawl end once what is in flight is done."""
+    def _close_soon(self, reason: str) -> None:
         task = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
         task.add_done_callback(lambda done: done.exception())
 
@@ -339,15 +302,15 @@ class CrawlSession:
         """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
         if visit.stored and not visit.record.pending:
             return False
-        return self.source.crawling_mode == "examine"
+        return self.context.source.crawling_mode == "examine"
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
         if not self.opened:
             abandon(self)
             return
-        self.report.interrupted = reason in ("shutdown", STOPPED)
-        self.control.ending(interrupted=self.report.interrupted)
+        self.context.report.interrupted = reason in ("shutdown", STOPPED)
+        self.control.ending(interrupted=self.context.report.interrupted)
         if self._ticking.running:
             self._ticking.stop()
         self._close_rewriter()
@@ -358,33 +321,35 @@ class CrawlSession:
         await self._close_browser()
         self.watch.end()
         try:
-            if not self._failed:
+            if not self.context.run.failed:
                 await finish_indexing(self)
                 end_run(self, self._started)
         except WorkError as error:
-            self._failed = True
-            self.note(error)
+            self.context.run.failed = True
+            self.context.run.note_problem(error)
         finally:
-            self.feed.close(timeout=10.0)
+            self.context.documents.close(timeout=10.0)
             self._release()
             self.logs.close(reason)
-            if self._failed:
-                note(self, "; ".join(self.problems))
-        logger.info("%s: %s, %s", self.source.name, reason, self.report.summary())
+            if self.context.run.failed:
+                note(self, "; ".join(self.context.run.problems))
+        logger.info("%s: %s, %s", self.context.source.name, reason, self.context.report.summary())
 
     async def _close_browser(self) -> None:
         try:
             async with asyncio.timeout(self.limits.allowance(self.watch.patience)):
                 await self.rendering.close()
         except TimeoutError:
-            self.note(WorkError("the browser did not close; its process may be left over"))
+            self.context.run.note_problem(
+                WorkError("the browser did not close; its process may be left over")
+            )
 
     def _release(self) -> None:
         try:
             self.keeper.close()
-            self.state.close()
+            self.context.store.close()
         except WorkError as error:
-            self.note(error)
+            self.context.run.note_problem(error)
         finally:
             self.control.close()
 

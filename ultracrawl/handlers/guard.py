@@ -28,7 +28,7 @@ class AddressGuard(Protocol):
 def guard_of(crawler: Crawler) -> AddressGuard | None:
     """Return the guard of a crawl's source; None for a spider that is not made from a definition."""
     try:
-        return CrawlSession.of(crawler).rules.addresses
+        return CrawlSession.of(crawler).context.rules.addresses
     except NotConfigured:
         return None
 
@@ -36,7 +36,7 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
 def remark_once(crawler: Crawler, remark: str) -> None:
     """Have log and report of a crawl tell of something that is no failure."""
     try:
-        remarks = CrawlSession.of(crawler).report.remarks
+        remarks = CrawlSession.of(crawler).context.report.remarks
     except NotConfigured:
         remarks = []
     if remark not in remarks:

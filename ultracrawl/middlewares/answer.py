@@ -53,17 +53,17 @@ class AnswerMiddleware:
         visit.retry_after = self._wish(response)
         visit.etag = header_of(response, "ETag")
         visit.last_modified = header_of(response, "Last-Modified")
-        self._session.report.fetched += visit.sitemap is None
+        self._session.context.report.fetched += visit.sitemap is None
         self._session.limits.read(visit.size)
 
     def _wish(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
-        longest = self._session.rules.pace.longest_retry_after
-        return retry_after(header_of(response, "Retry-After"), self._session.clock(), longest)
+        longest = self._session.context.rules.pace.longest_retry_after
+        return retry_after(header_of(response, "Retry-After"), self._session.context.clock(), longest)
 
     def _accept(self, visit: Visit, response: Response) -> Response:
-        acceptance = self._session.rules.acceptance
+        acceptance = self._session.context.rules.acceptance
         answer = acceptance.judge(values_of(response), response.body)
         if isinstance(answer, Refusal):
             self._refuse(visit, answer)
@@ -78,8 +78,8 @@ class AnswerMiddleware:
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
         visit.etag = visit.last_modified = ""
-        self._session.report.turn_away(refusal.rule)
+        self._session.context.report.turn_away(refusal.rule)
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED
-        self._session.recorder.finish(visit, outcome, refusal.status, refusal.reason)
+        self._session.context.endings.finish(visit, outcome, refusal.status, refusal.reason)

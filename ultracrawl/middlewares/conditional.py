@@ -30,7 +30,7 @@ class ConditionalMiddleware:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._conditional = session.source.refresh.conditional
+        self._conditional = session.context.source.refresh.conditional
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,14 +61,14 @@ class ConditionalMiddleware:
             visit.checksum = checksum(response.body)
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
-                self._session.recorder.finish(visit, _UNMODIFIED, 200, visit.truncated)
+                self._session.context.endings.finish(visit, _UNMODIFIED, 200, visit.truncated)
         return response
 
     def _not_modified(self, visit: Visit, refusal: str) -> None:
         if refusal and visit.record.held:
-            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
+            self._session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
         elif not self._session.duplicates.stays(visit):
-            self._session.recorder.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
+            self._session.context.endings.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
 
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:

@@ -42,8 +42,8 @@ class FilterMiddleware:
             return
         reason = visit.filtered.reason
         visit.asked = False
-        self._session.report.rejected_by[reason.partition(":")[0]] += 1
-        self._session.recorder.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
+        self._session.context.report.rejected_by[reason.partition(":")[0]] += 1
+        self._session.context.endings.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
         raise IgnoreRequest(reason)
 
     async def _address(self, request: Request) -> str:

@@ -30,7 +30,7 @@ class RobotsMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._session = CrawlSession.of(crawler)
-        self._policy = self._session.rules.robots
+        self._policy = self._session.context.rules.robots
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,10 +61,10 @@ class RobotsMiddleware:
             self._finish(visit, UrlOutcome.NETWORK_ERROR, reason)
         else:
             reason = f"30031 excluded by robots.txt: {decision.rule} ({decision.reason})"
-            self._session.report.turn_away(f"robots.txt {decision.rule}")
+            self._session.context.report.turn_away(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
             self._finish(visit, UrlOutcome.ROBOTS, reason)
         raise IgnoreRequest(reason)
 
     def _finish(self, visit: Visit, outcome: UrlOutcome, reason: str) -> None:
-        self._session.recorder.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)
+        self._session.context.endings.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)

@@ -48,7 +48,7 @@ class StatusMiddleware:
             self._session.failing.reply(visit, reply)
         elif outcome_of_status(response.status) is UrlOutcome.NOT_INDEXED:
             reason = status_text(response.status)
-            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, response.status, reason)
+            self._session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, response.status, reason)
         else:
             passes = response.status in PASSING_STATUS
             self._session.failing.status(visit, response.status, passes=passes)

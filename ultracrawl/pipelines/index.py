@@ -40,8 +40,8 @@ class IndexPipeline(DocumentPipeline):
 
     def _values(self, item: ItemAdapter) -> dict[str, list[AttributeValue]]:
         """Return the search attributes as pipelines of others left them, without values that no index can hold."""
-        found = self.session.rules.attributes.typed(item.get("search_attributes", {}))
-        self.session.report.dropped_values += len(found.dropped)
+        found = self.session.context.rules.attributes.typed(item.get("search_attributes", {}))
+        self.session.context.report.dropped_values += len(found.dropped)
         return found.values
 
     def _hand_over(self, visit: Visit, document: IndexDocument) -> None:
@@ -49,21 +49,21 @@ class IndexPipeline(DocumentPipeline):
         if session.examines(visit):
             session.pending.keep(visit.entry.key, document)
             session.duplicates.displace(visit)
-            session.recorder.finish(visit, UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated)
+            session.context.endings.finish(visit, UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated)
             return
         if session.duplicates.succeeds(visit, document):
             return
-        session.feed.add(visit.entry.key, document)
+        session.context.documents.add(visit.entry.key, document)
         session.duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
-        session.recorder.finish(visit, outcome, 200, visit.truncated)
+        session.context.endings.finish(visit, outcome, 200, visit.truncated)
 
     def _check_unique(self, visit: Visit) -> None:
         """End a visit whose display URL belongs to another document of the source. Raises `DropItem`."""
         holder = self.session.names.holder(visit)
         if holder is not None:
             reason = f"{visit.shown_url} is the display URL of {holder.url}"
-            self.session.recorder.finish(visit, UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, reason)
+            self.session.context.endings.finish(visit, UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, reason)
             raise DropItem(reason)
 
     def _check_content(self, visit: Visit) -> None:

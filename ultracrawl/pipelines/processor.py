@@ -66,7 +66,9 @@ class DocumentPipelines(ItemPipelineManager):
                 await super().close_spider_async()
         except TimeoutError:
             names = self._names("close_spider")
-            session.note(WorkError(f"{names} did not close within {patience:.1f} seconds"))
+            session.context.run.note_problem(
+                WorkError(f"{names} did not close within {patience:.1f} seconds")
+            )
 
     def _names(self, method: str) -> str:
         found = (getattr(one, "__self__", one) for one in self.methods[method])

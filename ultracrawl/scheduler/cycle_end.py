@@ -27,30 +27,32 @@ class CycleEnd:
         self._session = session
         self._waking = waking
         self._wake = wake
-        self._keeper = OrphanSweeper(session.state, session.source, session.rules.seeds)
+        self._keeper = OrphanSweeper(
+            session.context.store, session.context.source, session.context.rules.seeds
+        )
         session.crawler.signals.connect(self.idle, signals.spider_idle)
 
     def idle(self) -> None:
         """Deal with what is over, and orphans, wave by wave: what one led to may be one after it left."""
         session = self._session
         try:
-            if session.failed or session.state.queued_sites():
+            if session.context.run.failed or session.context.store.queued_sites():
                 return
             if session.expiry.sweep() + session.feeds.expire():
                 self._wake(0.0)  # copies may take their places
             if self._waking.on:
                 self._deal_with_orphans()
         except WorkError as error:
-            session.fail(str(error))
+            session.context.run.fail(str(error))
 
     def _deal_with_orphans(self) -> None:
         session = self._session
         sweep = self._keeper.sweep()
         if sweep.remove or sweep.forget:
-            remove_orphans(session.state, sweep, session.source.orphans.after)
-            session.report.orphans += len(sweep.remove)
+            remove_orphans(session.context.store, sweep, session.context.source.orphans.after)
+            session.context.report.orphans += len(sweep.remove)
             for one in sweep.remove:
-                record = session.state.get(one.key)
+                record = session.context.store.get(one.key)
                 if record is not None:
                     session.duplicates.left(record)
             logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))

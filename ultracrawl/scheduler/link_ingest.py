@@ -38,13 +38,13 @@ class LinkIngest:
     ) -> None:
         self._session = session
         self._place = place
-        rules = session.rules
+        rules = session.context.rules
         self.admission = CandidateFilter(
             rules.url_policy,
             rules.boundary,
-            session.state,
-            session.clock,
-            session.report.rejected_by,
+            session.context.store,
+            session.context.clock,
+            session.context.report.rejected_by,
             session.rewriter,
             session.hosts.look_up,
             session.logs.turned_away,
@@ -53,13 +53,13 @@ class LinkIngest:
         )
         self.admission.traps = self._trap_guard()
         self._closed = "" if rules.follows_links else INDEX_ONLY
-        session.limits.on_change.append(self._keep_to_limits)
+        session.context.hooks.limits_changed.append(self._keep_to_limits)
         self._keep_to_limits()
         self.waking = RecrawlActivator(session, self.admission.seen, leave)
         if self.waking.on:
             self.admission.meet = self.waking.meet
-            session.recorder.on_finish.append(self.waking.finished)
-            session.recorder.on_vouched.append(self.waking.vouched)
+            session.context.hooks.visit_ended.append(self.waking.finished)
+            session.context.hooks.vouched.append(self.waking.vouched)
         if session.chooser is not None:
             self.admission.admits = session.chooser.admits
         self.detours = OffFocusHops(session, self._requeue)
@@ -69,7 +69,7 @@ class LinkIngest:
         """Keys in flight whose record was changed after their request went out."""
 
     def _trap_guard(self) -> TrapGuard:
-        limits, state = self._session.source.limits, self._session.state
+        limits, state = self._session.context.source.limits, self._session.context.store
         sizes: dict[str, int] = {}
         if limits.urls_per_site and state.counts().known >= limits.urls_per_site // 2:  # else none is near it
             sizes = {site: size.fetched + size.new for site, size in state.revisits.site_sizes().items()}
@@ -85,7 +85,7 @@ class LinkIngest:
         """Return the rule that keeps an entry from being fetched now: it is new, and only known URLs are asked for."""
         if not self._session.limits.refresh_only or not entry.seq:
             return ""
-        record = self._session.state.get(entry.key)
+        record = self._session.context.store.get(entry.key)
         return "" if record is not None and record.last_fetched else REFRESH_ONLY
 
     def must_ask(self, key: int) -> bool:
@@ -95,18 +95,20 @@ class LinkIngest:
     def visit(self, entry: QueueEntry) -> Visit:
         """Return the visit of an entry whose turn has come."""
         session = self._session
-        record = session.state.get(entry.key)
+        record = session.context.store.get(entry.key)
         if record is None:
-            record = UrlRecord(entry.url, session.source.name, entry.depth, first_seen=session.clock())
+            record = UrlRecord(
+                entry.url, session.context.source.name, entry.depth, first_seen=session.context.clock()
+            )
         nearer = self._depths.pop(entry.key, None)
         if nearer is None and record.depth < entry.depth:  # found before the run was interrupted
             nearer = record.depth
         # Its links are a step nearer too, and may be inside now.
-        rescan = session.rescan or entry.key in self._unconditional or nearer is not None
+        rescan = session.context.run.rescan or entry.key in self._unconditional or nearer is not None
         self._unconditional.discard(entry.key)
         task = session.sitemaps.task(entry.key)
         if task is not None:
-            rescan = rescan or task.again or session.state.sitemaps.get(entry.key) is None
+            rescan = rescan or task.again or session.context.store.sitemaps.get(entry.key) is None
         return Visit(
             entry._replace(display_url=record.display_url),
             record,
@@ -126,16 +128,16 @@ class LinkIngest:
 
     def seed(self, urls: Iterable[str]) -> int:
         """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them by default."""
-        return 0 if self._session.failed else sum(map(self._seed, urls))
+        return 0 if self._session.context.run.failed else sum(map(self._seed, urls))
 
     def _seed(self, url: str) -> bool:
-        rules, report = self._session.rules, self._session.report
+        rules, report = self._session.context.rules, self._session.context.report
         canonical = rules.url_policy.canonical(url)
         if canonical is None:
-            self._session.problems.append(f"start URL {url!r} is not a URL that can be crawled")
+            self._session.context.run.problems.append(f"start URL {url!r} is not a URL that can be crawled")
             return False
         key = url_key(canonical)
-        if self._session.state.lookup([key]):
+        if self._session.context.store.lookup([key]):
             return self.waking.start(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
         if rule is None:
@@ -166,7 +168,7 @@ class LinkIngest:
 
     def offer(self, urls: Iterable[str], depth: int) -> int:
         """Queue links that no page of this source has, if they are new and inside; returns how many."""
-        if self._session.failed:
+        if self._session.context.run.failed:
             return 0
         entries, _ = self.admission.admit_offered(urls, depth)
         self.take(entries)
@@ -197,7 +199,7 @@ class LinkIngest:
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""
         key = url_key(target)
-        known = self._session.state.lookup([key])
+        known = self._session.context.store.lookup([key])
         if known and self.waking.on:
             self.waking.meet(known)
         if not known:
@@ -212,7 +214,7 @@ class LinkIngest:
         if record.removed:
             return
         key = url_key(record.url)
-        visit = self._session.visits.get(key)
+        visit = self._session.context.visits.get(key)
         if visit is not None:
             visit.record = record
             visit.entry = visit.entry._replace(display_url=record.display_url)
@@ -221,12 +223,12 @@ class LinkIngest:
             self._requeue(key, record, record.depth)
 
     def _was_visited(self, record: UrlRecord) -> bool:
-        return record.last_fetched >= self._session.run.started
+        return record.last_fetched >= self._session.context.mark.started
 
     def _requeue(self, key: int, record: UrlRecord, depth: int) -> None:
         self._unconditional.add(key)
-        state = self._session.state
-        level = self._session.rules.levels.of(record.url)
+        state = self._session.context.store
+        level = self._session.context.rules.levels.of(record.url)
         entry = QueueEntry(
             key,
             record.url,
@@ -245,16 +247,16 @@ class LinkIngest:
         Only where the source has a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
         """
         shorter, self.admission.shorter = self.admission.shorter, []
-        if self._session.rules.depth_limit is None:
+        if self._session.context.rules.depth_limit is None:
             return
         for key, depth in shorter:
-            record = self._session.state.get(key)
-            if key in self._session.visits:
+            record = self._session.context.store.get(key)
+            if key in self._session.context.visits:
                 self._depths[key] = depth
                 self._once_more.add(key)
             elif record is None or not self._was_visited(record):
                 self._depths[key] = depth
                 if record is not None:
-                    self._session.state.amend(key, replace(record, depth=depth))
+                    self._session.context.store.amend(key, replace(record, depth=depth))
             elif not record.removed:
                 self._requeue(key, record, depth)

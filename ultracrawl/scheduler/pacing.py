@@ -28,9 +28,11 @@ HELD_BACK = "held back"
 
 def make_frontier(session: CrawlSession) -> Frontier[QueueEntry]:
     """Return the frontier of a source, as its definition says."""
-    source = session.source
+    source = session.context.source
     at_once = session.crawler.settings.getint("CONCURRENT_REQUESTS")
-    pace = replace(session.rules.pace, wall=lambda at: at - time.monotonic() + session.clock())
+    pace = replace(
+        session.context.rules.pace, wall=lambda at: at - time.monotonic() + session.context.clock()
+    )
     return Frontier(
         pace,
         slow=max(at_once // 2, 1) if at_once else None,
@@ -55,7 +57,7 @@ class Pacing:
     def __init__(self, session: CrawlSession, frontier: Frontier[QueueEntry]) -> None:
         self._session = session
         self._frontier = frontier
-        self.mirrors = Mirrors(session.source.sites.aliases)
+        self.mirrors = Mirrors(session.context.source.sites.aliases)
         """Which copy of a site is asked, once the site itself was given up."""
         self._changed: set[str] = set()
         self._errors: dict[str, tuple[str, float]] = {}
@@ -64,18 +66,18 @@ class Pacing:
     def begin(self) -> None:
         """Take up what was known of sites before."""
         session = self._session
-        session.before_flush.append(self.store)
-        now, wall = time.monotonic(), session.clock()
-        for row in session.state.sites.waiting_at(wall):
+        session.context.hooks.before_flush.append(self.store)
+        now, wall = time.monotonic(), session.context.clock()
+        for row in session.context.store.sites.waiting_at(wall):
             if row.stand_in:
                 self.mirrors.recall(row.site, row.stand_in)
-            if row.given_up == session.run.number:
+            if row.given_up == session.context.mark.number:
                 self._frontier.given_up.add(row.site)
             else:
                 self._recall(row, now, wall)
 
     def _recall(self, row: StoredSite, now: float, wall: float) -> None:
-        policy, pace = self._session.rules.robots, self._frontier.pace
+        policy, pace = self._session.context.rules.robots, self._frontier.pace
         if row.own_delay is not None and policy.obey_delay:
             self._frontier.set_delay(row.site, row.own_delay)
         # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
@@ -127,7 +129,7 @@ class Pacing:
             self._failed(site, visit.error)
 
     def _failed(self, site: str, error: str) -> None:
-        self._errors[site] = (error, self._session.clock())
+        self._errors[site] = (error, self._session.context.clock())
         if not self._frontier.failed(site) or site in self._frontier.given_up:
             return
         if self.switch(site, error):
@@ -161,23 +163,23 @@ class Pacing:
         """Let a site go on at the pace that its robots.txt asks for; a copy goes on for one that cannot be read."""
         if rules.unavailable and self.switch(site, rules.unavailable):
             return
-        policy = self._session.rules.robots
+        policy = self._session.context.rules.robots
         asked = policy.delay(rules, -1.0)
         if policy.obey_delay and asked >= 0:
             self._frontier.set_delay(site, asked)
         else:
             self._frontier.reset_delay(site)
-        known = self._session.state.sites.get(site) or StoredSite(site)
+        known = self._session.context.store.sites.get(site) or StoredSite(site)
         # Without a time it would be taken for one of long ago when the next run begins.
-        next_at = known.next_at or self._session.clock()
-        self._session.state.sites.put(replace(known, robots=_in_words(rules), next_at=next_at))
+        next_at = known.next_at or self._session.context.clock()
+        self._session.context.store.sites.put(replace(known, robots=_in_words(rules), next_at=next_at))
         self._changed.add(site)
 
     def end(self) -> None:
         """Report the sites that were given up, with the number of their URLs that wait for the next run."""
         for site in sorted(self._frontier.given_up):
-            waiting = self._session.state.sites.waiting(site)
-            self._session.report.given_up[site] = sum(waiting.values())
+            waiting = self._session.context.store.sites.waiting(site)
+            self._session.context.report.given_up[site] = sum(waiting.values())
 
     # ---- the table of sites
 
@@ -191,19 +193,19 @@ class Pacing:
         site = self._frontier.site(name)
         if site is None and name not in self._errors:
             return
-        sites = self._session.state.sites
+        sites = self._session.context.store.sites
         row = sites.get(name) or StoredSite(name)
         if site is not None:
             clock, now = site.clock, time.monotonic()
             held = clock.held > clock.due
             why = HELD_BACK if held else str(self._frontier.pace.in_force(clock, now))
-            next_at = self._session.clock() + site.next_at - now
+            next_at = self._session.context.clock() + site.next_at - now
             row = replace(
                 row, next_at=next_at, why=why, own_delay=clock.own, errors=clock.errors, slowed=clock.slowed
             )
         row = replace(row, stand_in=self.mirrors.stand_in(name))
         error, at = self._errors.pop(name, (row.last_error, row.error_at))
-        given_up = self._session.run.number if name in self._frontier.given_up else 0
+        given_up = self._session.context.mark.number if name in self._frontier.given_up else 0
         sites.put(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)
 
 

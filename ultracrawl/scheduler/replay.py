@@ -54,22 +54,24 @@ class ReplayScheduler(BaseScheduler):
         session = self._session
         if not begin(session):
             return None
-        session.links = self
-        session.recorder.on_finish.append(self._finished)
-        session.control.on_resume.append(self._wake)
-        session.state.flush()
-        leaving = {url_key(record.url) for record in session.state.leaving_records()}
-        searchable = self._of_sites(session.state.kept_keys() - leaving)
+        session.context.ports.queue = self
+        session.context.hooks.visit_ended.append(self._finished)
+        session.context.hooks.resumed.append(self._wake)
+        session.context.store.flush()
+        leaving = {url_key(record.url) for record in session.context.store.leaving_records()}
+        searchable = self._of_sites(session.context.store.kept_keys() - leaving)
         stored = set(session.keeper.store.stored_keys()) if session.keeper.store is not None else set()
         self._keys = sorted(stored & searchable, reverse=True)
-        self._spare = stored - session.state.kept_keys() - leaving
+        self._spare = stored - session.context.store.kept_keys() - leaving
         missing = len(searchable - stored)
-        session.report.scheduled = len(self._keys)
+        session.context.report.scheduled = len(self._keys)
         if self._sites and not searchable:
-            session.problems.append(f"no document of {', '.join(sorted(self._sites))} is in the index")
+            session.context.run.problems.append(
+                f"no document of {', '.join(sorted(self._sites))} is in the index"
+            )
         if missing:
-            session.problems.append(
-                f"{missing:,} documents of {session.source.name} are in the index and not stored; "
+            session.context.run.problems.append(
+                f"{missing:,} documents of {session.context.source.name} are in the index and not stored; "
                 "`ultracrawl crawl --force` fetches and makes them again"
             )
         return None
@@ -78,18 +80,18 @@ class ReplayScheduler(BaseScheduler):
         """Return the keys of the documents of the sites that are asked for."""
         if not self._sites:
             return keys
-        found = ((key, self._session.state.get(key)) for key in keys)
+        found = ((key, self._session.context.store.get(key)) for key in keys)
         return frozenset(key for key, record in found if record and site_of(record.url) in self._sites)
 
     def close(self, reason: str) -> Deferred[None]:
         """End the session."""
         self._alarm.close()
-        self._session.report.fetched = 0  # what the middlewares counted came from the store
+        self._session.context.report.fetched = 0  # what the middlewares counted came from the store
         return deferred_from_coro(self._session.close(reason))
 
     def has_pending_requests(self) -> bool:
         """Whether stored answers wait."""
-        return bool(self._keys) and not self._session.failed
+        return bool(self._keys) and not self._session.context.run.failed
 
     def enqueue_request(self, request: Request) -> bool:
         """Turn away what a spider asks for."""
@@ -101,17 +103,17 @@ class ReplayScheduler(BaseScheduler):
             return None
         if self._session.control.paused:
             return None
-        if self._session.feed.congested or self._session.conversion.congested:
+        if self._session.context.documents.congested or self._session.conversion.congested:
             self._alarm.set(WAIT)
             return None
         key = self._keys.pop()
-        record = self._session.state.get(key)
+        record = self._session.context.store.get(key)
         if record is None:
             return self.next_request()
         entry = QueueEntry(
             key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
         )
-        visit = self._session.visits[key] = Visit(entry, record, rescan=True, stored=True)
+        visit = self._session.context.visits[key] = Visit(entry, record, rescan=True, stored=True)
         self._session.watch.begin(visit)
         return Request(
             record.url,
@@ -127,7 +129,7 @@ class ReplayScheduler(BaseScheduler):
             engine._slot.nextcall.schedule()
 
     def _finished(self, visit: Visit) -> None:
-        self._session.visits.pop(visit.entry.key, None)
+        self._session.context.visits.pop(visit.entry.key, None)
 
     # ---- where links would go
 
@@ -146,7 +148,7 @@ class ReplayScheduler(BaseScheduler):
     def retry(self, visit: Visit, delay: float) -> None:
         """End the visit: what cannot be read now cannot be read later."""
         reason = "its answer could not be read from the stored documents"
-        self._session.recorder.finish(visit, UrlOutcome.FAILED, StatusCode.IO_ERROR, reason)
+        self._session.context.endings.finish(visit, UrlOutcome.FAILED, StatusCode.IO_ERROR, reason)
 
     def again(self, record: UrlRecord) -> None:
         """Make a document of a stored answer; what is not stored is left to the next crawl."""
@@ -160,6 +162,6 @@ class ReplayScheduler(BaseScheduler):
 
     def amended(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: its visit, if there is one, goes on from it."""
-        for visit in self._session.visits.values():
+        for visit in self._session.context.visits.values():
             if visit.url == record.url and not visit.done:
                 visit.record = record

@@ -60,7 +60,7 @@ class UltracrawlScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
         self._crawler = crawler
         self._session = session
-        limits = session.source.limits
+        limits = session.context.source.limits
         self._pages = limits.pages
         self._budget = PageBudget(limits)
         self._frontier: Frontier[QueueEntry] = make_frontier(session)
@@ -69,10 +69,10 @@ class UltracrawlScheduler(BaseScheduler):
         self._retries: dict[int, Visit] = {}
         self._alarm = Alarm(self._wake)
         self._addresses = AddressResolver(session.hosts, self._frontier, self._alarm.set)
-        self._headers = dict(session.rules.headers)
-        self._payloads = session.rules.payloads
+        self._headers = dict(session.context.rules.headers)
+        self._payloads = session.context.rules.payloads
         self._timeout = limits.timeout
-        self._grouping = session.rules.grouping
+        self._grouping = session.context.rules.grouping
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -87,9 +87,9 @@ class UltracrawlScheduler(BaseScheduler):
         session = self._session
         if not begin(session):
             return None
-        session.links = self
-        session.control.on_resume.append(partial(self._alarm.set, 0.0))
-        session.recorder.on_finish.append(self._finished)
+        session.context.ports.queue = self
+        session.context.hooks.resumed.append(partial(self._alarm.set, 0.0))
+        session.context.hooks.visit_ended.append(self._finished)
         session.watch.handed_back = self._direct
         session.robots.claim = self._pacing.claim
         session.robots.hold = self._pacing.hold
@@ -118,9 +118,9 @@ class UltracrawlScheduler(BaseScheduler):
     def _take_up_queue(self) -> None:
         """Give the frontier every site with stored entries, as far as a run that is resumed has pages of it left."""
         session = self._session
-        if session.report.resumed and self._budget.per_site is not None:
-            self._budget.resume(session.state.revisits.fetched_since(session.run.started))
-        for site, _ in session.state.queued_sites():
+        if session.context.report.resumed and self._budget.per_site is not None:
+            self._budget.resume(session.context.store.revisits.fetched_since(session.context.mark.started))
+        for site, _ in session.context.store.queued_sites():
             if self._budget.is_begun(site):
                 self._keep_to_budget(site)
             if not self._budget.is_spent(site):
@@ -137,7 +137,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Whether anything waits, in memory or in the store, that this run may still ask for; a paused one waits."""
         if self._session.control.paused:
             return True
-        if self._session.failed or self._may_fetch() <= 0:
+        if self._session.context.run.failed or self._may_fetch() <= 0:
             return bool(self._direct)
         return bool(self._direct or self._frontier.pending or self._session.sitemaps.held)
 
@@ -154,11 +154,11 @@ class UltracrawlScheduler(BaseScheduler):
             return None
         if self._direct:
             return self._direct.popleft()
-        if self._session.failed or self._session.limits.reached:
+        if self._session.context.run.failed or self._session.limits.reached:
             return None
         if self._pages and self._may_fetch() <= self._unanswered():
             return None
-        if self._session.feed.congested or self._session.conversion.congested:
+        if self._session.context.documents.congested or self._session.conversion.congested:
             self._alarm.set(CONGESTION_WAIT)
             return None
         now = time.monotonic()
@@ -167,7 +167,7 @@ class UltracrawlScheduler(BaseScheduler):
             if entry is not None:
                 return self._request(entry)
         except WorkError as error:  # Scrapy would only log it, and ask for ever
-            self._session.fail(str(error))
+            self._session.context.run.fail(str(error))
             return None
         at = self._frontier.next_at()
         if at is not None:
@@ -178,10 +178,10 @@ class UltracrawlScheduler(BaseScheduler):
         """Return how many answers this run may still get (`limits.pages`), none after a limit of the run."""
         if self._session.limits.reached:
             return 0
-        return sys.maxsize if self._pages is None else self._pages - self._session.report.fetched
+        return sys.maxsize if self._pages is None else self._pages - self._session.context.report.fetched
 
     def _unanswered(self) -> int:
-        return sum(not (visit.status or visit.sitemap) for visit in self._session.visits.values())
+        return sum(not (visit.status or visit.sitemap) for visit in self._session.context.visits.values())
 
     def _pop(self, now: float) -> QueueEntry | None:
         """Return the next entry whose robots.txt is known; a site without one spends its turn on fetching it."""
@@ -212,7 +212,7 @@ class UltracrawlScheduler(BaseScheduler):
         if self._alarm.closed or task.cancelled():
             return
         if error := task.exception():
-            self._session.fail(
+            self._session.context.run.fail(
                 f"robots.txt of {entry.site} cannot be judged: {type(error).__name__}: {error}"
             )
             return
@@ -237,11 +237,11 @@ class UltracrawlScheduler(BaseScheduler):
     def _refill_level(self, site: str, level: int) -> bool:
         """Give a site stored entries of a level; False if none of those that were read has to be asked for."""
         batch = self._frontier.batch
-        levels = self._session.rules.levels.levels
+        levels = self._session.context.rules.levels.levels
         # A resumed run may hold levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize
-        stored = self._session.state.queued(site, batch, range(level, stop))
-        asked = self._sitemaps.asked([one for one in stored if one.key not in self._session.visits])
+        stored = self._session.context.store.queued(site, batch, range(level, stop))
+        asked = self._sitemaps.asked([one for one in stored if one.key not in self._session.context.visits])
         more = len(stored) == batch
         self._frontier.refill(site, asked, more=more, level=level)
         return bool(asked) or not more
@@ -267,7 +267,7 @@ class UltracrawlScheduler(BaseScheduler):
         visit = self._retries.pop(entry.key, None) or self._intake.visit(entry)
         self._session.watch.begin(visit)
         if entry.seq:
-            self._session.visits[entry.key] = visit
+            self._session.context.visits[entry.key] = visit
         visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
         payload = None if visit.sitemap else self._payloads.of(entry.url)
         return Request(
@@ -290,7 +290,7 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _finished(self, visit: Visit) -> None:
         if visit.entry.seq or visit.given:
-            self._session.visits.pop(visit.entry.key, None)
+            self._session.context.visits.pop(visit.entry.key, None)
         self._intake.finished(visit)
         if visit.given:
             return
@@ -304,7 +304,7 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _refuse(self, entry: QueueEntry, rule: str) -> None:
         """End an entry that was handed out and is not asked for."""
-        self._session.recorder.skip(entry, rule)
+        self._session.context.endings.skip(entry, rule)
         self._frontier.refund(entry.site)
         self._frontier.done(entry.site)
 
@@ -318,14 +318,14 @@ class UltracrawlScheduler(BaseScheduler):
         while waiting:
             for entry in waiting:
                 self._turn_away(entry)
-            waiting = self._session.state.queued(site, REFILL)
+            waiting = self._session.context.store.queued(site, REFILL)
 
     def _turn_away(self, entry: QueueEntry) -> None:
         self._retries.pop(entry.key, None)
         if not entry.seq:
             self._session.sitemaps.abandon(entry.key)
             return
-        self._session.recorder.skip(entry, self._budget.rule)
+        self._session.context.endings.skip(entry, self._budget.rule)
 
     def release(self, visit: Visit) -> None:
         """Give back the place of a visit whose answer is here; not where pages are counted by site as they end."""
@@ -342,7 +342,7 @@ class UltracrawlScheduler(BaseScheduler):
         visit.status = visit.size = 0
         visit.error, visit.follow = "", None
         entry = visit.entry
-        self._session.visits.pop(entry.key, None)
+        self._session.context.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
         if not visit.released:
             self._frontier.done(entry.site)
@@ -376,12 +376,12 @@ class UltracrawlScheduler(BaseScheduler):
     def amended(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: its visit, if there is one, goes on from it."""
         key = url_key(record.url)
-        visit = self._session.visits.get(key) or self._retries.get(key)
+        visit = self._session.context.visits.get(key) or self._retries.get(key)
         if visit is not None and not visit.done:
             visit.record = record
 
     def _enqueue(self, entry: QueueEntry) -> None:
-        self._session.report.scheduled += 1
+        self._session.context.report.scheduled += 1
         if self._budget.is_spent(entry.site):
             self._turn_away(entry)
         elif entry.site not in self._session.sitemaps.held:
@@ -389,7 +389,7 @@ class UltracrawlScheduler(BaseScheduler):
 
     def _enqueue_stored(self, entry: QueueEntry) -> None:
         """Have an entry taken from the store in its turn, by its rank and past the word of sitemaps."""
-        self._session.report.scheduled += 1
+        self._session.context.report.scheduled += 1
         if self._budget.is_spent(entry.site):
             self._turn_away(entry)
         elif entry.site not in self._session.sitemaps.held:

@@ -70,9 +70,9 @@ class SitemapBarrier:
 
     def asked(self, entries: list[QueueEntry]) -> list[QueueEntry]:
         """Leave out the pages that have their outcome by the word of a sitemap."""
-        if not self._session.state.sitemaps.speak or not self._desk.trusts_dates:
+        if not self._session.context.store.sitemaps.speak or not self._desk.trusts_dates:
             return entries
-        dates = self._session.state.sitemaps.dates([entry.key for entry in entries])
+        dates = self._session.context.store.sitemaps.dates([entry.key for entry in entries])
         return [
             one for one in entries if one.key not in dates or not self._is_vouched_for(one, dates[one.key])
         ]
@@ -81,15 +81,15 @@ class SitemapBarrier:
         session = self._session
         if self._ways.must_ask(entry.key):
             return False
-        record = session.state.get(entry.key)
+        record = session.context.store.get(entry.key)
         if record is None or not record.indexed or record.leaving or record.reason == EXPIRES:
             return False
         rules = session.robots.known(entry.url)
-        if session.rules.robots.obey and (rules is None or rules.blocks(entry.url)):
+        if session.context.rules.robots.obey and (rules is None or rules.blocks(entry.url)):
             return False
-        if not vouches(latest, record, session.clock()):
+        if not vouches(latest, record, session.context.clock()):
             return False
-        session.recorder.not_asked(entry, record)
+        session.context.endings.not_asked(entry, record)
         return True
 
     # ---- what the reader of sitemaps asks for (`SitemapQueue`)
@@ -105,7 +105,7 @@ class SitemapBarrier:
         if sites is not None:
             mine = {href: url for href, url in located.items() if site_of(url) in sites}
             if len(mine) < len(located):
-                self._session.report.rejected_by[OTHER_SITE] += len(located) - len(mine)
+                self._session.context.report.rejected_by[OTHER_SITE] += len(located) - len(mine)
             located = mine
         entries, inside = self._admission.admit_located(located.values(), parent, 1)
         self._ways.take(entries)

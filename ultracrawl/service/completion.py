@@ -73,5 +73,5 @@ def run_command(source: DataSource, report: RunReport, say: Say) -> None:
 async def complete(session: CrawlSession) -> None:
     """Do what `run_command` does, in a thread; a run that a function of the filters broke off is not complete."""
     if session.verdict.answer is None:
-        say = robot_voice(session.project, session.source)
-        await asyncio.to_thread(run_command, session.source, session.report, say)
+        say = robot_voice(session.context.project, session.context.source)
+        await asyncio.to_thread(run_command, session.context.source, session.context.report, say)

@@ -112,9 +112,9 @@ class _Continuous:
                 self._told(RunReport.not_begun(name, told))
                 self._due[name] = time.time() + REST_AFTER_FAILURE
                 continue
-            self._told(session.report)
+            self._told(session.context.report)
             await complete(session)
-            interrupted = session.report.interrupted or session.verdict.ends
+            interrupted = session.context.report.interrupted or session.verdict.ends
             self._restarts[name] = self._restarts[name] + 1 if session.verdict.restarts else 0
             self._due[name] = self._next_due(self._sources[name], session)
 
@@ -152,11 +152,11 @@ class _Continuous:
         if session.verdict.restarts:
             return time.time()
         if source.refresh.when_idle:
-            rest = REST_AFTER_FAILURE if session.report.failed else REST
+            rest = REST_AFTER_FAILURE if session.context.report.failed else REST
             return time.time() + max(rest, source.politeness.delay)
         now = time.time()
         return source.refresh.rule.next_due(_place(session), now) or now
 
 
 def _place(session: CrawlSession) -> CyclePlace:
-    return session.run.place
+    return session.context.mark.place

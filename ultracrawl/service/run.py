@@ -113,14 +113,14 @@ class _Runner:
             self._waiting.clear()
             return
         session = CrawlSession.of(crawler)
-        self._reports.append(session.report)
+        self._reports.append(session.context.report)
         if self._watcher:
             self._watcher(session)
-        if session.report.interrupted and not session.control.stopped:
+        if session.context.report.interrupted and not session.control.stopped:
             self._waiting.clear()
         elif session.verdict.restarts:
-            self._restarts[session.source.name] += 1
-            self._waiting.insert(0, session.source)
+            self._restarts[session.context.source.name] += 1
+            self._waiting.insert(0, session.context.source)
         task = asyncio.get_event_loop().create_task(complete(session))
         self._process._active.add(task)  # else Scrapy, which sees no crawl any more, stops the loop
         task.add_done_callback(self._completed)

@@ -41,12 +41,15 @@ def filtered_documents(
     assert filtering is not None, "only asked of a source with filters"
     views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
     resource = views.resource
-    resource.robots_name, resource.limits = session.source.robots.name, session.rules.reader.limits
+    resource.robots_name, resource.limits = (
+        session.context.source.robots.name,
+        session.context.rules.reader.limits,
+    )
     resource.read = read
     if rendered is not None:
         from ultracrawl.rules.filters import Scripted  # noqa: PLC0415 - loads all of the filters, which few sources have
 
-        html, keep = rendered.html.encode("utf-8", "replace"), session.source.javascript.keep_html
+        html, keep = rendered.html.encode("utf-8", "replace"), session.context.source.javascript.keep_html
         resource.scripted = Scripted(html, rendered.targets, keep)
     result = filtering.use(views, headers_of(response), response.body, converted)
     html_page = resource.page if converted is None and resource.content_type in HTML else None
@@ -63,7 +66,7 @@ def filtered_documents(
         base = (html_page.base if html_page else "") or response.url
         if html_page is not None and session.anchors is not None:
             visit.anchor_links = html_page.links
-        new = session.links.follow(visit, result.links, base)
+        new = session.context.queue.follow(visit, result.links, base)
         if session.logs.robot is not None:
             session.logs.robot.enumerated(visit.url, len(result.links), new)
     if twin is not None:
@@ -71,7 +74,7 @@ def filtered_documents(
         return
     if result.rd is None or document is None:
         reason = reason or "the generation filter denied it"
-        session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
+        session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
         return
     if session.relations.on:
         session.relations.read(visit, response, page)
@@ -81,12 +84,12 @@ def filtered_documents(
 
 async def filtered_large_page(session: CrawlSession, visit: Visit, response: Response) -> Iterator[Document]:
     """Do as `filtered_documents` for a page that is read apart because it is large."""
-    source = session.source
+    source = session.context.source
     page = None
     if visit.media_type in HTML:
         from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - see above
 
-        reader = PageReader(LINKS, ("*/*",), source.robots.name, limits=session.rules.reader.limits)
+        reader = PageReader(LINKS, ("*/*",), source.robots.name, limits=session.context.rules.reader.limits)
         headers = headers_of(response)
         named = headers.get("x-robots-tag")
         head = AnswerHead(headers.get("content-type", ""), (named,) if named else ())
@@ -101,12 +104,12 @@ def _refusal(session: CrawlSession, visit: Visit, response: Response, page: Page
     forbidden = page_permissions(session, page, response).refusal if page else head_refusal(session, response)
     if visit.follow_only:
         return forbidden or f"follow_only_types: {visit.media_type} is not indexed"
-    return forbidden or session.rules.boundary.follow_only(visit.url) or ""
+    return forbidden or session.context.rules.boundary.follow_only(visit.url) or ""
 
 
 def _follows(session: CrawlSession, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
     """Whether links are followed: not where a page says nofollow, in duplicates, or on FTP if the source says so."""
-    source = session.source
+    source = session.context.source
     if twin is not None and not source.duplicates.follow_links:
         return False
     if page is not None and source.robots.meta and not page.robots.follow:
@@ -127,7 +130,7 @@ def _document(session: CrawlSession, visit: Visit, rd: dict[str, list[str]]) -> 
     return Document(
         url=visit.shown_url,
         access_url=visit.url,
-        source=session.source.name,
+        source=session.context.source.name,
         title=" ".join(rd.get(TITLE, ())),
         text="\n".join(next(texts, ())),
         mimetype=visit.media_type,

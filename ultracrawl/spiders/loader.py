@@ -114,7 +114,7 @@ def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpide
             problem = (
                 f"start() of the class {source.spider_class} failed: {what}; correct it; `-v` shows where"
             )
-            CrawlSession.of(self.crawler).report.problems.append(problem)
+            CrawlSession.of(self.crawler).context.run.problems.append(problem)
 
     return start
 

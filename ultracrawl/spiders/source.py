@@ -88,7 +88,7 @@ class SourceSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Queue the start URLs; the known URLs of earlier runs are in the queue already."""
-        self.session.links.seed(self.source.beginnings)
+        self.session.context.queue.seed(self.source.beginnings)
         nothing: tuple[Any, ...] = ()
         for item in nothing:
             yield item
@@ -112,7 +112,7 @@ class SourceSpider(Spider):
             return self._later(visit, self._converted(visit, response))
         if self.session.rendering.takes(visit, response.body):
             return self._later(visit, self._rendered(visit, response))
-        if self.session.rules.reader.is_large(response.body, visit.media_type):
+        if self.session.context.rules.reader.is_large(response.body, visit.media_type):
             return self._later(visit, self._read_apart(visit, response))
         return self._guarded(visit, self._visit(visit, response))
 
@@ -120,7 +120,7 @@ class SourceSpider(Spider):
         """Follow the entries of a directory, which is no document itself."""
         entries = response.body.decode().splitlines()
         self._hand_over(entries, response.url)
-        self.session.links.follow(visit, entries, response.url)
+        self.session.context.queue.follow(visit, entries, response.url)
         self._not_indexed(visit, StatusCode.OK, f"directory with {len(entries)} entries")
         yield from ()
 
@@ -222,7 +222,7 @@ class SourceSpider(Spider):
 
     def _static(self, visit: Visit, response: Response) -> Page | None:
         """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
-        reader = self.session.rules.reader
+        reader = self.session.context.rules.reader
         page = reader.read(response.body, response.url, visit.media_type, head_of(response))
         if page is None:
             reason = f"there is no converter for {visit.media_type}"
@@ -233,7 +233,7 @@ class SourceSpider(Spider):
 
     async def _static_apart(self, visit: Visit, response: Response) -> Page | None:
         """Return the page as `_static` does, without holding anything up if it is large."""
-        if not self.session.rules.reader.is_large(response.body, visit.media_type):
+        if not self.session.context.rules.reader.is_large(response.body, visit.media_type):
             return self._static(visit, response)
         page = await self.session.conversion.large_page(visit, response.body, response.url, head_of(response))
         if page is not None:
@@ -248,7 +248,7 @@ class SourceSpider(Spider):
             return
         permissions = page_permissions(session, page, response)
         focus = session.focus
-        off_focus = focus.refusal(visit, page, response, session.state) if focus else ""
+        off_focus = focus.refusal(visit, page, response, session.context.store) if focus else ""
         reason = permissions.refusal or self._followed_only(visit) or off_focus
         twin = None if reason else session.duplicates.find(visit, page, response.body)
         if self._follows(visit, page, twin):
@@ -276,7 +276,7 @@ class SourceSpider(Spider):
         self._hand_over(links, base)
         if self.session.anchors is not None:
             visit.anchor_links = page.links
-        self.session.links.follow(visit, links, base)
+        self.session.context.queue.follow(visit, links, base)
 
     def _hand_over(self, links: Iterable[str], base: str) -> None:
         """Offer links to the sources that get those of this one."""
@@ -303,10 +303,10 @@ class SourceSpider(Spider):
         """Return why a page is read for its links only, or empty."""
         if visit.follow_only:
             return f"follow_only_types: {visit.media_type} is not indexed"
-        return self.session.rules.boundary.follow_only(visit.url) or ""
+        return self.session.context.rules.boundary.follow_only(visit.url) or ""
 
     def _not_indexed(self, visit: Visit, status: StatusCode, reason: str) -> None:
-        self.session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, status, reason)
+        self.session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, status, reason)
 
     def _complete(self, item: Any, document: Document) -> Document | dict[str, Any]:
         """Fill the fields of an item that the spider left out; what is no `Document` becomes a dict.
@@ -341,14 +341,16 @@ class SourceSpider(Spider):
 
     def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
         """Return the attributes of a document that are not META: used headers and size, canonical URL, truncation."""
-        values, used = values_of(response), self.session.rules.read_attributes
+        values, used = values_of(response), self.session.context.rules.read_attributes
         facts = {name: found for name in used if (found := values(name))}
         for name, found in facts.items():
             facts[name] = [*page.meta.get(name, ()), *found]
         if "size" in used:
             facts["size"] = [str(len(response.body))]
         if page.canonical:
-            canonical = self.session.rules.url_policy.canonical(page.canonical, page.base or response.url)
+            canonical = self.session.context.rules.url_policy.canonical(
+                page.canonical, page.base or response.url
+            )
             facts["canonical"] = [canonical] if canonical else []
         if visit.truncated:
             facts["truncated"] = [visit.truncated]

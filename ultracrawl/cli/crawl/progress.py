@@ -36,13 +36,13 @@ class ProgressLine:
         """Show the numbers of a crawl as they are now."""
         if self._live is None:
             return
-        report = session.report
+        report = session.context.report
         now, finished = time.monotonic(), report.outcomes.total()
         then, before = self._last
         if now - then >= 1.0:
             self._rate = (finished - before) / (now - then) if then and finished >= before else 0.0
             self._last = (now, finished)
-        site = next((visit.entry.site for visit in session.visits.values()), "")
+        site = next((visit.entry.site for visit in session.context.visits.values()), "")
         phase = "crawling" if report.queued else "indexing"
         if session.control.paused:
             phase = "paused"

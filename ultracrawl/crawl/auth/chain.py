@@ -47,9 +47,9 @@ class AuthChain:
     """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
 
     def __init__(self, session: CrawlSession) -> None:
-        source = session.source
-        secrets = SecretReader(os.environ, session.project.key_file)
-        own = session.rules.own
+        source = session.context.source
+        secrets = SecretReader(os.environ, session.context.project.key_file)
+        own = session.context.rules.own
         self._proofs: list[Layer] = []
         """What says who asks, outermost first."""
         self._ways: list[Layer] = []
@@ -62,7 +62,9 @@ class AuthChain:
         lasting = frozenset(map(cookie_group, logins))
         jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
         if logins:
-            self._proofs.append(FormLogin(logins, session.rules.headers, jars, session.note))
+            self._proofs.append(
+                FormLogin(logins, session.context.rules.headers, jars, session.context.run.note_problem)
+            )
         if source.site_headers:
             self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
@@ -74,14 +76,14 @@ class AuthChain:
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication:
             book = compile_credentials(source, own, secrets)
-            self._proofs.append(Authenticator(book, session.note))
+            self._proofs.append(Authenticator(book, session.context.run.note_problem))
         if self.certificates:
             self._proofs.append(SiteCertificates(self.certificates))
         if any(url.startswith("https:") for url in proxy_addresses(source)):
             require_libcurl(f"source {source.name}: speaking TLS with a proxy")
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
-            self._ways.append(ProxySelector(roster, bypass, session.rules.addresses))
+            self._ways.append(ProxySelector(roster, bypass, session.context.rules.addresses))
         if session.logs.events.headers is not None:
             self._ways.append(session.logs.events.headers)
 
@@ -110,7 +112,7 @@ def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], s
     for login in logins:
         for host in login.own_hosts:
             by_host.setdefault(host, cookie_group(login))
-    others = session.rules.grouping.of if session.source.cookies.enabled else None
+    others = session.context.rules.grouping.of if session.context.source.cookies.enabled else None
 
     def group_of(host: str) -> str | None:
         return by_host.get(host) or (others(host) if others else None)

@@ -44,11 +44,11 @@ class FeedTracker:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self.section = session.source.feeds
-        form = session.rules.url_policy
+        self.section = session.context.source.feeds
+        form = session.context.rules.url_policy
         urls = (form.canonical(url) for url in self.section.urls)
         self._feeds = frozenset(url_key(url) for url in urls if url is not None)
-        self._seeds = frozenset(map(url_key, session.rules.seeds))
+        self._seeds = frozenset(map(url_key, session.context.rules.seeds))
         self._only: set[int] = set()
         self._answered: set[int] = set()
         self.queue: FeedQueue
@@ -58,9 +58,9 @@ class FeedTracker:
         self.queue = queue
         if not self.section.on:
             return
-        self._session.recorder.on_finish.append(self._finished)
+        self._session.context.hooks.visit_ended.append(self._finished)
         over = []
-        for _, link in self._session.state.feeds.every():
+        for _, link in self._session.context.store.feeds.every():
             if link.expired:
                 over.append(link.key)
             elif link.only and not self.section.follow_links:
@@ -87,7 +87,7 @@ class FeedTracker:
 
     def take(self, visit: Visit, feed: Feed) -> int:
         """Queue what a feed names and keep its list; returns how many of its entries are inside and not over."""
-        state, now, key = self._session.state, self._session.clock(), visit.entry.key
+        state, now, key = self._session.context.store, self._session.context.clock(), visit.entry.key
         known = state.feeds.links(key)
         over = {link.key for link in known if link.expired}
         wanted, named = self._wanted(feed, over)
@@ -112,7 +112,7 @@ class FeedTracker:
         wanted: list[FeedEntry] = []
         named: dict[int, float] = {}
         for entry in feed.entries:
-            url = self._session.rules.url_policy.canonical(entry.url)
+            url = self._session.context.rules.url_policy.canonical(entry.url)
             if url is not None and url_key(url) in over:
                 named[url_key(url)] = entry.date
             elif url is not None:
@@ -137,15 +137,17 @@ class FeedTracker:
         """
         if not (self.section.on and self.section.delete_expired):
             return 0
-        session, now, number = self._session, self._session.clock(), 0
-        for feed in session.state.feeds.feeds() & self._answered:
-            links = self.section.rule.expire(session.state.feeds.links(feed), now)
-            session.state.feeds.put(feed, links)
-        session.state.flush()
+        session, now, number = self._session, self._session.context.clock(), 0
+        for feed in session.context.store.feeds.feeds() & self._answered:
+            links = self.section.rule.expire(session.context.store.feeds.links(feed), now)
+            session.context.store.feeds.put(feed, links)
+        session.context.store.flush()
         for key in self._unreached():
-            record = session.state.get(key)
+            record = session.context.store.get(key)
             if record is not None and (record.indexed or record.handed) and not record.leaving:
-                session.state.amend(key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over"))
+                session.context.store.amend(
+                    key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over")
+                )
                 session.duplicates.left(record)
                 number += 1
         if number:
@@ -154,7 +156,7 @@ class FeedTracker:
 
     def _unreached(self) -> set[int]:
         """Return the keys that are over in every feed that names them, and that no page links to."""
-        state = self._session.state
+        state = self._session.context.store
         over: set[int] = set()
         lists: dict[int, set[int]] = {}
         for feed, link in state.feeds.every():
@@ -170,7 +172,7 @@ class FeedTracker:
 
     def _forget(self, over: list[int]) -> None:
         """Drop URLs whose time is over and that are in no index, so that no run asks for them again."""
-        state = self._session.state
+        state = self._session.context.store
         unreached = self._unreached() if over else set()
         gone = []
         for key in unreached:

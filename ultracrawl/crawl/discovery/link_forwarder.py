@@ -49,15 +49,15 @@ def _locked(path: Path) -> Iterator[None]:
 
 def take_links(session: CrawlSession, offer: Callable[[list[str], int], int]) -> None:
     """Have `offer` queue what other sources sent to the one of a session, and forget it once it is durable."""
-    if not session.source.takes_links or session.failed:
+    if not session.context.source.takes_links or session.context.run.failed:
         return
-    inbox = Inbox(session.project, session.source.name)
+    inbox = Inbox(session.context.project, session.context.source.name)
     try:
         taken = sum(offer(batch, DEPTH) for batch in inbox.batches())
-        session.flush()
+        session.context.flush()
         inbox.kept()
     except WorkError as error:
-        session.note(error)
+        session.context.run.note_problem(error)
     else:
         logger.info("%d links of other sources were new", taken)
 
@@ -66,9 +66,9 @@ class LinkForwarder:
     """Collects links in memory and appends them to a file for each receiving source when `flush` is called."""
 
     def __init__(self, session: CrawlSession) -> None:
-        self._policy = session.rules.url_policy.without_rewriting
-        names = session.source.send_links_to
-        self._files = [waiting_links(session.project, name) for name in names]
+        self._policy = session.context.rules.url_policy.without_rewriting
+        names = session.context.source.send_links_to
+        self._files = [waiting_links(session.context.project, name) for name in names]
         self._seen: set[int] = set()
         self._lines: list[str] = []
         self._full: set[Path] = set()

@@ -30,7 +30,7 @@ class RedirectFollower:
         if visit.sitemap is not None:
             self._session.sitemaps.redirected(visit, location or "", base)
             return True
-        rules = self._session.rules
+        rules = self._session.context.rules
         target = None if location is None else rules.url_policy.canonical(location, base) or ""
         redirect = Redirect(
             status,
@@ -51,8 +51,8 @@ class RedirectFollower:
             self._session.names.redirected(visit, target, shown)
             if self._session.anchors is not None:
                 self._session.anchors.redirected(visit, target)
-            self._session.links.redirect(visit, target, shown)
-            self._session.recorder.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
+            self._session.context.queue.redirect(visit, target, shown)
+            self._session.context.endings.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
         else:
             self._refuse(visit, redirect, answer)
         return True
@@ -65,8 +65,8 @@ class RedirectFollower:
             self._session.chain.left(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
-        self._session.report.turn_away(rule)
+        self._session.context.report.turn_away(rule)
         if self._session.logs.screened is not None:
             self._session.logs.screened.add(redirect.target or "", rule, visit.url)
         reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))
-        self._session.recorder.finish(visit, UrlOutcome.REJECTED, answer.code, reason)
+        self._session.context.endings.finish(visit, UrlOutcome.REJECTED, answer.code, reason)

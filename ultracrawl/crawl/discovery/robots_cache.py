@@ -73,7 +73,7 @@ class RobotsCache:
 
     def ready(self, url: str) -> bool:
         """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
-        policy = self._session.rules.robots
+        policy = self._session.context.rules.robots
         if not policy.needed:
             return True
         copy = self._copy(url)
@@ -104,11 +104,11 @@ class RobotsCache:
         forced = session.crawler.settings.getbool(
             "ULTRACRAWL_FORCE"
         )  # a changed definition needs no other answer
-        stored = None if forced else session.state.robots.get(origin)
+        stored = None if forced else session.context.store.robots.get(origin)
         if stored is None:
             return False
-        rules, now = self._judge(stored), session.clock()
-        policy, age = session.rules.robots, now - stored.asked
+        rules, now = self._judge(stored), session.context.clock()
+        policy, age = session.context.rules.robots, now - stored.asked
         if not policy.is_young(rules, age):
             if not 0 <= now - stored.failed < min(ASKED_AGAIN_AFTER, policy.ttl):
                 return False
@@ -117,7 +117,7 @@ class RobotsCache:
         return True
 
     def _judge(self, answer: StoredRobots) -> RobotsRules:
-        policy = self._session.rules.robots
+        policy = self._session.context.rules.robots
         return policy.judge_response(
             answer.status or None, answer.body, error=answer.error, timed_out=answer.timed_out
         )
@@ -152,9 +152,9 @@ class RobotsCache:
             answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
-        robots = self._session.state.robots
+        robots = self._session.context.store.robots
         answer = replace(
-            answer, origin=origin, asked=self._session.clock(), body=answer.body[: PARSED_BYTES + 1]
+            answer, origin=origin, asked=self._session.context.clock(), body=answer.body[: PARSED_BYTES + 1]
         )
         rules, before = self._judge(answer), robots.get(origin)
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
@@ -165,7 +165,7 @@ class RobotsCache:
 
     async def _ask(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
         """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
-        for left in reversed(range(self._session.source.limits.retries + 1)):
+        for left in reversed(range(self._session.context.source.limits.retries + 1)):
             answer, wish = await self._fetch(url, has_turn=has_turn, bare=bare)
             if not (left and wish):
                 break
@@ -204,8 +204,8 @@ class RobotsCache:
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
         session = self._session
-        longest = session.rules.pace.longest_retry_after
-        seconds = retry_after(header_of(response, "Retry-After"), session.clock(), longest)
+        longest = session.context.rules.pace.longest_retry_after
+        seconds = retry_after(header_of(response, "Retry-After"), session.context.clock(), longest)
         if seconds:
             self.hold(_site(url), seconds)
         return seconds
@@ -220,12 +220,12 @@ class RobotsCache:
         session = self._session
         meta = {
             "download_slot": "robots.txt",
-            "download_timeout": session.rules.robots.timeout,
+            "download_timeout": session.context.rules.robots.timeout,
             **({BARE: True} if bare else {}),
         }
-        request = Request(url, headers=dict(session.rules.headers), dont_filter=True, meta=meta)
+        request = Request(url, headers=dict(session.context.rules.headers), dont_filter=True, meta=meta)
         async with asyncio.timeout(
-            PATIENCE * session.rules.robots.timeout
+            PATIENCE * session.context.rules.robots.timeout
         ):  # code of others may hold it for ever
             return await session.crawler.engine.download_async(request)
 

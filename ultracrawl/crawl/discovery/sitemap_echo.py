@@ -40,18 +40,21 @@ class SitemapEcho:
 
     def was_guessed(self, place: str) -> bool:
         """Whether there was no sitemap at a usual place a short time ago."""
-        stored = self._session.state.robots.get(origin_of(place))
+        stored = self._session.context.store.robots.get(origin_of(place))
         return stored is not None and self._is_lately(stored.guessed)
 
     def note_guess(self, place: str) -> None:
         """Keep in mind that there is no sitemap at a usual place."""
-        robots = self._session.state.robots
+        robots = self._session.context.store.robots
         if (stored := robots.get(origin_of(place))) is not None:
-            robots.put(replace(stored, guessed=self._session.clock()))
+            robots.put(replace(stored, guessed=self._session.context.clock()))
 
     def _is_lately(self, moment: float) -> bool:
         session = self._session
-        return not session.rescan and 0 <= session.clock() - moment < session.source.sitemaps.ttl
+        return (
+            not session.context.run.rescan
+            and 0 <= session.context.clock() - moment < session.context.source.sitemaps.ttl
+        )
 
     # ---- saying it again
 
@@ -76,7 +79,7 @@ class SitemapEcho:
         entries = list(stored.entries(record.links))
         for start in range(0, len(entries), FLUSH_AFTER):
             self.say(entries[start : start + FLUSH_AFTER])
-            self._session.flush()
+            self._session.context.flush()
             await asyncio.sleep(0)
 
     async def child(self, parent: SitemapJob, href: str, base: str, latest: int) -> int | None:
@@ -93,4 +96,4 @@ class SitemapEcho:
     def say(self, dates: Iterable[tuple[int, int]]) -> None:
         """Note when pages changed by the word of a sitemap, if that counts in this run."""
         if self._session.sitemaps.trusts_dates:
-            self._session.state.sitemaps.announce((key, date) for key, date in dates if date)
+            self._session.context.store.sitemaps.announce((key, date) for key, date in dates if date)

@@ -78,12 +78,12 @@ class SitemapManager:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._section = session.source.sitemaps
+        self._section = session.context.source.sitemaps
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
         self.discovers = self.on and self._section.discover
         """Whether robots.txt is asked for the sitemaps that it names, obeyed or not."""
-        self._starts = frozenset(map(site_of, session.rules.own))
-        self._form = session.rules.url_policy.without_rewriting
+        self._starts = frozenset(map(site_of, session.context.rules.own))
+        self._form = session.context.rules.url_policy.without_rewriting
         self._met: set[str] = set()
         self._tasks: dict[int, SitemapJob] = {}
         self._known: frozenset[int] = frozenset()
@@ -99,13 +99,15 @@ class SitemapManager:
         """Take up the sitemaps of the definition; a source without sitemaps forgets those of earlier runs."""
         session = self._session
         self.queue = queue
-        self._known = session.state.sitemaps.keys()
+        self._known = session.context.store.sitemaps.keys()
         if not self.on:
             if self._known:
-                session.state.drop(self._known)
+                session.context.store.drop(self._known)
             return
-        session.recorder.on_finish.append(self._finished)
-        self._holds = self.trusts_dates and (session.report.scheduled > 0 or session.run.number > 1)
+        session.context.hooks.visit_ended.append(self._finished)
+        self._holds = self.trusts_dates and (
+            session.context.report.scheduled > 0 or session.context.mark.number > 1
+        )
         for url in self._section.urls:
             self.announce(url, None, SitemapJob(None))
 
@@ -113,7 +115,7 @@ class SitemapManager:
     def trusts_dates(self) -> bool:
         """Whether pages are skipped in this run by the word of sitemaps."""
         adaptive = self._session.chooser is not None  # there its sitemap has had its say in the score
-        return self._section.trust_lastmod and not self._session.rescan and not adaptive
+        return self._section.trust_lastmod and not self._session.context.run.rescan and not adaptive
 
     # ---- finding
 
@@ -168,14 +170,14 @@ class SitemapManager:
 
     def _stays_page(self, key: int) -> bool:
         """Whether a URL is known as a page, and not as one of a type that is no page for this source."""
-        record = self._session.state.get(key)
+        record = self._session.context.store.get(key)
         return record is not None and record.status_code != StatusCode.WRONG_TYPE
 
     def _take_up(self, key: int, url: str, task: SitemapJob, hops: int) -> None:
-        stored = self._session.state.sitemaps.get(key) if key in self._known else None
-        is_new = stored is None and not self._session.state.lookup([key])
+        stored = self._session.context.store.sitemaps.get(key) if key in self._known else None
+        is_new = stored is None and not self._session.context.store.lookup([key])
         task.tentative = task.tentative and is_new
-        if stored is not None and stored.run == self._session.run.number:
+        if stored is not None and stored.run == self._session.context.mark.number:
             self._resume(key, url, task, stored)
         elif stored is not None and self._recall(key, url, task, stored):
             pass
@@ -186,7 +188,7 @@ class SitemapManager:
 
     def _recall(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> bool:
         """Have a sitemap say again what it said a short time ago; False if it has to be asked for."""
-        record = self._session.state.get(key)
+        record = self._session.context.store.get(key)
         if record is None or not self.echo.is_young(record):
             return False
         self._wait_for(task, task.sites)
@@ -196,14 +198,14 @@ class SitemapManager:
         return True
 
     def _take_as_read(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
-        self._session.report.scheduled += 1
-        self._session.recorder.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
-        self._session.state.sitemaps.put(key, replace(stored, run=self._session.run.number))
+        self._session.context.report.scheduled += 1
+        self._session.context.endings.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
+        self._session.context.store.sitemaps.put(key, replace(stored, run=self._session.context.mark.number))
 
     def _resume(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> None:
         """Take a sitemap for read that was read before this run was interrupted."""
         if stored.is_index:
-            record = self._session.state.get(key)
+            record = self._session.context.store.get(key)
             for child, _ in self.entries(record, stored):
                 self.announce(child, url, self.child_of(task))
 
@@ -227,14 +229,14 @@ class SitemapManager:
             return TOO_DEEP
         if task.level and task.sites is not None and site_of(url) not in task.sites:
             return OTHER_HOST
-        for decision in self._session.rules.boundary.decisions(url):
+        for decision in self._session.context.rules.boundary.decisions(url):
             if not decision.accept and (decision.stage == "scheme" or decision.rule.startswith("exclude")):
                 return decision.rule
         return None
 
     def _refuse(self, href: str, rule: str, task: SitemapJob) -> None:
         if not task.tentative:
-            self._session.report.rejected_by[rule] += 1
+            self._session.context.report.rejected_by[rule] += 1
             logger.info("sitemap not read: %.500s (%s)", href, rule)
 
     @staticmethod
@@ -253,7 +255,7 @@ class SitemapManager:
         if record is None:
             return []
         dates = dict(stored.entries(record.links))
-        known = self._session.state.lookup(list(dates))
+        known = self._session.context.store.lookup(list(dates))
         return [(known[key][0], date) for key, date in dates.items() if key in known]
 
     def skips(
@@ -262,11 +264,15 @@ class SitemapManager:
         """Take a sitemap for read that its index says has not changed since; None if it has to be asked for."""
         url = self._form.canonical(href, base)
         key = 0 if url is None else url_key(url)
-        stored = self._session.state.sitemaps.get(key) if key in self._known else None
+        stored = self._session.context.store.sitemaps.get(key) if key in self._known else None
         if not latest or url is None or stored is None or key in self._tasks or not self.trusts_dates:
             return None
-        record = self._session.state.get(key)
-        if record is None or self._refusal(url, task) or not vouches(latest, record, self._session.clock()):
+        record = self._session.context.store.get(key)
+        if (
+            record is None
+            or self._refusal(url, task)
+            or not vouches(latest, record, self._session.context.clock())
+        ):
             return None
         self._tasks[key] = task
         self._take_as_read(key, url, record, stored)
@@ -278,11 +284,11 @@ class SitemapManager:
         assert task is not None
         hops = visit.entry.hops + 1
         target = None
-        if hops <= self._session.source.limits.redirects:
+        if hops <= self._session.context.source.limits.redirects:
             sites = None if task.sites is None else set(task.sites)
             target = self.announce(location, base, SitemapJob(sites, task.level, task.tentative), hops)
         outcome = UrlOutcome.REJECTED if target is None else UrlOutcome.REDIRECTED
-        self._session.recorder.finish(visit, outcome, StatusCode.HTTP_REDIRECT, f"to {location:.500}")
+        self._session.context.endings.finish(visit, outcome, StatusCode.HTTP_REDIRECT, f"to {location:.500}")
 
     # ---- waiting
 
@@ -305,14 +311,14 @@ class SitemapManager:
         self.over(task)
 
     def _note(self, visit: Visit, outcome: UrlOutcome, task: SitemapJob) -> None:
-        session, key, run = self._session, visit.entry.key, self._session.run.number
+        session, key, run = self._session, visit.entry.key, self._session.context.mark.number
         if not visit.entry.seq:
-            session.report.scheduled += 1
+            session.context.report.scheduled += 1
         stored = task.stored
         if stored is None and (outcome.transient or outcome in _UNCHANGED):
-            stored = session.state.sitemaps.get(key)
-        session.report.sitemaps += task.stored is not None
-        session.state.sitemaps.put(key, replace(stored or StoredSitemap(run), run=run))
+            stored = session.context.store.sitemaps.get(key)
+        session.context.report.sitemaps += task.stored is not None
+        session.context.store.sitemaps.put(key, replace(stored or StoredSitemap(run), run=run))
 
     def abandon(self, key: int) -> None:
         """Let nothing wait any more for a sitemap that is not going to be asked for."""

@@ -40,7 +40,7 @@ class SitemapReader:
     async def read(self, response: Response) -> None:
         """Take the answer, 304 or a body, and end the visit."""
         visit = self._visit
-        stored = self._session.state.sitemaps.get(visit.entry.key)
+        stored = self._session.context.store.sitemaps.get(visit.entry.key)
         unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
         if stored is not None and (response.status == 304 or unchanged):
             await self._echo.repeat(self._task, visit.record, stored)
@@ -69,18 +69,18 @@ class SitemapReader:
             # It cannot be repeated from what is stored, so the next run has to see it in full.
             self._visit.etag = self._visit.last_modified = ""
             self._visit.checksum = b""
-        self._task.stored = StoredSitemap(self._session.run.number, is_index, self._dates.tobytes())
+        self._task.stored = StoredSitemap(self._session.context.mark.number, is_index, self._dates.tobytes())
         number = len(sitemap.children) + len(sitemap.urls)
         told = f"sitemap ({sitemap.kind}) with {number} entries"
         self._finish(UrlOutcome.NOT_INDEXED, 200, "; ".join(filter(None, [told, sitemap.problem])))
 
     def _finish(self, outcome: UrlOutcome, status: int, reason: str) -> None:
-        self._session.recorder.finish(self._visit, outcome, status, reason)
+        self._session.context.endings.finish(self._visit, outcome, status, reason)
 
     # ---- sitemaps in an index
 
     async def _take_children(self, children: Iterable[SitemapUrl], base: str) -> None:
-        now = self._session.clock()
+        now = self._session.context.clock()
         for child in children:
             key = await self._echo.child(self._task, child.loc, base, _date(child, now))
             if key is not None:
@@ -90,14 +90,14 @@ class SitemapReader:
     # ---- pages
 
     async def _take_pages(self, entries: Sequence[SitemapUrl]) -> None:
-        now = self._session.clock()
+        now = self._session.context.clock()
         for start in range(0, len(entries), CHUNK):
             chunk = entries[start : start + CHUNK]
             if self._session.outbox is not None:
                 self._session.outbox.send([entry.loc for entry in chunk], self._visit.url)
             found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
             if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
-                self._session.state.revisits.advise(
+                self._session.context.store.revisits.advise(
                     Advice(found[entry.loc], entry.changefreq, entry.priority, self._changed(entry))
                     for entry in chunk
                     if entry.loc in found
@@ -109,11 +109,11 @@ class SitemapReader:
 
     def _changed(self, entry: SitemapUrl) -> float:
         """Return the earliest moment of the last change, where scores ask for it; 0 if nothing credible is said."""
-        source = self._session.source
+        source = self._session.context.source
         if entry.lastmod is None or not (source.sitemaps.trust_lastmod and source.refresh.mode == "adaptive"):
             return 0.0
         moment = entry.lastmod.timestamp()
-        return moment if is_statement(moment, self._session.clock()) else 0.0
+        return moment if is_statement(moment, self._session.context.clock()) else 0.0
 
     def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._task.sites
@@ -125,7 +125,7 @@ class SitemapReader:
 
     async def _breathe(self, done: int) -> None:
         if done % FLUSH_AFTER < CHUNK:
-            self._session.flush()
+            self._session.context.flush()
         await asyncio.sleep(0)
 
 

@@ -61,18 +61,18 @@ class Agreement:
         """Documents that the primary index should have and has not: the run asks for every known URL."""
         self.problems: list[str] = []
         self.remarks: list[str] = []
-        if not session.replay:
+        if not session.context.run.replay:
             self._look()
 
     def _look(self) -> None:
         session = self._session
-        primary, *others = indexes_of(session.source)
+        primary, *others = indexes_of(session.context.source)
         for name in others:
             self._count(name)
             if self.problems:
-                leave_unfilled(cache_folder(session.project, session.source.name), name)
+                leave_unfilled(cache_folder(session.context.project, session.context.source.name), name)
                 self.problems.clear()
-        number, counts = self._count(primary), session.state.counts()
+        number, counts = self._count(primary), session.context.store.counts()
         if number is None:
             return
         self._has_strangers = number > counts.documents
@@ -81,18 +81,18 @@ class Agreement:
 
     def tell(self) -> None:
         """Have the report of the run say what was done."""
-        report, renewed = self._session.report, self._session.state.renewed
+        report, renewed = self._session.context.report, self._session.context.store.renewed
         report.problems += [renewed] if renewed else []
         report.problems += self.problems
         report.remarks += self.remarks
 
     def _count(self, name: str) -> int | None:
         """Return how many documents of the source an index has, None if it cannot be asked now."""
-        session, source = self._session, self._session.source.name
-        config = index_config(session.project, name)
+        session, source = self._session, self._session.context.source.name
+        config = index_config(session.context.project, name)
         if config.engine == "memory":
             return None
-        index = open_index(session.project, name)
+        index = open_index(session.context.project, name)
         try:
             try:
                 return probe(index, config.path, source)
@@ -112,12 +112,12 @@ class Agreement:
 
     def _ask_again(self, name: str) -> None:
         session = self._session
-        index = open_index(session.project, name)
+        index = open_index(session.context.project, name)
         try:
-            lost = lost_records(session.state, index, session.source.name)
+            lost = lost_records(session.context.store, index, session.context.source.name)
         finally:
             index.close()
-        forget_documents(session.state, lost)
+        forget_documents(session.context.store, lost)
         self.lost = len(lost)
         if lost:
             self.remarks.append(f"{self.lost:,} documents were missing in the index, and are asked for again")
@@ -128,15 +128,21 @@ class Agreement:
         Nothing is concluded while pages that were never read may still lead to such documents.
         """
         session = self._session
-        if not self._has_strangers or session.report.given_up or may_lead_further(session.state):
+        if (
+            not self._has_strangers
+            or session.context.report.given_up
+            or may_lead_further(session.context.store)
+        ):
             return
-        known = {one.shown_url for one in session.state.records() if one.indexed or one.handed}
+        known = {one.shown_url for one in session.context.store.records() if one.indexed or one.handed}
         found: set[str] = set()
-        for name in indexes_of(session.source):
-            index = open_index(session.project, name)
+        for name in indexes_of(session.context.source):
+            index = open_index(session.context.project, name)
             with (
                 closing(index),
                 suppress(IndexStoreError),
             ):  # an index that cannot be read is told of elsewhere
-                found.update(url for _, url in index.urls(session.source.name))
-        mark_strangers(session.state, session.feed, sorted(found - known), session.clock())
+                found.update(url for _, url in index.urls(session.context.source.name))
+        mark_strangers(
+            session.context.store, session.context.documents, sorted(found - known), session.context.clock()
+        )

@@ -39,7 +39,7 @@ class AnchorTexts:
         """Marks of links met lately by URL and text, in two generations: they cost two look-ups."""
         self._met = 0
         """How many are in the younger one."""
-        session.recorder.on_finish.append(self.ended)
+        session.context.hooks.visit_ended.append(self.ended)
 
     # ---- what pages say
 
@@ -66,7 +66,7 @@ class AnchorTexts:
 
     def redirected(self, visit: Visit, target: str) -> None:
         """Have what is said of a URL be said of the one that it redirects to."""
-        self._session.state.anchors.redirect(visit.entry.key, url_key(target))
+        self._session.context.store.anchors.redirect(visit.entry.key, url_key(target))
 
     def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
         """Return the mark of a link that was not met lately, and have the store know of it."""
@@ -76,7 +76,7 @@ class AnchorTexts:
             said, target = anchor_text(text), url_key(whole)
             if target not in kept:
                 return _NOTHING
-            mark = self._session.state.anchors.meet(target, said, fragment) if said else _NOTHING
+            mark = self._session.context.store.anchors.meet(target, said, fragment) if said else _NOTHING
         if self._met >= GENERATION:
             self._old, self._young, self._met = self._young, {}, 0
         self._young.setdefault(url, {})[text] = mark
@@ -88,7 +88,7 @@ class AnchorTexts:
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:
             return
-        store, key = self._session.state.anchors, visit.entry.key
+        store, key = self._session.context.store.anchors, visit.entry.key
         known = visit.record.last_fetched > 0
         if visit.anchors is not None:
             store.page(key, visit.anchors)
@@ -105,20 +105,22 @@ class AnchorTexts:
         Called at the end of a run. Those on their way in the open segment get theirs when that is sealed. Raises
         `WorkError`.
         """
-        session, store = self._session, self._session.state.anchors
-        session.flush()
+        session, store = self._session, self._session.context.store.anchors
+        session.context.flush()
         store.sweep()
-        session.state.flush()
+        session.context.store.flush()
         number, last = 0, None
         while keys := store.due(last, BATCH):
             last = keys[-1]
-            for key, texts in store.news([key for key in keys if not session.feed.completes(key)]).items():
-                record = session.state.get(key)
+            for key, texts in store.news(
+                [key for key in keys if not session.context.documents.completes(key)]
+            ).items():
+                record = session.context.store.get(key)
                 if record is not None and record.searchable:
-                    session.feed.rename(key, record.shown_url, texts)
+                    session.context.documents.rename(key, record.shown_url, texts)
                     number += 1
                 else:
                     store.left(key)
-            session.flush()
-            session.feed.tick()
+            session.context.flush()
+            session.context.documents.tick()
         return number

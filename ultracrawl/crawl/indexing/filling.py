@@ -27,15 +27,17 @@ class Filling:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self.outlets = open_outlets(session.project, session.source)
+        self.outlets = open_outlets(session.context.project, session.context.source)
         """The ways to all indexes of the source."""
         self._new = self.outlets.unfilled()
-        self._has_documents = bool(self._new) and session.state.counts().documents > 0
-        if self._has_documents and not session.replay:
+        self._has_documents = bool(self._new) and session.context.store.counts().documents > 0
+        if self._has_documents and not session.context.run.replay:
             names = ", ".join(f"`{one.index}`" for one in self._new)
-            logger.warning("%s: every page is fetched again to fill the index %s", session.source.name, names)
-            session.state.remake_documents()
-            session.force = True
+            logger.warning(
+                "%s: every page is fetched again to fill the index %s", session.context.source.name, names
+            )
+            session.context.store.remake_documents()
+            session.context.run.force = True
 
     def begin(self, feed: IndexWriter, *, resumed: bool) -> None:
         """Take out of new indexes what does not belong there; called when the feed is open and the run has begun.
@@ -45,13 +47,13 @@ class Filling:
         for outlet in self._new:
             feed.remove_unknown(self._strangers(outlet.index))
         feed.sync()
-        if not self._has_documents or not (resumed or self._session.replay):
+        if not self._has_documents or not (resumed or self._session.context.run.replay):
             self.outlets.filled()
         self.outlets.leave_former()
 
     def end(self) -> None:
         """Take note that everything stored was made again."""
-        if self._session.replay and self._new and not self._session.report.failed:
+        if self._session.context.run.replay and self._new and not self._session.context.report.failed:
             self.outlets.filled()
 
     def _strangers(self, index: str) -> Iterator[str]:
@@ -59,11 +61,11 @@ class Filling:
         session = self._session
         found: set[str] = set()
         with suppress(UltracrawlError):  # it cannot be read: nor can it be written, which is told then
-            engine = open_index(session.project, index)
+            engine = open_index(session.context.project, index)
             try:
-                found = {url for _, url in engine.urls(session.source.name)}
+                found = {url for _, url in engine.urls(session.context.source.name)}
             finally:
                 engine.close()
         if found:
-            found -= {one.shown_url for one in session.state.records() if one.indexed or one.handed}
+            found -= {one.shown_url for one in session.context.store.records() if one.indexed or one.handed}
         return iter(sorted(found))

@@ -38,7 +38,7 @@ class ItemTracker:
     def visit_of(self, item: Any, response: Response | Failure | None = None) -> Visit | None:
         """Return the visit that an item came from, if need be by its answer; None if it has ended or there is none."""
         url = item.access_url if isinstance(item, Document) else ItemAdapter(item).get("access_url", "")
-        visit = self._session.visits.get(url_key(str(url)))
+        visit = self._session.context.visits.get(url_key(str(url)))
         request = getattr(response, "request", None)
         return visit_of(request) if visit is None and request is not None else visit
 
@@ -53,39 +53,45 @@ class ItemTracker:
         if self.visit_of(document) is not None:
             return None
         given = document.access_url or document.url
-        url = session.rules.url_policy.canonical(given)
-        rule = "no URL that can be crawled" if url is None else session.rules.boundary.rejects(url)
+        url = session.context.rules.url_policy.canonical(given)
+        rule = "no URL that can be crawled" if url is None else session.context.rules.boundary.rejects(url)
         if url is None or rule is not None:
             told = "its URL has to be one that the boundary of the source lets in"
-            session.note(WorkError(f"a document of the spider is not indexed: {given!r} ({rule}); {told}"))
+            session.context.run.note_problem(
+                WorkError(f"a document of the spider is not indexed: {given!r} ({rule}); {told}")
+            )
             return None
         key = url_key(url)
-        record = session.state.get(key)
-        if record is not None and record.last_fetched >= session.run.started and key not in self.given:
+        record = session.context.store.get(key)
+        if (
+            record is not None
+            and record.last_fetched >= session.context.mark.started
+            and key not in self.given
+        ):
             return None
         self.given.add(key)
-        session.report.scheduled += 1
+        session.context.report.scheduled += 1
         return self._visit(document, key, url, record)
 
     def _visit(self, document: Document, key: int, url: str, record: UrlRecord | None) -> Visit:
         session = self._session
         shown = document.url if document.url != document.access_url else ""
         document.access_url, document.url = url, shown or url
-        document.source = session.source.name
-        known = record or UrlRecord(url, document.source, first_seen=session.clock())
+        document.source = session.context.source.name
+        known = record or UrlRecord(url, document.source, first_seen=session.context.clock())
         entry = QueueEntry(key, url, site_of(url), 0, 0, display_url=shown if shown != url else "")
         visit = Visit(entry, known, asked=False, given=True, status=200, step=Step.PROCESSING)
-        session.visits[key] = visit
+        session.context.visits[key] = visit
         return visit
 
     def skips(self, entry: QueueEntry) -> bool:
         """Take an entry out of the queue whose document was given; False for all others."""
         if entry.key not in self.given:
             return False
-        record = self._session.state.get(entry.key)
+        record = self._session.context.store.get(entry.key)
         if record is not None:
-            self._session.state.finish(entry, record)
-            self._session.report.scheduled -= 1
+            self._session.context.store.finish(entry, record)
+            self._session.context.report.scheduled -= 1
         return True
 
     # ---- what Scrapy says
@@ -94,15 +100,15 @@ class ItemTracker:
         """End the visit of an item that a pipeline dropped, ours or somebody else's."""
         visit = self.visit_of(item, response)
         if visit is not None:
-            self._session.recorder.finish(visit, UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
+            self._session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
 
     def _failed(self, item: Any, failure: Failure, response: Response | None) -> None:
         """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""
         error = failure.value or RuntimeError("unknown failure")
         if isinstance(error, WorkError):
-            self._session.fail(str(error))
+            self._session.context.run.fail(str(error))
         if isinstance(error, CloseSpider):
-            self._session.close_soon(error.reason)
+            self._session.context.run.end_soon(error.reason)
         visit = self.visit_of(item, response)
         if visit is not None:
             self._session.visit_failed(visit, error)
@@ -112,8 +118,8 @@ class ItemTracker:
         error = failure.value or RuntimeError("unknown failure")
         if response is None:
             told = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            name = self._session.source.spider_class or "the spider"
-            self._session.note(WorkError(f"start() of {name} ended early with {told}"))
+            name = self._session.context.source.spider_class or "the spider"
+            self._session.context.run.note_problem(WorkError(f"start() of {name} ended early with {told}"))
             return
         request = getattr(response, "request", None)
         visit = visit_of(request) if request is not None else None

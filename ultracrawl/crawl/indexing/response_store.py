@@ -35,7 +35,7 @@ class ResponseStore:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._options = session.source.storage
+        self._options = session.context.source.storage
         self.store: DocumentStore | None = None
         """The stored answers of the source, if it keeps them."""
         self._usable = True
@@ -44,13 +44,15 @@ class ResponseStore:
         """Open the store of a source that keeps documents."""
         if self._options.keep:
             session = self._session
-            self.store = open_documents(session.project, session.source, renew=not session.replay)
+            self.store = open_documents(
+                session.context.project, session.context.source, renew=not session.context.run.replay
+            )
             if self.store.renewed:
-                again = f"`ultracrawl crawl {session.source.name} --force` stores every page again"
+                again = f"`ultracrawl crawl {session.context.source.name} --force` stores every page again"
                 self._tell(f"{self.store.renewed}; {again}")
-            self._session.recorder.on_finish.append(self.ended)
+            self._session.context.hooks.visit_ended.append(self.ended)
             if self._options.remove_sent:
-                self._session.feed.on_sent = self._sent
+                self._session.context.documents.on_sent = self._sent
 
     def ended(self, visit: Visit) -> None:
         """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
@@ -82,11 +84,13 @@ class ResponseStore:
             self._give_up(str(error))
 
     def _to_be_kept(self) -> frozenset[int]:
-        state, options = self._session.state, self._options
+        state, options = self._session.context.store, self._options
         kept = state.kept_keys(duplicates=options.duplicates)
         if not options.remove_sent:
             return kept
-        waiting = self._session.feed.unsent().union(state.pending.keys(), state.successors.keys())
+        waiting = self._session.context.documents.unsent().union(
+            state.pending.keys(), state.successors.keys()
+        )
         return kept - (state.kept_keys() - waiting)
 
     def _wants(self, visit: Visit) -> bool:
@@ -101,14 +105,14 @@ class ResponseStore:
             for value in values
             if _is_kept(name.decode("latin-1").lower(), everything=self._options.headers)
         )
-        return StoredAnswer(visit.url, self._session.clock(), headers, response.body, visit.truncated)
+        return StoredAnswer(visit.url, self._session.context.clock(), headers, response.body, visit.truncated)
 
     def _give_up(self, problem: str) -> None:
         self._usable = False
         self._tell(problem)
 
     def _tell(self, problem: str) -> None:
-        self._session.problems.append(problem)
+        self._session.context.run.problems.append(problem)
         logger.error("%s", problem)
 
     def close(self) -> None:

@@ -36,22 +36,24 @@ class CrawlLogs:
         """Begin the logs; if that cannot be, the crawl goes on and says so."""
         leave_tracebacks_out(self._session.crawler.settings)
         session = self._session
-        kept = session.source.log
+        kept = session.context.source.log
         self.events.open()
         if kept.screened:
-            path = screened_path(session.project, session.source.name)
-            self.screened = ScreenedLog(path, session.project.logs.size, session.clock)
+            path = screened_path(session.context.project, session.context.source.name)
+            self.screened = ScreenedLog(path, session.context.project.logs.size, session.context.clock)
         if kept.robot is not None and session.filtering is not None:
             self._open_robot(kept.robot)
         if not kept.runs:
             return
         try:
-            self.run = RunLog(session.project, session.source.name, kept.runs, session.clock)
+            self.run = RunLog(
+                session.context.project, session.context.source.name, kept.runs, session.context.clock
+            )
         except WorkError as error:
-            session.note(error)
+            session.context.run.note_problem(error)
             return
-        self.run.started(session.report)
-        session.recorder.on_finish.append(self.run.ended)
+        self.run.started(session.context.report)
+        session.context.hooks.visit_ended.append(self.run.ended)
 
     def _open_robot(self, level: int) -> None:
         """Begin `robot.log` and `filter.log`."""
@@ -62,16 +64,20 @@ class CrawlLogs:
 
         session, filtering = self._session, self._session.filtering
         assert filtering is not None
-        project, name, size = session.project, session.source.name, session.project.logs.size
-        self.robot = RobotLog(TimedLog(robot_log_path(project, name), size, session.clock), level)
-        decisions = TimedLog(filter_log_path(project, name), size, session.clock)
+        project, name, size = (
+            session.context.project,
+            session.context.source.name,
+            session.context.project.logs.size,
+        )
+        self.robot = RobotLog(TimedLog(robot_log_path(project, name), size, session.context.clock), level)
+        decisions = TimedLog(filter_log_path(project, name), size, session.context.clock)
         self._filter = filtering.listener = FilterLog(
-            decisions, filtering.robot.log_types, session.run.number
+            decisions, filtering.robot.log_types, session.context.mark.number
         )
         filtering.robot.log = self.robot.error
         for doubt in filtering.doubts:
             self.robot.say(LogLevel.ERRORS, doubt)
-        session.recorder.on_finish.append(self.robot.ended)
+        session.context.hooks.visit_ended.append(self.robot.ended)
 
     def turned_away(self, url: str, rule: str, parent: str, message: str) -> None:
         """Note a link that was turned away, with the number and text of its message."""
@@ -91,24 +97,24 @@ class CrawlLogs:
             self.robot = self._filter = None
             if self._session.filtering is not None:
                 self._session.filtering.listener = None
-            self._session.note(error)
+            self._session.context.run.note_problem(error)
         try:
             if self.screened is not None:
                 self.screened.flush()
         except WorkError as error:
             self.screened = None
-            self._session.note(error)
+            self._session.context.run.note_problem(error)
         try:
             if self.run is not None:
                 self.run.flush()
         except WorkError as error:
             self._close_run()
-            self._session.note(error)
+            self._session.context.run.note_problem(error)
 
     def close(self, reason: str) -> None:
         """Write the results of the run under its log."""
         if self.run is not None:
-            self.run.results(self._session.report, reason)
+            self.run.results(self._session.context.report, reason)
         self.events.end()
         self.flush()
         self._close_run()

@@ -22,11 +22,11 @@ BUFFERED = 64 << 10
 
 def open_link_lists(session: CrawlSession) -> LinkLists | None:
     """Return the lists of a crawl, written with each of its flushes; None if there are to be none."""
-    folder = session.source.storage.link_lists
+    folder = session.context.source.storage.link_lists
     if folder is None:
         return None
-    lists = LinkLists(session.project.base / folder, session.note)
-    session.before_flush.append(lists.flush)
+    lists = LinkLists(session.context.project.base / folder, session.context.run.note_problem)
+    session.context.hooks.before_flush.append(lists.flush)
     return lists
 
 

@@ -37,12 +37,12 @@ class Duplicates:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._options = session.source.duplicates
-        self._prints = session.rules.fingerprints
-        self._seeds = frozenset(session.rules.seeds)
+        self._options = session.context.source.duplicates
+        self._prints = session.context.rules.fingerprints
+        self._seeds = frozenset(session.context.rules.seeds)
         always = self._options.always_listed
         self._always_listed = compiled(always) if always else None
-        self._since = session.clock()
+        self._since = session.context.clock()
         self._open: dict[int, tuple[bytes, Visit]] = {}
         """Visits that are to be indexed and have not ended, with their fingerprints, by key."""
         self._number_open: Counter[bytes] = Counter()
@@ -53,7 +53,7 @@ class Duplicates:
 
     def open(self) -> None:
         """Take note of what an earlier run left."""
-        self._waiting.update(self._session.state.successors.keys())
+        self._waiting.update(self._session.context.store.successors.keys())
 
     def waits(self, key: int) -> bool:
         """Return whether the document of a URL waits for the place of one that is to leave the index."""
@@ -82,14 +82,14 @@ class Duplicates:
     def _preference(self, visit: Visit, page: Page) -> int:
         if not (page.canonical and self._options.canonical):
             return preference(visit.url, "")
-        policy = self._session.rules.url_policy
+        policy = self._session.context.rules.url_policy
         return preference(visit.url, policy.canonical(page.canonical, page.base or visit.url) or "")
 
     def _near(self, visit: Visit, simhash: int | None) -> list[UrlRecord]:
         """Return the documents with a text near this one; the visit is compared by their fingerprint then."""
         if simhash is None:
             return []
-        near = self._session.state.near
+        near = self._session.context.store.near
         found = near.find(simhash, self._options.near_distance)
         if found is None:
             near.put(visit.fingerprint, simhash)
@@ -141,7 +141,7 @@ class Duplicates:
         return changed and visit.record.searchable and visit.record.fingerprint != visit.fingerprint
 
     def _others(self, visit: Visit) -> list[UrlRecord]:
-        same = self._session.state.same_content(visit.fingerprint)
+        same = self._session.context.store.same_content(visit.fingerprint)
         return [record for record in same if record.url != visit.url]
 
     def _best(self, records: list[UrlRecord]) -> UrlRecord | None:
@@ -171,7 +171,7 @@ class Duplicates:
             visit.fingerprint = b""
             visit.etag = visit.last_modified = ""
         logger.info("30083 duplicate document ignored: %s has the content of %s", visit.url, holder.url)
-        self._session.recorder.finish(
+        self._session.context.endings.finish(
             visit, UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, _reason(holder)
         )
 
@@ -189,13 +189,15 @@ class Duplicates:
             return False
         holder = self._best(self._others_of(record))
         if holder is None and not self.waits(visit.entry.key) and not visit.rescan:
-            self._session.links.again(record)  # nobody has the content now
+            self._session.context.queue.again(record)  # nobody has the content now
         reason = _reason(holder) if holder is not None else record.reason
-        self._session.recorder.finish(visit, UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, reason)
+        self._session.context.endings.finish(
+            visit, UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, reason
+        )
         return True
 
     def _others_of(self, record: UrlRecord) -> list[UrlRecord]:
-        same = self._session.state.same_content(record.fingerprint)
+        same = self._session.context.store.same_content(record.fingerprint)
         return [one for one in same if one.url != record.url]
 
     # ---- one takes the place of another
@@ -218,10 +220,10 @@ class Duplicates:
         if leaving is None:
             return False
         key = visit.entry.key
-        self._session.state.successors.put(key, packed(key, document))
+        self._session.context.store.successors.put(key, packed(key, document))
         self._waiting.add(key)
         self.displace(visit)
-        self._session.recorder.finish(
+        self._session.context.endings.finish(
             visit,
             UrlOutcome.DUPLICATE,
             StatusCode.DUPLICATE_DETECTED,
@@ -233,9 +235,9 @@ class Duplicates:
         session = self._session
         key = url_key(record.url)
         if record.searchable:
-            session.feed.delete(key, record.shown_url)
+            session.context.documents.delete(key, record.shown_url)
         if record.pending:
-            session.state.pending.discard(key)
+            session.context.store.pending.discard(key)
         self._forget(key)
         logger.info("30083 duplicate document ignored: %s has the content of %s", record.url, winner.url)
         demoted = replace(
@@ -253,18 +255,18 @@ class Duplicates:
         self.recount(record, demoted)
 
     def _amend(self, record: UrlRecord) -> None:
-        self._session.state.amend(url_key(record.url), record)
-        self._session.links.amended(record)
+        self._session.context.store.amend(url_key(record.url), record)
+        self._session.context.queue.amended(record)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Have the report count the new outcome of a URL in place of that of its visit in this run."""
         if before.last_fetched >= self._since:
-            self._session.recorder.recount(before, after)
+            self._session.context.endings.recount(before, after)
 
     def _forget(self, key: int) -> None:
         if key in self._waiting:
             self._waiting.discard(key)
-            self._session.state.successors.discard(key)
+            self._session.context.store.successors.discard(key)
 
     def ended(self, visit: Visit) -> None:
         """Take note of a visit's end: if nobody is left in the index for its former content, somebody is fetched."""
@@ -282,7 +284,7 @@ class Duplicates:
 
     def _keeps(self, visit: Visit, fingerprint: bytes) -> bool:
         """Return whether a visit that ended stands for a content, or is known as a copy of it."""
-        now = self._session.state.get(visit.entry.key)
+        now = self._session.context.store.get(visit.entry.key)
         if now is None or now.fingerprint != fingerprint:
             return False
         return self._has_place(now) or now.outcome is UrlOutcome.DUPLICATE
@@ -315,8 +317,8 @@ class Duplicates:
             return
         logger.info("%s takes the place of %s", best.url, left.url)
         chosen = replace(best, etag="", last_modified="", checksum=b"")
-        self._session.state.amend(url_key(best.url), chosen)
-        self._session.links.again(chosen)
+        self._session.context.store.amend(url_key(best.url), chosen)
+        self._session.context.queue.again(chosen)
 
 
 def _reason(holder: UrlRecord) -> str:

@@ -42,9 +42,9 @@ class SessionVerdict:
 
     def hear(self, answer: Answer, why: str) -> None:
         """Follow an answer; `why` names the function."""
-        if self.answer is not None or self._session.replay:
+        if self.answer is not None or self._session.context.run.replay:
             return
-        most = self._session.source.filters.restarts
+        most = self._session.context.source.filters.restarts
         if _is_restart(answer) and self._followed >= most:
             self._tell(f"{why}; not followed, because the cycle began anew {most} times in a row")
             return
@@ -53,7 +53,7 @@ class SessionVerdict:
         self._tell(why)
 
     def _tell(self, text: str) -> None:
-        logger.info("%s: %s", self._session.source.name, text)
+        logger.info("%s: %s", self._session.context.source.name, text)
         if self._session.logs.robot is not None:
             self._session.logs.robot.say(LogLevel.ERRORS, text)
 

@@ -36,7 +36,7 @@ class RelatedDocuments:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._names = session.source.relations.names
+        self._names = session.context.source.relations.names
 
     @property
     def on(self) -> bool:
@@ -46,18 +46,18 @@ class RelatedDocuments:
     def read(self, visit: Visit, response: Response, page: Page) -> None:
         """Take what a page says for itself; called before its document is made."""
         if "links" in self._names:
-            policy = self._session.rules.url_policy.without_rewriting
+            policy = self._session.context.rules.url_policy.without_rewriting
             visit.told[RELATION_ATTRIBUTES["links"]] = links_of(page, response.url, policy)
         if "metadata" in self._names:
-            known = next(self._session.state.revisits.known_pages([visit.entry.key]), None)
+            known = next(self._session.context.store.revisits.known_pages([visit.entry.key]), None)
             visit.told[RELATION_ATTRIBUTES["metadata"]] = metadata_of(page, response, known)
 
     def dress(self, visit: Visit, document: IndexDocument) -> IndexDocument:
         """Return a document with its lists, and keep it for later; called when it is handed over."""
-        state, key = self._session.state, visit.entry.key
+        state, key = self._session.context.store, visit.entry.key
         own = {name: urls for name, urls in visit.told.items() if urls}
         record = replace(visit.record, fingerprint=visit.fingerprint)
-        lists = RelationLists(self._session.source, state).of(record)
+        lists = RelationLists(self._session.context.source, state).of(record)
         plain = replace(document, attributes={**document.attributes, **own})
         state.told.put(key, packed(key, plain))
         state.told_lists.put(key, as_text(lists))
@@ -68,9 +68,9 @@ class RelatedDocuments:
 
         Called when the run has nothing left to fetch, and deletions are carried out.
         """
-        session, state = self._session, self._session.state
+        session, state = self._session, self._session.context.store
         keys, updated = state.told.keys(), 0  # sees what was flushed
-        lists = RelationLists(session.source, state)
+        lists = RelationLists(session.context.source, state)
         if self.on:
             lists.gather_referrers(keys)
         waiting = set(state.successors.keys())
@@ -85,16 +85,18 @@ class RelatedDocuments:
             if number % BATCH == 0:
                 yield
         if updated:
-            logger.info("%s: %d documents tell of other URLs than before", session.source.name, updated)
+            logger.info(
+                "%s: %d documents tell of other URLs than before", session.context.source.name, updated
+            )
 
     def _update(self, key: int, record: UrlRecord, lists: RelationLists) -> bool:
-        state = self._session.state
+        state = self._session.context.store
         now = lists.of(record)
         text = as_text(now)
         data = state.told.get(key) if text != state.told_lists.get(key) else None
         document = unpacked(data) if data else None
         if document is None:
             return False
-        self._session.feed.add(key, replace(document, attributes={**document.attributes, **now}))
+        self._session.context.documents.add(key, replace(document, attributes={**document.attributes, **now}))
         state.told_lists.put(key, text)
         return True

@@ -48,8 +48,8 @@ class ExpirySweeper:
     def open(self) -> None:
         """Learn which descriptions have expired."""
         session = self._session
-        self._due = session.state.expiry.expired(session.clock())
-        session.recorder.on_finish.append(self._ended)
+        self._due = session.context.store.expiry.expired(session.context.clock())
+        session.context.hooks.visit_ended.append(self._ended)
 
     def judge(self, visit: Visit) -> None:
         """Have an expired description be made anew, whatever the server says of the page."""
@@ -59,35 +59,35 @@ class ExpirySweeper:
     def made(self, visit: Visit, rd: Mapping[str, Sequence[str]]) -> None:
         """Take note of a description that was made."""
         visit.rd_expires = expiry_of(rd)
-        visit.renewed = visit.entry.key in self._due and visit.rd_expires > self._session.clock()
+        visit.renewed = visit.entry.key in self._due and visit.rd_expires > self._session.context.clock()
 
     def _ended(self, visit: Visit) -> None:
         key, at = visit.entry.key, visit.rd_expires
         if (visit.outcome in _KNOWN_AGAIN and at) or (visit.outcome in _MADE and (at or key in self._due)):
-            self._session.state.expiry.put(key, at)
+            self._session.context.store.expiry.put(key, at)
 
     def sweep(self) -> int:
         """Mark expired descriptions as leaving, and have copies fetched; returns how many. For the end of a run."""
         session, swept = self._session, 0
-        session.state.flush()
-        for key, at in session.state.expiry.expired(session.clock()).items():
-            record = session.state.get(key)
+        session.context.store.flush()
+        for key, at in session.context.store.expiry.expired(session.context.clock()).items():
+            record = session.context.store.get(key)
             in_index = record is not None and (record.indexed or record.handed) and not record.leaving
             if record is not None and in_index and self._seen_well(record):
                 continue
-            session.state.expiry.put(key, 0.0)
+            session.context.store.expiry.put(key, 0.0)
             if record is not None and in_index:
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
                 # Without validators and checksum a later visit makes the description anew.
                 gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
-                session.state.amend(key, replace(gone, checksum=b""))
+                session.context.store.amend(key, replace(gone, checksum=b""))
                 session.duplicates.left(record)
                 swept += 1
         if swept:
-            logger.info("%s: %d descriptions have expired", session.source.name, swept)
+            logger.info("%s: %d descriptions have expired", session.context.source.name, swept)
         return swept
 
     def _seen_well(self, record: UrlRecord) -> bool:
         """Whether this run made the description, or found it again."""
         good = record.outcome in _MADE or record.outcome in _KNOWN_AGAIN
-        return good and record.last_fetched >= self._session.run.started
+        return good and record.last_fetched >= self._session.context.mark.started

@@ -68,10 +68,10 @@ class PageRenderer:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        self._section = session.source.javascript
+        self._section = session.context.source.javascript
         self.on = self._section.use
         rules = [UriRule(pattern.kind, pattern.text, Action.INCLUDE) for pattern in self._section.urls]
-        self._pages = UriTable(rules, session.rules.url_policy.without_rewriting)
+        self._pages = UriTable(rules, session.context.rules.url_policy.without_rewriting)
         self._places = asyncio.Semaphore(self._section.pages)
         self._requests = asyncio.Semaphore(AT_ONCE)
         self._next: dict[str, float] = {}
@@ -79,7 +79,7 @@ class PageRenderer:
         """By URL, and whether the page was of another origin."""
         self._browser: Browser | None = None
         if self.on:
-            self._browser = Browser(browser_program(self._section.browser), session.source.user_agent)
+            self._browser = Browser(browser_program(self._section.browser), session.context.source.user_agent)
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Whether a page is opened in the browser: it has scripts, and a rule covers it."""
@@ -111,13 +111,13 @@ class PageRenderer:
             except (RuntimeError, OSError) as error:
                 why = str(error)
             else:
-                if len(rendered.html) <= self._session.source.limits.max_size:
+                if len(rendered.html) <= self._session.context.source.limits.max_size:
                     return rendered
                 why = "what they make of it is larger than limits.max_size"
                 break
         visit.unrendered = f"its scripts were not run: {why}"
         logger.warning("%s: %s", visit.url, visit.unrendered)
-        self._session.report.turn_away("javascript failed")
+        self._session.context.report.turn_away("javascript failed")
         return None
 
     async def _opened(self, url: str, response: Response) -> Rendered:
@@ -129,7 +129,7 @@ class PageRenderer:
 
     async def _read(self, visit: Visit, response: Response, rendered: Rendered) -> Page | None:
         session = self._session
-        html, reader = rendered.html.encode("utf-8", "replace"), session.rules.reader
+        html, reader = rendered.html.encode("utf-8", "replace"), session.context.rules.reader
         head = AnswerHead("text/html; charset=utf-8")
         if reader.is_large(html, "text/html"):
             made = await session.conversion.large_page(visit, html, response.url, head, reader)
@@ -193,7 +193,7 @@ class PageRenderer:
         return None
 
     async def _get(self, written: str, headers: dict[str, str], *, bare: bool) -> Response | None:
-        url = self._session.rules.url_policy.without_rewriting.canonical(written)
+        url = self._session.context.rules.url_policy.without_rewriting.canonical(written)
         if url is None or not url.startswith("http") or not await self._allowed(url, bare=bare):
             return None
         if bare and self._shows_certificate(url):
@@ -210,10 +210,10 @@ class PageRenderer:
 
     async def _allowed(self, url: str, *, bare: bool) -> bool:
         """Whether a part may be asked for: inclusions do not count, they are about pages."""
-        rules = self._session.rules
+        rules = self._session.context.rules
         for decision in rules.boundary.decisions(url):
             if not decision.accept and (decision.stage == "scheme" or decision.rule.startswith("exclude")):
-                self._session.report.turn_away(decision.rule)
+                self._session.context.report.turn_away(decision.rule)
                 return False
         if not rules.robots.obey:
             return True
@@ -240,11 +240,14 @@ class PageRenderer:
 
     def _request(self, url: str, asked: dict[str, str], *, bare: bool) -> Request:
         session = self._session
-        grouping = session.rules.grouping
-        headers = {**session.rules.headers, **{name: asked[name] for name in _ASKED_WITH if name in asked}}
+        grouping = session.context.rules.grouping
+        headers = {
+            **session.context.rules.headers,
+            **{name: asked[name] for name in _ASKED_WITH if name in asked},
+        }
         meta = {
             "download_slot": "javascript",
-            "download_timeout": min(session.source.limits.timeout, self._section.timeout),
+            "download_timeout": min(session.context.source.limits.timeout, self._section.timeout),
             "handle_httpstatus_all": True,
             **({"cookiejar": grouping.of(host_of(url))} if grouping else {}),
             **({BARE: True} if bare else {}),

@@ -21,20 +21,22 @@ logger = logging.getLogger(__name__)
 
 def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
     """Begin or resume the run of a crawl, True if it is resumed; making documents again is part of the last one."""
-    if session.replay:
-        return next(iter(session.state.runs(1)), RunMark(0, now)), False
-    chooser = AdaptiveChooser(session.state, session.source, session.clock)
+    if session.context.run.replay:
+        return next(iter(session.context.store.runs(1)), RunMark(0, now)), False
+    chooser = AdaptiveChooser(session.context.store, session.context.source, session.context.clock)
     chooser.log = session.logs.events.scores
-    rule = session.source.refresh.rule
-    rule = rule.for_everything if session.force or session.agreement.lost else rule
-    levels = session.rules.levels
+    rule = session.context.source.refresh.rule
+    rule = rule.for_everything if session.context.run.force or session.agreement.lost else rule
+    levels = session.context.rules.levels
     start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
-    latest = next(iter(session.state.runs(1)), None)
+    latest = next(iter(session.context.store.runs(1)), None)
     if latest is not None and _lost_some(latest):
-        session.state.end_run(replace(latest, finished=now))
-    closed = keeps_new_out(session.source.limits, session.state, session.project.state.path)
-    mark = mark_of_next(latest, session.rules, closed=closed)
-    run, resumed = session.state.begin_run(now, mark, start)
+        session.context.store.end_run(replace(latest, finished=now))
+    closed = keeps_new_out(
+        session.context.source.limits, session.context.store, session.context.project.state.path
+    )
+    mark = mark_of_next(latest, session.context.rules, closed=closed)
+    run, resumed = session.context.store.begin_run(now, mark, start)
     if is_adaptive(run.mode):
         session.chooser = chooser
         if resumed:
@@ -59,20 +61,31 @@ def follow_definition(session: CrawlSession) -> None:
     Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
     every page is made into a document again.
     """
-    before = next((run for run in session.state.runs(2) if run.number != session.run.number), None)
-    change = change_since(before, session.rules, closed=session.limits.refresh_only)
-    session.remade = change.recipe
-    session.force = session.force or change.recipe
-    session.rescan = session.force or change.scope
-    if change.recipe and not session.report.resumed:
+    before = next(
+        (run for run in session.context.store.runs(2) if run.number != session.context.mark.number), None
+    )
+    change = change_since(before, session.context.rules, closed=session.limits.refresh_only)
+    run = session.context.run
+    run.remade = change.recipe
+    run.force = run.force or change.recipe
+    run.rescan = run.force or change.scope
+    if change.recipe and not session.context.report.resumed:
         _count_hops_anew(session)
     if change.scope:
-        dropped = drop_outside(session.state, session.feed, session.rules, session.report, session.rewriter)
-        logger.info("The scope of %s changed: %d known URLs are outside", session.source.name, dropped)
+        dropped = drop_outside(
+            session.context.store,
+            session.context.documents,
+            session.context.rules,
+            session.context.report,
+            session.rewriter,
+        )
+        logger.info(
+            "The scope of %s changed: %d known URLs are outside", session.context.source.name, dropped
+        )
 
 
 def _count_hops_anew(session: CrawlSession) -> None:
     """Let links count from the start again: other pages may be kept now than before."""
-    if session.rules.focus:
-        session.state.detours.reset(session.rules.focus.depth)
-        session.state.flush()
+    if session.context.rules.focus:
+        session.context.store.detours.reset(session.context.rules.focus.depth)
+        session.context.store.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
@@ -34,8 +33,6 @@ class CrawlControl:
         """Whether no requests may be handed out."""
         self.stopped = False
         """Whether the crawl was told to stop."""
-        self.on_resume: list[Callable[[], None]] = []
-        """Called when requests may be handed out again."""
 
     def open(self, post: ControlChannel | None) -> None:
         """Begin to take orders; without a post (a state in memory) there is nobody who could give any."""
@@ -59,7 +56,7 @@ class CrawlControl:
     def _obey(self, post: ControlChannel, command: Command | None) -> None:
         if command is None or self.stopped:
             return
-        logger.info("%s: %s, as ordered from outside", self._session.source.name, command)
+        logger.info("%s: %s, as ordered from outside", self._session.context.source.name, command)
         match command:
             case Command.PAUSE if not self.paused:
                 self.paused = True
@@ -67,8 +64,8 @@ class CrawlControl:
             case Command.RESUME if self.paused:
                 self.paused = False
                 post.say(Phase.RUNNING)
-                for resume in self.on_resume:
-                    resume()
+                for told in self._session.context.hooks.resumed:
+                    told()
             case Command.STOP:
                 self._stop(post)
 
@@ -76,15 +73,15 @@ class CrawlControl:
         """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
         self.stopped = True
         post.say(Phase.STOPPING, self._in_flight())
-        self._session.close_soon(STOPPED)
+        self._session.context.run.end_soon(STOPPED)
 
     def _settle(self, post: ControlChannel) -> None:
         """Call the crawl paused once nothing is in flight; have what was fetched indexed meanwhile."""
         if in_flight := self._in_flight():
             post.say(Phase.PAUSING, in_flight)
             return
-        self._session.flush()
-        self._session.feed.drain()
+        self._session.context.flush()
+        self._session.context.documents.drain()
         post.say(Phase.PAUSED)
 
     def _in_flight(self) -> int:

@@ -32,37 +32,39 @@ LEAST_INDEX_TIMEOUT = 60.0
 
 async def finish_indexing(session: CrawlSession) -> None:
     """Carry out deletions and wait for the last commit. Raises `WorkError`."""
-    session.flush()  # before it the store still counts as waiting what has just ended
-    if not session.replay:
-        if not session.report.interrupted and not _unfinished(session):
+    session.context.flush()  # before it the store still counts as waiting what has just ended
+    if not session.context.run.replay:
+        if not session.context.report.interrupted and not _unfinished(session):
             session.expiry.sweep()
             session.agreement.settle()
         session.feeds.expire()
     _delete(session)
-    if not session.report.interrupted:
+    if not session.context.report.interrupted:
         await _tell_anew(session)
-    session.flush()
-    session.feed.drain()
-    session.feed.retry()
+    session.context.flush()
+    session.context.documents.drain()
+    session.context.documents.retry()
     patience = session.limits.allowance(INDEX_TIMEOUT, LEAST_INDEX_TIMEOUT)
     deadline = time.monotonic() + patience
-    while session.feed.busy and time.monotonic() < deadline:
-        session.feed.collect()
+    while session.context.documents.busy and time.monotonic() < deadline:
+        session.context.documents.collect()
         await asyncio.sleep(0.02)
-    session.feed.collect()
-    session.flush()
-    if session.feed.busy:
+    session.context.documents.collect()
+    session.context.flush()
+    if session.context.documents.busy:
         told = f"the index process gave no answer for {patience:.0f} seconds"
-        session.note(WorkError(f"{told}; what waits for it is kept, and handed over by the next crawl"))
+        session.context.run.note_problem(
+            WorkError(f"{told}; what waits for it is kept, and handed over by the next crawl")
+        )
 
 
 async def _tell_anew(session: CrawlSession) -> None:
     """Have documents tell of the URLs, and have the anchor texts, that they have by now."""
-    session.flush()
+    session.context.flush()
     for _ in session.relations.refresh():
-        session.feed.tick()
+        session.context.documents.tick()
         await asyncio.sleep(0)
-    if session.anchors is not None and not session.replay:
+    if session.anchors is not None and not session.context.run.replay:
         session.anchors.settle()
 
 
@@ -71,46 +73,48 @@ def end_run(session: CrawlSession, started: float) -> None:
 
     `started` is in monotonic seconds. Raises `WorkError`.
     """
-    report = session.report
+    report = session.context.report
     report.seconds = time.monotonic() - started
-    now = session.clock()
+    now = session.context.clock()
     report.finished = as_text(now)
     if not report.interrupted:
         judge(session)
     session.filling.end()
-    if session.replay:
+    if session.context.run.replay:
         return
-    run = session.run
+    run = session.context.mark
     if session.limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
         run = replace(run, scope=with_links_left(run.scope))
     finished = 0.0 if _unfinished(session) and not session.verdict.restarts else now
-    session.run = replace(run, finished=finished, report=json.dumps({**report.as_json(), LEFT: not finished}))
-    session.state.end_run(session.run)
+    session.context.run.mark = replace(
+        run, finished=finished, report=json.dumps({**report.as_json(), LEFT: not finished})
+    )
+    session.context.store.end_run(session.context.mark)
 
 
 def _delete(session: CrawlSession) -> None:
     """Let documents leave the index that are to, unless they are suspiciously many."""
-    section = session.source.deletion
+    section = session.context.source.deletion
     guard = DeletionGuard(section.percent, section.always)
-    deletions = Deletions(session.state, session.feed, session.duplicates.recount)
-    complete = not session.report.interrupted and not _unfinished(session)
-    run = session.run
+    deletions = Deletions(session.context.store, session.context.documents, session.duplicates.recount)
+    complete = not session.context.report.interrupted and not _unfinished(session)
+    run = session.context.mark
     problem = deletions.apply(
         guard,
-        started=session.clock() if session.replay else run.started,
-        by_definition=session.remade,
+        started=session.context.clock() if session.context.run.replay else run.started,
+        by_definition=session.context.run.remade,
         complete=complete,
-        before=0 if session.replay else run.deleted,
+        before=0 if session.context.run.replay else run.deleted,
     )
-    if deletions.counted and not session.replay:
-        session.flush()
-        session.run = replace(run, deleted=run.deleted + deletions.counted)
-        session.state.end_run(session.run)
+    if deletions.counted and not session.context.run.replay:
+        session.context.flush()
+        session.context.run.mark = replace(run, deleted=run.deleted + deletions.counted)
+        session.context.store.end_run(session.context.mark)
     if problem:
-        session.report.problems.append(problem)
+        session.context.report.problems.append(problem)
         logger.warning(problem)
 
 
 def _unfinished(session: CrawlSession) -> bool:
     """Whether URLs wait that this run could still have asked for."""
-    return session.state.counts().queued > session.report.given_up.total()
+    return session.context.store.counts().queued > session.context.report.given_up.total()

@@ -35,7 +35,7 @@ class RunLimits:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        limits = session.source.limits
+        limits = session.context.source.limits
         self._seconds, self._bytes = limits.seconds, limits.bytes
         self._documents = SlackLimit(limits.documents, limits.documents_slack)
         self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
@@ -46,8 +46,6 @@ class RunLimits:
         self._began = 0.0
         self.reached = ""
         """The limit that ended the run, empty as long as none did."""
-        self.on_change: list[Callable[[], None]] = []
-        """Called when a limit was passed, or is kept again."""
         self.free: Callable[[Path], float] = _free_percent
 
     @property
@@ -73,8 +71,8 @@ class RunLimits:
         """Begin to count."""
         self._began = time.monotonic()
         if self._documents.limit:
-            self._stored = self._session.state.counts().documents
-            self._session.recorder.on_finish.append(self._ended)
+            self._stored = self._session.context.store.counts().documents
+            self._session.context.hooks.visit_ended.append(self._ended)
         self._look()
 
     def tick(self) -> None:
@@ -87,7 +85,7 @@ class RunLimits:
 
     def read(self, number: int) -> None:
         """Count the bytes of an answer."""
-        report = self._session.report
+        report = self._session.context.report
         report.bytes += number
         if self._bytes and report.bytes >= self._bytes:
             self.end(f"limits.bytes {self._bytes}")
@@ -100,17 +98,17 @@ class RunLimits:
         """Ask for nothing more in this run; `reached` says why."""
         if self.reached:
             return
-        self.reached = self._session.report.ended_by = reached
-        logger.info("%s: the run ends by %s", self._session.source.name, reached)
+        self.reached = self._session.context.report.ended_by = reached
+        logger.info("%s: the run ends by %s", self._session.context.source.name, reached)
         self._tell()
 
     def _look(self) -> None:
         if self._disk.limit:
-            self._disk.update(self.free(self._session.project.state.path))
+            self._disk.update(self.free(self._session.context.project.state.path))
         self._judge()
 
     def _judge(self) -> None:
-        documents = self._stored + self._session.report.outcomes[UrlOutcome.NEW]
+        documents = self._stored + self._session.context.report.outcomes[UrlOutcome.NEW]
         reasons = [
             f"{name} {limit.limit:g}"
             for name, limit, over in (
@@ -126,14 +124,14 @@ class RunLimits:
         if reasons == before:
             return
         told = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
-        logger.warning("%s: %s", self._session.source.name, told)
-        self._session.report.refresh_only = self._session.report.refresh_only or bool(reasons)
+        logger.warning("%s: %s", self._session.context.source.name, told)
+        self._session.context.report.refresh_only = self._session.context.report.refresh_only or bool(reasons)
         if bool(reasons) != bool(before):
             self._tell()
 
     def _tell(self) -> None:
-        for callback in self.on_change:
-            callback()
+        for told in self._session.context.hooks.limits_changed:
+            told()
 
 
 def keeps_new_out(limits: LimitsSection, state: StateStore, folder: Path) -> bool:

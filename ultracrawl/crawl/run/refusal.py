@@ -33,27 +33,27 @@ def begin(session: CrawlSession) -> bool:
     afterwards; under Scrapy's own commands it is told here, and the crawler is left without a spider, which gives
     them exit code 1.
     """
-    crawler, file = session.crawler, state_file(session.project, session.source.name)
+    crawler, file = session.crawler, state_file(session.context.project, session.context.source.name)
     try:
         session.open()
     except UltracrawlError as error:
         session.refused = error
         crawler.signals.connect(_close, signals.spider_opened, weak=False)
         if not crawler.settings.getbool(WATCHED):
-            logger.error("%s: not crawled: %s", session.source.name, error)
+            logger.error("%s: not crawled: %s", session.context.source.name, error)
             crawler.signals.connect(_without_spider(crawler), signals.spider_closed, weak=False)
             note(session, str(error))
     else:
-        if file is not None and not session.replay:
+        if file is not None and not session.context.run.replay:
             forget_failure(file)
     return session.refused is None
 
 
 def note(session: CrawlSession, problem: str) -> None:
     """Leave a note for `status` of what kept a crawl from beginning, or ended it."""
-    file = state_file(session.project, session.source.name)
+    file = state_file(session.context.project, session.context.source.name)
     if file is not None:
-        note_failure(file, FailureNote(session.clock(), problem))
+        note_failure(file, FailureNote(session.context.clock(), problem))
 
 
 def _without_spider(crawler: Crawler) -> Callable[[], None]:
@@ -74,10 +74,10 @@ def abandon(session: CrawlSession) -> None:
     if session.filtering is not None:
         session.filtering.stop()
     try:
-        if "feed" in vars(session):
-            session.feed.close(timeout=10.0)
-        if "state" in vars(session):
-            session.state.close()
+        if "documents" in vars(session.context.ports):
+            session.context.documents.close(timeout=10.0)
+        if "store" in vars(session.context.ports):
+            session.context.store.close()
     except WorkError as error:
         logger.error("%s", error)
     finally:

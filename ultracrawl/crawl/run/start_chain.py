@@ -31,26 +31,26 @@ class StartChain:
 
     def open(self) -> None:
         """Begin with the start URLs; called once the state is open."""
-        for url in _canonical(self._session, self._session.source.beginnings):
+        for url in _canonical(self._session, self._session.context.source.beginnings):
             self._urls.add(url)
-            if self._session.source.boundary.start_redirects:
+            if self._session.context.source.boundary.start_redirects:
                 for led in _led_to(self._session, url):
                     self.leads_to(led.url)
 
     def leads_to(self, target: str) -> None:
         """Take up the target of a redirect of the chain; its host is let in where the source wants that."""
         self._urls.add(target)
-        boundary = self._session.rules.boundary
-        if self._session.source.boundary.start_redirects and boundary.rejects(target) is not None:
+        boundary = self._session.context.rules.boundary
+        if self._session.context.source.boundary.start_redirects and boundary.rejects(target) is not None:
             boundary.admit(host_of(target))
 
     def left(self, url: str, target: str) -> None:
         """Have the report tell of a start URL that leads out of the boundary, and what would let it in."""
-        section = self._session.source.boundary
-        others = () if section.domains.include else self._session.source.beginnings
+        section = self._session.context.source.boundary
+        others = () if section.domains.include else self._session.context.source.beginnings
         hosts = [host_of(one) for one in _canonical(self._session, others)]
         hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
-        self._session.report.problems.append(
+        self._session.context.report.problems.append(
             f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
             f"`boundary: {{domains: {{include: [{', '.join(hosts)}]}}}}`"
         )
@@ -63,13 +63,13 @@ def judge(session: CrawlSession) -> None:
     cycle of a source whose start URLs were read before may have asked only for what failed before: that is no news.
     """
     asked: tuple[str, ...] = getattr(session.crawler.spidercls, "asked", ())
-    report = session.report
+    report = session.context.report
     told = [problem for url in _canonical(session, asked) if (problem := _in_vain(session, url))]
     untold = not told and not report.problems and report.reached_nothing
     if untold and (report.lost or not _was_read(session)):
-        starts = _canonical(session, session.source.beginnings)
+        starts = _canonical(session, session.context.source.beginnings)
         reason = next((problem for url in starts if (problem := _in_vain(session, url))), "")
-        own = session.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
+        own = session.context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
         told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
@@ -78,7 +78,7 @@ def judge(session: CrawlSession) -> None:
 
 def _was_read(session: CrawlSession) -> bool:
     """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one."""
-    ends = (_end(session, url) for url in _canonical(session, session.source.beginnings))
+    ends = (_end(session, url) for url in _canonical(session, session.context.source.beginnings))
     return any(end is not None and end.last_fetched and not end.outcome.in_vain for end in ends)
 
 
@@ -94,7 +94,7 @@ def _in_vain(session: CrawlSession, url: str) -> str:
 
 def _end(session: CrawlSession, url: str) -> UrlRecord | None:
     """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
-    record = session.state.get(url_key(url))
+    record = session.context.store.get(url_key(url))
     for record in _led_to(session, url):  # noqa: B007 - the last one counts
         pass
     return record
@@ -102,17 +102,17 @@ def _end(session: CrawlSession, url: str) -> UrlRecord | None:
 
 def _led_to(session: CrawlSession, url: str) -> Iterator[UrlRecord]:
     """Yield the records of what a URL redirects to, one hop after the other."""
-    record = session.state.get(url_key(url))
+    record = session.context.store.get(url_key(url))
     for _ in range(MOST_HOPS):
         if record is None or not record.redirects_to:
             return
-        record = session.state.get(url_key(record.redirects_to))
+        record = session.context.store.get(url_key(record.redirects_to))
         if record is not None:
             yield record
 
 
 def _canonical(session: CrawlSession, urls: Iterable[str]) -> Iterator[str]:
     for url in urls:
-        canonical = session.rules.url_policy.canonical(url)
+        canonical = session.context.rules.url_policy.canonical(url)
         if canonical is not None:
             yield canonical

@@ -45,7 +45,7 @@ class VisitWatch:
 
     def __init__(self, session: CrawlSession) -> None:
         self._session = session
-        source = session.source
+        source = session.context.source
         self.patience = PATIENCE * source.limits.timeout
         """Seconds that a step may take by itself."""
         self._longest = {
@@ -138,8 +138,10 @@ class VisitWatch:
     def _ended(self, visit: Visit) -> None:
         self._out.discard(visit)
         self.fail(visit, "nothing works on it any more")
-        if visit.done and self._session.visits.get(visit.entry.key) is visit:
-            self._session.fail(f"the end of {visit.url} was noted in part only, because something raised")
+        if visit.done and self._session.context.visits.get(visit.entry.key) is visit:
+            self._session.context.run.fail(
+                f"the end of {visit.url} was noted in part only, because something raised"
+            )
 
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)
@@ -168,12 +170,12 @@ class VisitWatch:
             self._session.failing.failure(visit, failure)
         except Exception as error:  # whatever it is, the crawl must not wait for this visit for ever
             logger.exception("%s cannot be ended", visit.url)
-            self._session.fail(f"{visit.url} cannot be ended: {type(error).__name__}: {error}")
+            self._session.context.run.fail(f"{visit.url} cannot be ended: {type(error).__name__}: {error}")
 
     def _tell(self, problem: str) -> None:
         self._lost += 1
         if self._lost <= MOST_TOLD:
-            self._session.note(WorkError(problem))
+            self._session.context.run.note_problem(WorkError(problem))
         else:
             logger.error("%s", problem)
 
@@ -197,4 +199,6 @@ class VisitWatch:
         """Look for the last time; the report says how many visits it does not name."""
         self.tick(0.0)
         if self._lost > MOST_TOLD:
-            self._session.note(WorkError(f"{self._lost - MOST_TOLD:,} more URLs were lost in the same ways"))
+            self._session.context.run.note_problem(
+                WorkError(f"{self._lost - MOST_TOLD:,} more URLs were lost in the same ways")
+            )

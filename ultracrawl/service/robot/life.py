@@ -87,7 +87,7 @@ class Robot:
                 session = await self._crawl()
             except Exception as error:  # the edge to the settings of a source
                 raise refused(self._project, self._source, error) from error
-            self._told(session.report)
+            self._told(session.context.report)
             goes_on = await self._after(session)
         self._say("Workload complete.")
 
@@ -95,7 +95,7 @@ class Robot:
         """Do what comes after a run; return whether there is another one."""
         if self._order is not None:
             return self._again(self._order)
-        report = session.report
+        report = session.context.report
         if report.interrupted or session.verdict.ends:
             return False
         self._restarts = self._restarts + 1 if session.verdict.restarts else 0

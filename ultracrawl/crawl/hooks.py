@@ -1,0 +1,72 @@
+"""The life of a visit, and of the run around it, as hooks: what a feature of the crawl may take part in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.model import UrlRecord
+
+
+class Feature:
+    """A feature of a crawl, in the hooks that it overrides; the others cost nothing.
+
+    The hooks stand here in the order of a run. A feature acts through the ports of its `CrawlContext` alone, and knows
+    no other feature.
+    """
+
+    def opened(self) -> None:
+        """Begin: the store is open, the run has begun or was resumed, nothing is asked for yet."""
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Take note of a visit that has its outcome; a tentative one has none (`Visit.outcome` is None)."""
+
+    def vouched(self, record: UrlRecord) -> None:
+        """Take note of a known URL that is not asked for, because a sitemap says that it is as it was."""
+
+    def tick(self) -> None:
+        """Look after what time brings; called ten times a second. May raise `WorkError`, which ends the run."""
+
+    def before_flush(self) -> None:
+        """Write into the store what is to become durable with the next flush."""
+
+    def flushed(self) -> None:
+        """Take note that documents and records are durable."""
+
+    def limits_changed(self) -> None:
+        """Take note that a limit of the run was passed, or is kept again."""
+
+    def resumed(self) -> None:
+        """Take note that a crawl that was paused goes on."""
+
+    def closed(self) -> None:
+        """Release what was opened; called once, also if the crawl failed."""
+
+
+class Hooks:
+    """Calls the features of a crawl, hook by hook, in the order in which they were added.
+
+    An attribute a hook: what is called, bound once, so that a hook that nobody overrides is an empty list.
+    """
+
+    def __init__(self) -> None:
+        self.opened: list[Callable[[], None]] = []
+        self.visit_ended: list[Callable[[Visit], None]] = []
+        self.vouched: list[Callable[[UrlRecord], None]] = []
+        self.tick: list[Callable[[], None]] = []
+        self.before_flush: list[Callable[[], None]] = []
+        self.flushed: list[Callable[[], None]] = []
+        self.limits_changed: list[Callable[[], None]] = []
+        self.resumed: list[Callable[[], None]] = []
+        self.closed: list[Callable[[], None]] = []
+
+    def add(self, *features: Feature | None) -> None:
+        """Have features take part from now on, each in the hooks that its class overrides; None is none."""
+        for feature in features:
+            if feature is None:
+                continue
+            for name, called in vars(self).items():
+                if getattr(type(feature), name) is not getattr(Feature, name):
+                    called.append(getattr(feature, name))

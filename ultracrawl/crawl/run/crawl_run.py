@@ -1,0 +1,62 @@
+"""The run of a crawl as its features see it: what kind of run it is, what goes wrong in it, and its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from ultracrawl.errors import WorkError
+from ultracrawl.model import RunReport
+from ultracrawl.stores import RunMark
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlRun:
+    """The port `run` of a crawl.
+
+    The kind of the run is decided while it begins (`crawl.run.begin`), and stays as it is afterwards.
+    """
+
+    mark: RunMark
+    """The run as the store knows it."""
+    report: RunReport
+    """The counts of the run."""
+
+    def __init__(self, close_soon: Callable[[str], None], *, force: bool, replay: bool) -> None:
+        self._close_soon = close_soon
+        self.force = force
+        """Make documents of all pages anew, changed or not."""
+        self.rescan = False
+        """Fetch and scan every page of this run, changed or not: forced, or the scope of the source changed."""
+        self.remade = False
+        """The definition makes other documents of the same pages than in the run before."""
+        self.replay = replay
+        """Documents are made again from what is stored; no run begins or ends."""
+        self.failed = False
+        """Whether something happened that no further URL can get around."""
+
+    @property
+    def problems(self) -> list[str]:
+        """One line for each failure that is larger than a URL."""
+        return self.report.problems
+
+    def note_problem(self, problem: WorkError | str) -> None:
+        """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
+        if str(problem) in self.problems:  # sentence: one line is not told twice
+            return
+        self.problems.append(str(problem))
+        logger.error("%s", problem)
+
+    def fail(self, problem: str) -> None:
+        """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""
+        if self.failed:
+            return
+        self.failed = True
+        self.problems.append(problem)
+        logger.error(problem)
+        self.end_soon("failed")
+
+    def end_soon(self, reason: str) -> None:
+        """Have the crawl end once what is in flight is done."""
+        self._close_soon(reason)
