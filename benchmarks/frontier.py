@@ -59,18 +59,18 @@ class Entry(NamedTuple):
 def in_memory(urls: int, sites: int, max_sites: int | None) -> float:
     frontier: Frontier[Entry] = Frontier(capacity=2 * urls + 1, max_sites=max_sites, max_inter_docs=200)
     for number in range(urls):
-        frontier.add(Entry(f"s{number % sites}.example.com", number))
+        frontier.entries.add_entry(Entry(f"s{number % sites}.example.com", number))
     gc.collect()
     gc.freeze()
     rates = []
     for _ in range(ROUNDS):
         started = time.process_time()
         for step in range(STEPS):
-            entry = frontier.pop(0.0)
+            entry = frontier.pop_entry(0.0)
             if entry is None:
                 raise SystemExit("nothing may be fetched")
-            frontier.add(Entry(entry.site, urls + step))
-            frontier.done(entry.site)
+            frontier.entries.add_entry(Entry(entry.site, urls + step))
+            frontier.finish_entry(entry.site)
         rates.append(STEPS / (time.process_time() - started))
     return round(median(rates))
 
@@ -103,7 +103,7 @@ def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(max_sites=max_sites, max_inter_docs=200)
     for site, _ in state.queued_sites():
-        frontier.leave_stored(site)
+        frontier.entries.leave_stored(site)
     opened = time.process_time() - begun
     gc.collect()
     gc.freeze()  # as a crawl does when it has opened everything
@@ -125,9 +125,9 @@ def work(state: SqliteState, frontier: Frontier[QueueEntry], urls: int) -> int:
     for step in range(min(urls, STEPS)):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
-            stored = state.queued(name, frontier.batch, range(1, 2))
-            frontier.refill(name, stored, more=len(stored) == frontier.batch)
-        entry = frontier.pop(0.0)
+            stored = state.queued(name, frontier.entries.batch_size, range(1, 2))
+            frontier.entries.refill_site(name, stored, more=len(stored) == frontier.entries.batch_size)
+        entry = frontier.pop_entry(0.0)
         if entry is None:
             raise SystemExit("nothing may be fetched")
         _finish(state, frontier, entry, step, urls)
@@ -158,10 +158,10 @@ def _finish(
         url = f"http://{entry.site}/new/{urls + step}.html"
         new = QueueEntry(url_key(url), url, entry.site, 4, state.next_seq())
         state.discover(new, 3.0)
-        frontier.add(new)
+        frontier.entries.add_entry(new)
     record = UrlRecord(entry.url, "s", entry.depth, outcome=UrlOutcome.NOT_MODIFIED, last_fetched=3.0)
     state.finish(entry, record)
-    frontier.done(entry.site)
+    frontier.finish_entry(entry.site)
 
 
 def stores(folder: Path, cells: list[tuple[int, int]]) -> dict[tuple[int, int], Path]:

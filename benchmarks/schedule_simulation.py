@@ -66,15 +66,15 @@ def simulate(sites: int, urls: int, seed: int = 1) -> Course:
     store = Store(urls)
     for name, delay in course.delays.items():
         course.starts[name] = []
-        frontier.set_delay(name, delay)
-        frontier.leave_stored(name)
+        frontier.clocks.set_delay(name, delay)
+        frontier.entries.leave_stored(name)
     now, out = 0.0, list[tuple[float, str]]()
     while frontier.pending or out:
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             entries = store.next(name, 40)
-            frontier.refill(name, entries, more=store.taken[name] < urls)
-        entry = frontier.pop(now)
+            frontier.entries.refill_site(name, entries, more=store.taken[name] < urls)
+        entry = frontier.pop_entry(now)
         if entry is not None:
             course.pops += 1
             course.starts[entry.site].append(now)
@@ -84,7 +84,7 @@ def simulate(sites: int, urls: int, seed: int = 1) -> Course:
         at = frontier.next_at()
         if out and (at is None or out[0][0] <= at):
             now, name = heapq.heappop(out)
-            frontier.done(name)
+            frontier.finish_entry(name)
         elif at is not None:
             now = at
     return course

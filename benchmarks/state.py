@@ -68,7 +68,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(concurrency=10)
     for site, _ in state.queued_sites():
-        frontier.leave_stored(site)
+        frontier.entries.leave_stored(site)
     opened = time.perf_counter() - started
     admission = CandidateFilter(UrlPolicy(), Boundary(), state, time.time, Counter())
     pages, started = 0, time.perf_counter()
@@ -76,8 +76,8 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
         while frontier.hungry:
             name = next(iter(frontier.hungry))
             stored = state.queued(name, 2000)
-            frontier.refill(name, stored, more=len(stored) == 2000)
-        entry = frontier.pop(0.0)
+            frontier.entries.refill_site(name, stored, more=len(stored) == 2000)
+        entry = frontier.pop_entry(0.0)
         if entry is None:
             break
         work_on(state, admission, frontier, entry, pages, size)
@@ -107,9 +107,9 @@ def work_on(
     hrefs += [url_of(size + page * NEW_LINKS + link) for link in range(NEW_LINKS)]
     found, inside = admission.admit(hrefs, entry.url, entry.depth + 1)
     for new in found:
-        frontier.add(new)
+        frontier.entries.add_entry(new)
     state.finish(entry, replace(record, outcome=UrlOutcome.NOT_MODIFIED, links=inside.tobytes()))
-    frontier.done(entry.site)
+    frontier.finish_entry(entry.site)
 
 
 def measure(size: int) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.rules.recrawl.history import ChangeHistory
 from ultracrawl.rules.recrawl.scores import KnownPage
 from ultracrawl.rules.robots import RobotsRules
-from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
+from ultracrawl.sources import CompiledSource, DataSource, compile_level_selector, compile_source, require
 from ultracrawl.sources.compilation.access import compile_logins, compile_proxies
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.secrets import SecretReader
@@ -95,13 +95,13 @@ def handed_out(made: Made, *sites: str, now: float = 0.0) -> list[str]:
     )
     for site in sites:
         for _ in range(3):
-            frontier.add(Entry(site))
-        frontier.locate(site, "")
+            frontier.entries.add_entry(Entry(site))
+        frontier.clocks.set_address(site, "")
     found = []
-    while entry := frontier.pop(now):
+    while entry := frontier.pop_entry(now):
         found.append(entry.site)
         if made.source.politeness.concurrency == 1:
-            frontier.done(entry.site)
+            frontier.finish_entry(entry.site)
     return found
 
 
@@ -136,8 +136,8 @@ def inside(url: str) -> Ask:
 
 
 def turns(made: Made) -> str:
-    rota = compile_rota(made.source)
-    return "".join(str(rota.choose(lambda level: True)) for _ in range(8))
+    selector = compile_level_selector(made.source)
+    return "".join(str(selector.choose(lambda level: True)) for _ in range(8))
 
 
 def levels(made: Made) -> list[int]:

@@ -11,7 +11,7 @@ from support.fast import fast_xml
 from ultracrawl.model import LinkKind
 from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.frontier import LevelSelector
-from ultracrawl.sources import CompiledSource, DataSource, compile_rota, compile_source, require
+from ultracrawl.sources import CompiledSource, DataSource, compile_level_selector, compile_source, require
 from ultracrawl.sources.dialects import read_definitions
 
 START = {"start_uris": ("http://a.example/",)}
@@ -150,11 +150,11 @@ def test_levels_take_turns(tmp_path: Path, scheme: str, order: str) -> None:
     made = source(tmp_path, {**LEVELS, "workqueue_priority/pop_scheme": scheme})
     compiled = compile_source(made)
     assert [compiled.levels.of(url) for url in ("http://a.example/x", "http://b.example/x")] == [1, 2]
-    assert turns(compile_rota(made), len(order)) == order
+    assert turns(compile_level_selector(made), len(order)) == order
 
 
-def turns(rota: LevelSelector, count: int) -> str:
-    return "".join(str(rota.choose(lambda level: True)) for _ in range(count))
+def turns(selector: LevelSelector, count: int) -> str:
+    return "".join(str(selector.choose(lambda level: True)) for _ in range(count))
 
 
 HOPS: dict[str, tuple[bool, int]] = {

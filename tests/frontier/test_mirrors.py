@@ -51,10 +51,10 @@ def test_a_renewed_site_begins_without_errors() -> None:
         site = "a"
 
     frontier: Frontier[Entry] = Frontier(Pace(1.0, 1, backoff=BackOff(limit=2)))
-    frontier.add(Entry())
-    assert [frontier.failed("a"), frontier.failed("a")] == [False, True]
-    frontier.set_delay("a", 50.0)
-    frontier.hold("a", 1000.0)
-    frontier.renew("a")
-    assert (frontier.delay_of("a"), frontier.failed("a")) == (1.0, False)
-    assert frontier.pop(10.0) is not None
+    frontier.entries.add_entry(Entry())
+    assert [frontier.clocks.note_failure("a"), frontier.clocks.note_failure("a")] == [False, True]
+    frontier.clocks.set_delay("a", 50.0)
+    frontier.clocks.hold_site("a", 1000.0)
+    frontier.clocks.renew_site("a")
+    assert (frontier.clocks.delay_of("a"), frontier.clocks.note_failure("a")) == (1.0, False)
+    assert frontier.pop_entry(10.0) is not None

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.frontier import BackOff, Frontier, Pace, Span, Week
-from ultracrawl.rules.frontier.politeness.retry_after import retry_after
+from ultracrawl.rules.frontier import BackOff, Frontier, Pace, Span, Week, retry_after
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.windows import WEEK
 
@@ -154,46 +153,46 @@ def test_fast_17_18_the_delay_doubles_and_is_halved(
 def test_fast_17_three_errors_in_a_row_give_the_site_up() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(1.0, 9, backoff=BackOff(600, limit=3)))
     for number in range(9):
-        frontier.add(Entry("a", number))
-    frontier.add(Entry("b", 0))
+        frontier.entries.add_entry(Entry("a", number))
+    frontier.entries.add_entry(Entry("b", 0))
     now, given_up = 0.0, []
     for _ in range(3):
-        while (entry := frontier.pop(now)) is None or entry.site == "b":
+        while (entry := frontier.pop_entry(now)) is None or entry.site == "b":
             now += 1
-        given_up.append(frontier.failed("a"))
+        given_up.append(frontier.clocks.note_failure("a"))
         if given_up[-1]:
-            assert len(frontier.give_up("a")) == 6
-        frontier.done("a")
+            assert len(frontier.entries.give_up_site("a")) == 6
+        frontier.finish_entry("a")
     assert given_up == [False, False, True]
     assert frontier.given_up == {"a"}
     assert len(frontier) == 0
     assert not frontier.pending, "what is left of the site is not waited for"
-    assert frontier.add(Entry("a", 99)) is False
+    assert frontier.entries.add_entry(Entry("a", 99)) is False
 
 
 def test_fast_17_answers_lower_the_counter() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(0.0, 9, backoff=BackOff(0, limit=3)))
     for number in range(20):
-        frontier.add(Entry("a", number))
+        frontier.entries.add_entry(Entry("a", number))
     outcomes = []
     for _ in range(4):
-        assert frontier.pop(1.0)
-        outcomes.append(frontier.failed("a"))
-        assert frontier.pop(1.0)
-        frontier.answered("a")
+        assert frontier.pop_entry(1.0)
+        outcomes.append(frontier.clocks.note_failure("a"))
+        assert frontier.pop_entry(1.0)
+        frontier.clocks.note_answer("a")
     assert outcomes == [False] * 4
 
 
 def test_a_failing_site_is_asked_more_slowly_and_others_are_not() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(1.0))
     for number in range(3):
-        frontier.add(Entry("a", number))
-        frontier.add(Entry("b", number))
-    assert [frontier.pop(0.0), frontier.pop(0.0)] == [Entry("a", 0), Entry("b", 0)]
-    frontier.failed("a")
-    assert frontier.pop(1.0) == Entry("b", 1)
-    assert frontier.pop(1.9) is None
-    assert frontier.pop(2.0) == Entry("a", 1)
+        frontier.entries.add_entry(Entry("a", number))
+        frontier.entries.add_entry(Entry("b", number))
+    assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [Entry("a", 0), Entry("b", 0)]
+    frontier.clocks.note_failure("a")
+    assert frontier.pop_entry(1.0) == Entry("b", 1)
+    assert frontier.pop_entry(1.9) is None
+    assert frontier.pop_entry(2.0) == Entry("a", 1)
 
 
 # ---- Retry-After
@@ -263,29 +262,29 @@ def test_fast_180_a_suspended_crawl_sleeps_and_goes_on_by_itself() -> None:
     pace = Pace(10.0, week=BUSY, wall=lambda now: wall(2, 12, 29) + now)
     frontier: Frontier[Entry] = Frontier(pace)
     for number in range(9):
-        frontier.add(Entry("a", number))
+        frontier.entries.add_entry(Entry("a", number))
     starts = []
     now = 0.0
     while len(starts) < 5:
-        if frontier.pop(now):
+        if frontier.pop_entry(now):
             starts.append(now)
-            frontier.done("a")
+            frontier.finish_entry("a")
         at = frontier.next_at()
         assert at is not None
         now = at
     assert starts == [0.0, 20.0, 40.0, 31 * 60, 31 * 60 + 20]
-    assert frontier.claim("b", 100.0) == 31 * 60
+    assert frontier.clocks.claim_turn("b", 100.0) == 31 * 60
 
 
 def test_fast_180_a_longer_delay_counts_from_the_latest_request() -> None:
     spans = week(**{"Mon:01-Mon:02": 60.0})
     frontier: Frontier[Entry] = Frontier(Pace(1.0, week=spans, wall=lambda now: wall(0, 0, 59) + now))
-    frontier.add(Entry("a", 0))
-    frontier.add(Entry("a", 1))
-    assert frontier.pop(50.0)
-    assert frontier.pop(61.0) is None
+    frontier.entries.add_entry(Entry("a", 0))
+    frontier.entries.add_entry(Entry("a", 1))
+    assert frontier.pop_entry(50.0)
+    assert frontier.pop_entry(61.0) is None
     assert frontier.next_at() == 110.0
-    assert frontier.pop(110.0)
+    assert frontier.pop_entry(110.0)
 
 
 def test_the_longest_delay_of_a_site_is_known() -> None:

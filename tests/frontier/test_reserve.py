@@ -20,13 +20,13 @@ def filled(slow: int | None, *sites: str, count: int = 3) -> Frontier[Entry]:
     frontier: Frontier[Entry] = Frontier(slow=slow)
     for number in range(count):
         for site in sites:
-            frontier.add(Entry(site, number))
+            frontier.entries.add_entry(Entry(site, number))
     return frontier
 
 
 def popped(frontier: Frontier[Entry], now: float = 0.0) -> list[str]:
     found = []
-    while (entry := frontier.pop(now)) is not None:
+    while (entry := frontier.pop_entry(now)) is not None:
         found.append(entry.site)
     return found
 
@@ -44,12 +44,12 @@ def test_where_many_places_are_taken_a_site_has_one() -> None:
 def test_a_site_that_answers_needs_no_place_of_theirs() -> None:
     frontier = filled(2, "a", "b", "c", count=9)
     assert popped(frontier) == ["a", "b"]
-    frontier.answered("a")
-    frontier.done("a")
+    frontier.clocks.note_answer("a")
+    frontier.finish_entry("a")
     assert sorted(popped(frontier)) == ["a", "a", "c"]
     for _ in range(4):
-        frontier.answered("a")
-        frontier.done("a")
+        frontier.clocks.note_answer("a")
+        frontier.finish_entry("a")
         assert popped(frontier) == ["a"]
 
 
@@ -57,52 +57,52 @@ def test_whoever_was_parked_goes_when_a_place_is_free() -> None:
     frontier = filled(1, "a", "b", count=1)
     assert popped(frontier) == ["a"]
     assert frontier.next_at() is None, "nothing but an answer can change that"
-    frontier.failed("a")
-    frontier.done("a")
+    frontier.clocks.note_failure("a")
+    frontier.finish_entry("a")
     assert popped(frontier) == ["b"]
 
 
 def test_a_site_that_answers_has_all_its_requests() -> None:
     frontier = filled(1, "a", count=3)
     assert popped(frontier) == ["a"]
-    frontier.answered("a")
-    frontier.done("a")
+    frontier.clocks.note_answer("a")
+    frontier.finish_entry("a")
     assert popped(frontier) == ["a", "a"]
 
 
 def test_a_quick_site_that_falls_silent_is_a_slow_one() -> None:
     frontier = filled(2, "a", count=1)
     assert popped(frontier) == ["a"]
-    frontier.answered("a")
-    frontier.done("a")
+    frontier.clocks.note_answer("a")
+    frontier.finish_entry("a")
     for number in range(2):
-        frontier.add(Entry("a", number))
+        frontier.entries.add_entry(Entry("a", number))
     assert popped(frontier, 1.0) == ["a", "a"]
     for site in "bc":
-        frontier.add(Entry(site))
+        frontier.entries.add_entry(Entry(site))
     assert popped(frontier, 1.0 + PATIENCE / 2) == ["b", "c"]
     for site in "de":
-        frontier.add(Entry(site))
+        frontier.entries.add_entry(Entry(site))
     for site in "bc":
-        frontier.failed(site)
-        frontier.done(site)
+        frontier.clocks.note_failure(site)
+        frontier.finish_entry(site)
     assert popped(frontier, 1.0 + PATIENCE) == [], "its two requests wait for too long by now"
-    frontier.answered("a")
+    frontier.clocks.note_answer("a")
     assert popped(frontier, 1.0 + PATIENCE) == ["d", "e"]
 
 
 def test_robots_txt_holds_a_place_until_it_is_known_or_asked_for_later() -> None:
     frontier = filled(2, "a", "b", "c", "d", count=1)
     for _ in "ab":
-        entry = frontier.pop(0.0)
+        entry = frontier.pop_entry(0.0)
         assert entry is not None
-        frontier.spend(entry)
+        frontier.spend_turn(entry)
     assert popped(frontier) == []
-    frontier.hold("a", 3600.0)
+    frontier.clocks.hold_site("a", 3600.0)
     assert popped(frontier) == ["c"], "a server that wants to be left alone holds no connection"
-    frontier.resume("b")
+    frontier.resume_site("b")
     assert popped(frontier) == ["d"]
-    frontier.resume("a")
+    frontier.resume_site("a")
     assert popped(frontier) == []
 
 
@@ -121,27 +121,27 @@ def test_places_add_up_and_nothing_is_left_behind(slow: int, moves: list[tuple[s
     now = 0.0
 
     def collect() -> None:
-        while (entry := frontier.pop(now)) is not None:
+        while (entry := frontier.pop_entry(now)) is not None:
             out.append(entry)
 
     def end(entry: Entry, *, well: bool) -> None:
         if well:
-            frontier.answered(entry.site)
+            frontier.clocks.note_answer(entry.site)
         else:
-            frontier.failed(entry.site)
-        frontier.done(entry.site)
+            frontier.clocks.note_failure(entry.site)
+        frontier.finish_entry(entry.site)
 
     collect()
     for move, which in moves:
         if move == "wait":
             now += 1.0
         elif move == "known" and asking:
-            frontier.resume(asking.pop(which % len(asking)))
+            frontier.resume_site(asking.pop(which % len(asking)))
         elif move == "robots" and out:
             entry = out[which % len(out)]
             if entry.site not in asking:
                 out.remove(entry)
-                frontier.spend(entry)
+                frontier.spend_turn(entry)
                 asking.append(entry.site)
         elif move in ("answer", "fail") and out:
             end(out.pop(which % len(out)), well=move == "answer")
@@ -149,7 +149,7 @@ def test_places_add_up_and_nothing_is_left_behind(slow: int, moves: list[tuple[s
         known = [site for name in sites if (site := frontier.site(name)) is not None]
         assert frontier._reserve.taken == sum(site.held for site in known if not site.quick)
     for site in asking:
-        frontier.resume(site)
+        frontier.resume_site(site)
     for _ in range(200):
         now += 1000.0
         collect()

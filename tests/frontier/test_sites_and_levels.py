@@ -1,4 +1,4 @@
-"""SiteSlots, turns in a row, addresses and levels; and that all of them together lose nothing and keep every delay."""
+"""Places, turns in a row, addresses and levels; and that all of them together lose nothing and keep every delay."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Entry(NamedTuple):
 def filled(frontier: Frontier[Entry], **sites: int) -> Frontier[Entry]:
     for site, count in sites.items():
         for number in range(count):
-            assert frontier.add(Entry(site, number))
+            assert frontier.entries.add_entry(Entry(site, number))
     return frontier
 
 
 def drain(frontier: Frontier[Entry], now: float = 0.0) -> list[Entry]:
     """Pop and finish until nothing comes."""
     popped = []
-    while (entry := frontier.pop(now)) is not None:
+    while (entry := frontier.pop_entry(now)) is not None:
         popped.append(entry)
-        frontier.done(entry.site)
+        frontier.finish_entry(entry.site)
     return popped
 
 
@@ -62,33 +62,33 @@ def test_fast_15_16_places_and_turns(max_sites: int | None, in_a_row: int | None
 def test_fast_15_of_ten_sites_five_start_only_when_others_have_finished() -> None:
     frontier: Frontier[Entry] = Frontier(max_sites=5, concurrency=1)
     filled(frontier, **{chr(ord("a") + number): 1 for number in range(10)})
-    first = [frontier.pop(0.0) for _ in range(6)]
+    first = [frontier.pop_entry(0.0) for _ in range(6)]
     assert first[5] is None
     assert frontier.waiting == 5
-    frontier.done("c")
-    assert frontier.pop(0.0) == Entry("f", 0), "the empty queue of c made a place free"
+    frontier.finish_entry("c")
+    assert frontier.pop_entry(0.0) == Entry("f", 0), "the empty queue of c made a place free"
 
 
 def test_a_site_in_flight_keeps_its_place_for_what_its_page_may_link_to() -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1, b=1)
-    assert frontier.pop(0.0) == Entry("a", 0)
-    assert frontier.pop(0.0) is None
-    frontier.add(Entry("a", 1))
-    frontier.done("a")
+    assert frontier.pop_entry(0.0) == Entry("a", 0)
+    assert frontier.pop_entry(0.0) is None
+    frontier.entries.add_entry(Entry("a", 1))
+    frontier.finish_entry("a")
     assert names(drain(frontier)) == "a1b0"
 
 
 def test_fast_16_a_turn_that_is_given_back_does_not_count() -> None:
     frontier = filled(Frontier(max_sites=1, max_inter_docs=2), a=4, b=1)
-    assert frontier.pop(0.0) == Entry("a", 0)
-    frontier.refund("a")
-    frontier.done("a")
+    assert frontier.pop_entry(0.0) == Entry("a", 0)
+    frontier.clocks.refund_turn("a")
+    frontier.finish_entry("a")
     assert names(drain(frontier)) == "a1a2b0a3"
 
 
 def test_fast_15_an_entry_that_comes_first_waits_for_a_place_like_others() -> None:
     frontier = filled(Frontier(max_sites=1), a=2)
-    frontier.add_first(Entry("b", 0))
+    frontier.entries.add_first(Entry("b", 0))
     assert frontier.waiting == 1
     assert names(drain(frontier)) == "a0a1b0"
 
@@ -97,9 +97,9 @@ def test_fast_15_a_place_that_was_given_back_is_one_place() -> None:
     frontier: Frontier[Entry] = Frontier(max_sites=1)
     for first, second in ("ab", "cd", "ef"):
         filled(frontier, **{first: 1, second: 1})
-        assert (frontier.waiting, frontier._places.taken) == (1, 1)
+        assert (frontier.waiting, frontier._slots.taken) == (1, 1)
         assert names(drain(frontier)) == f"{first}0{second}0"
-        assert (frontier.waiting, frontier._places.taken) == (0, 0)
+        assert (frontier.waiting, frontier._slots.taken) == (0, 0)
 
 
 def test_fast_16_with_nobody_waiting_a_site_goes_on() -> None:
@@ -107,24 +107,24 @@ def test_fast_16_with_nobody_waiting_a_site_goes_on() -> None:
     assert len(drain(frontier)) == 9
 
 
-@pytest.mark.parametrize("leave", ["withdraw", "give_up"])
+@pytest.mark.parametrize("leave", ["withdraw_site", "give_up_site"])
 def test_a_site_that_ends_early_gives_its_place_to_the_next(leave: str) -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=5, b=1)
-    assert frontier.pop(0.0) == Entry("a", 0)
-    getattr(frontier, leave)("a")
-    frontier.done("a")
-    assert frontier.pop(0.0) == Entry("b", 0)
+    assert frontier.pop_entry(0.0) == Entry("a", 0)
+    getattr(frontier.entries, leave)("a")
+    frontier.finish_entry("a")
+    assert frontier.pop_entry(0.0) == Entry("b", 0)
 
 
 def test_a_site_that_waits_and_is_withdrawn_waits_no_more() -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1, b=2, c=1)
-    assert frontier.withdraw("b") == [Entry("b", 0), Entry("b", 1)]
+    assert frontier.entries.withdraw_site("b") == [Entry("b", 0), Entry("b", 1)]
     assert names(drain(frontier)) == "a0c0"
 
 
 def test_fast_15_a_site_that_was_withdrawn_and_comes_again_waits_behind_the_others() -> None:
     frontier = filled(Frontier(max_sites=1), a=1, b=1, c=1)
-    frontier.withdraw("b")
+    frontier.entries.withdraw_site("b")
     filled(frontier, b=1)
     assert frontier.waiting == 2
     assert names(drain(frontier)) == "a0c0b0"
@@ -133,33 +133,36 @@ def test_fast_15_a_site_that_was_withdrawn_and_comes_again_waits_behind_the_othe
 def test_sites_that_wait_ask_the_store_only_when_they_have_a_place() -> None:
     frontier: Frontier[Entry] = Frontier(max_sites=1)
     for name in "abc":
-        frontier.leave_stored(name)
+        frontier.entries.leave_stored(name)
     assert frontier.hungry == {"a"}
     assert frontier.remembered == 1, "those that wait are only names"
     assert frontier.pending
-    frontier.refill("a", [Entry("a", 0)], more=False)
+    frontier.entries.refill_site("a", [Entry("a", 0)], more=False)
     assert names(drain(frontier)) == "a0"
     assert frontier.hungry == {"b"}
-    frontier.refill("b", [], more=False)
+    frontier.entries.refill_site("b", [], more=False)
     assert frontier.hungry == {"c"}, "a site of which nothing is left goes at once"
-    frontier.refill("c", [Entry("c", 0)], more=False)
+    frontier.entries.refill_site("c", [Entry("c", 0)], more=False)
     assert names(drain(frontier)) == "c0"
     assert not frontier.pending
 
 
 def test_a_claim_for_a_site_that_waits_does_not_lose_its_stored_entries() -> None:
     frontier: Frontier[Entry] = filled(Frontier(max_sites=1), a=1)
-    frontier.leave_stored("b")
-    frontier.claim("b", 0.0)
+    frontier.entries.leave_stored("b")
+    frontier.clocks.claim_turn("b", 0.0)
     drain(frontier)
     assert frontier.hungry == {"b"}
 
 
 def test_sites_without_a_place_leave_memory_to_those_with_one() -> None:
     frontier: Frontier[Entry] = Frontier(capacity=10, max_sites=1)
-    kept = [frontier.add(Entry("a", 0)), *(frontier.add(Entry("b", number)) for number in range(9))]
+    kept = [
+        frontier.entries.add_entry(Entry("a", 0)),
+        *(frontier.entries.add_entry(Entry("b", number)) for number in range(9)),
+    ]
     assert kept.count(True) == 5
-    assert all(frontier.add(Entry("a", number)) for number in range(1, 6))
+    assert all(frontier.entries.add_entry(Entry("a", number)) for number in range(1, 6))
     assert names(drain(frontier)) == "a0a1a2a3a4a5b0b1b2b3"
     assert frontier.hungry == {"b"}
 
@@ -179,23 +182,23 @@ def test_sites_without_a_place_leave_memory_to_those_with_one() -> None:
 @pytest.mark.parametrize("sites", [1, 2], ids=["one site", "a site for each level"])
 def test_fast_148_151_153_pop_schemes(scheme: PopScheme, order: str, sites: int) -> None:
     frontier: Frontier[Entry] = Frontier(
-        rota=LevelSelector(2, scheme, [3, 1]), level_of=lambda entry: entry.level
+        selector=LevelSelector(2, scheme, [3, 1]), level_of=lambda entry: entry.level
     )
     for number in range(1, 6):
-        frontier.add(Entry("s", number, 1))
+        frontier.entries.add_entry(Entry("s", number, 1))
     for number in range(1, 4):
-        frontier.add(Entry("s" if sites == 1 else "t", number, 2))
+        frontier.entries.add_entry(Entry("s" if sites == 1 else "t", number, 2))
     popped = drain(frontier)
     assert " ".join(f"{'AB'[entry.level - 1]}{entry.number}" for entry in popped) == order
 
 
 def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
     frontier: Frontier[Entry] = Frontier(
-        delay=10.0, rota=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
+        delay=10.0, selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
     for entry in (Entry("a", 0, 1), Entry("a", 1, 1), Entry("b", 0, 2)):
-        frontier.add(entry)
-    assert [frontier.pop(0.0), frontier.pop(0.0), frontier.pop(0.0)] == [
+        frontier.entries.add_entry(entry)
+    assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [
         Entry("a", 0),
         Entry("b", 0, 2),
         None,
@@ -204,27 +207,27 @@ def test_a_site_that_waits_for_its_delay_does_not_block_lower_levels() -> None:
 
 def test_fast_148_levels_outside_are_moved_to_the_nearest() -> None:
     frontier: Frontier[Entry] = Frontier(
-        rota=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
+        selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
     for number, level in enumerate([9, 2, 0, 1]):
-        frontier.add(Entry("a", number, level))
+        frontier.entries.add_entry(Entry("a", number, level))
     assert names(drain(frontier)) == "a2a3a0a1"
 
 
 def test_each_level_asks_the_store_for_its_own_entries() -> None:
     frontier: Frontier[Entry] = Frontier(
-        concurrency=9, rota=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
+        concurrency=9, selector=LevelSelector(2, PopScheme.PRI), level_of=lambda entry: entry.level
     )
-    frontier.leave_stored("a")
-    assert frontier.hunger("a") == [1, 2]
-    frontier.refill("a", [Entry("a", 0, 1)], more=True, level=1)
-    assert frontier.hunger("a") == [2]
-    frontier.refill("a", [Entry("a", 1, 2)], more=False, level=2)
+    frontier.entries.leave_stored("a")
+    assert frontier.entries.hungry_levels("a") == [1, 2]
+    frontier.entries.refill_site("a", [Entry("a", 0, 1)], more=True, level=1)
+    assert frontier.entries.hungry_levels("a") == [2]
+    frontier.entries.refill_site("a", [Entry("a", 1, 2)], more=False, level=2)
     assert frontier.hungry == set()
-    assert frontier.pop(0.0) == Entry("a", 0, 1)
-    assert (frontier.hungry, frontier.hunger("a")) == ({"a"}, [1])
-    assert frontier.add(Entry("a", 2, 1)) is False, "it would overtake those in the store"
-    assert frontier.add(Entry("a", 3, 2)) is True
+    assert frontier.pop_entry(0.0) == Entry("a", 0, 1)
+    assert (frontier.hungry, frontier.entries.hungry_levels("a")) == ({"a"}, [1])
+    assert frontier.entries.add_entry(Entry("a", 2, 1)) is False, "it would overtake those in the store"
+    assert frontier.entries.add_entry(Entry("a", 3, 2)) is True
 
 
 # ---- addresses
@@ -234,58 +237,62 @@ def test_fast_14_hosts_of_one_address_share_delay_and_concurrency() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(10.0, 1, per_address=True))
     filled(frontier, a=2, b=2, c=2)
     assert frontier.unlocated == {"a", "b", "c"}
-    assert frontier.pop(0.0) is None, "nothing goes out before the address is known"
+    assert frontier.pop_entry(0.0) is None, "nothing goes out before the address is known"
     for name, address in (("a", "192.0.2.1"), ("b", "192.0.2.1"), ("c", "192.0.2.2")):
-        frontier.locate(name, address)
-    assert [frontier.pop(0.0), frontier.pop(0.0), frontier.pop(0.0)] == [Entry("a", 0), Entry("c", 0), None]
-    frontier.done("a")
-    assert frontier.pop(9.9) is None
-    assert frontier.pop(10.0) == Entry("b", 0)
-    assert frontier.pop(20.0) is None, "b is still out, and c too"
-    frontier.done("b")
-    frontier.done("c")
-    assert {frontier.pop(20.0), frontier.pop(20.0)} == {Entry("a", 1), Entry("c", 1)}
+        frontier.clocks.set_address(name, address)
+    assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [
+        Entry("a", 0),
+        Entry("c", 0),
+        None,
+    ]
+    frontier.finish_entry("a")
+    assert frontier.pop_entry(9.9) is None
+    assert frontier.pop_entry(10.0) == Entry("b", 0)
+    assert frontier.pop_entry(20.0) is None, "b is still out, and c too"
+    frontier.finish_entry("b")
+    frontier.finish_entry("c")
+    assert {frontier.pop_entry(20.0), frontier.pop_entry(20.0)} == {Entry("a", 1), Entry("c", 1)}
 
 
 def test_fast_14_a_site_without_an_address_has_a_clock_of_its_own() -> None:
     frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, per_address=True)), a=1, b=1)
-    frontier.locate("a", "")
-    frontier.locate("b", "")
-    assert [frontier.pop(0.0), frontier.pop(0.0)] == [Entry("a", 0), Entry("b", 0)]
+    frontier.clocks.set_address("a", "")
+    frontier.clocks.set_address("b", "")
+    assert [frontier.pop_entry(0.0), frontier.pop_entry(0.0)] == [Entry("a", 0), Entry("b", 0)]
 
 
 def test_fast_14_nobody_is_woken_before_the_address_may_be_asked() -> None:
     frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, 2, per_address=True)), a=1, b=1)
-    frontier.locate("a", "x")
-    frontier.locate("b", "x")
-    assert frontier.pop(0.0) == Entry("a", 0)
-    assert frontier.pop(0.0) is None
+    frontier.clocks.set_address("a", "x")
+    frontier.clocks.set_address("b", "x")
+    assert frontier.pop_entry(0.0) == Entry("a", 0)
+    assert frontier.pop_entry(0.0) is None
     assert frontier.next_at() == 10.0
-    frontier.done("a")
+    frontier.finish_entry("a")
     assert frontier.next_at() == 10.0
 
 
 def test_fast_14_an_address_is_told_once_and_to_sites_that_are_there() -> None:
     frontier: Frontier[Entry] = filled(Frontier(Pace(10.0, per_address=True)), a=1, b=1)
-    frontier.locate("nobody", "x")
-    frontier.locate("a", "x")
-    frontier.locate("a", "y")
-    frontier.locate("b", "x")
-    assert frontier.pop(0.0) == Entry("a", 0)
-    assert frontier.pop(9.9) is None, "both are at x"
-    assert frontier.pop(10.0) == Entry("b", 0)
+    frontier.clocks.set_address("nobody", "x")
+    frontier.clocks.set_address("a", "x")
+    frontier.clocks.set_address("a", "y")
+    frontier.clocks.set_address("b", "x")
+    assert frontier.pop_entry(0.0) == Entry("a", 0)
+    assert frontier.pop_entry(9.9) is None, "both are at x"
+    assert frontier.pop_entry(10.0) == Entry("b", 0)
     assert frontier.unlocated == set()
 
 
 def test_addresses_are_forgotten_with_their_sites() -> None:
     frontier: Frontier[Entry] = filled(Frontier(Pace(1.0, per_address=True)), a=1, b=1)
-    frontier.locate("a", "x")
-    frontier.locate("b", "x")
+    frontier.clocks.set_address("a", "x")
+    frontier.clocks.set_address("b", "x")
     for now in (0.0, 1.0):
-        entry = frontier.pop(now)
+        entry = frontier.pop_entry(now)
         assert entry
-        frontier.done(entry.site)
-    assert frontier.pop(3.0) is None
+        frontier.finish_entry(entry.site)
+    assert frontier.pop_entry(3.0) is None
     assert (frontier.remembered, frontier._order._addresses) == (0, {})
 
 
@@ -295,33 +302,33 @@ def test_addresses_are_forgotten_with_their_sites() -> None:
 def test_a_site_is_forgotten_when_its_delay_is_over() -> None:
     frontier: Frontier[Entry] = Frontier(delay=10.0)
     for number in range(1000):
-        frontier.add(Entry(f"s{number}", 0))
+        frontier.entries.add_entry(Entry(f"s{number}", 0))
     assert len(drain(frontier)) == 1000
-    assert frontier.pop(9.0) is None
+    assert frontier.pop_entry(9.0) is None
     assert frontier.remembered == 1000
-    assert frontier.pop(10.0) is None
+    assert frontier.pop_entry(10.0) is None
     assert frontier.remembered == 0
-    assert frontier._roster._parting == []
+    assert frontier._registry._parting == []
     assert frontier._order._turns._heap == []
 
 
 def test_what_was_known_before_a_restart_counts() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(1.0))
-    frontier.recall("a", 30.0, errors=2, slowed=8.0)
+    frontier.clocks.restore_site("a", 30.0, errors=2, slowed=8.0)
     filled(frontier, a=2, b=1)
-    assert frontier.pop(0.0) == Entry("b", 0)
-    assert frontier.pop(29.0) is None
-    assert frontier.pop(30.0) == Entry("a", 0)
-    assert frontier.delay_of("a") == 8.0
+    assert frontier.pop_entry(0.0) == Entry("b", 0)
+    assert frontier.pop_entry(29.0) is None
+    assert frontier.pop_entry(30.0) == Entry("a", 0)
+    assert frontier.clocks.delay_of("a") == 8.0
 
 
 def test_what_was_known_of_sites_without_entries_is_forgotten_in_time() -> None:
     frontier: Frontier[Entry] = Frontier(Pace(1.0))
-    frontier.recall("a", 30.0)
-    frontier.hold("b", 30.0)
-    frontier.set_delay("c", 9.0)
-    assert (frontier.pop(29.0), frontier.remembered) == (None, 2)
-    assert (frontier.pop(30.0), frontier.remembered) == (None, 0)
+    frontier.clocks.restore_site("a", 30.0)
+    frontier.clocks.hold_site("b", 30.0)
+    frontier.clocks.set_delay("c", 9.0)
+    assert (frontier.pop_entry(29.0), frontier.remembered) == (None, 2)
+    assert (frontier.pop_entry(30.0), frontier.remembered) == (None, 0)
 
 
 # ---- everything together
@@ -358,23 +365,28 @@ def test_nothing_is_lost_and_every_limit_holds(
         capacity=capacity,
         max_sites=max_sites,
         max_inter_docs=in_a_row,
-        rota=LevelSelector(3, scheme, [3, 2]),
+        selector=LevelSelector(3, scheme, [3, 2]),
         level_of=lambda entry: entry.level,
     )
     wanted = [Entry(site, number, level) for number, (site, level) in enumerate(entries)]
     waiting = set(wanted)
     for entry in wanted:
-        frontier.add(entry)
+        frontier.entries.add_entry(entry)
     now, out, got, last = 0.0, [], [], {}
     while waiting or out:
         for site in list(frontier.unlocated):
-            frontier.locate(site, "x" if site in "pqr" else "")
+            frontier.clocks.set_address(site, "x" if site in "pqr" else "")
         while frontier.hungry:
             site = next(iter(frontier.hungry))
-            for level in frontier.hunger(site):
+            for level in frontier.entries.hungry_levels(site):
                 rows = sorted(e for e in waiting if (e.site, e.level) == (site, level))
-                frontier.refill(site, rows[: frontier.batch], more=len(rows) > frontier.batch, level=level)
-        entry = frontier.pop(now)
+                frontier.entries.refill_site(
+                    site,
+                    rows[: frontier.entries.batch_size],
+                    more=len(rows) > frontier.entries.batch_size,
+                    level=level,
+                )
+        entry = frontier.pop_entry(now)
         if entry is not None:
             waiting.remove(entry)
             got.append(entry)
@@ -391,13 +403,13 @@ def test_nothing_is_lost_and_every_limit_holds(
         assert out or at is not None, "it would sleep for ever"
         if out and (at is None or out[0][0] <= at):
             now, ended = heapq.heappop(out)
-            frontier.done(ended.site)
+            frontier.finish_entry(ended.site)
         else:
             assert at is not None
             assert at > now
             now = at
-        assert max_sites is None or frontier._places.taken <= max_sites
+        assert max_sites is None or frontier._slots.taken <= max_sites
     assert sorted(got) == sorted(wanted)
-    assert frontier.pop(now + delay) is None
+    assert frontier.pop_entry(now + delay) is None
     assert not frontier.pending
     assert frontier.remembered == 0

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from ultracrawl.sources import CompiledSource, compile_source, load_project, require
-from ultracrawl.sources.compilation.pace import compile_rota
+from ultracrawl.sources.compilation.pace import compile_level_selector
 
 
 def write(folder: Path, **options: Any) -> Path:
@@ -112,7 +112,7 @@ def test_fast_152_levels_are_tried_from_1_on(tmp_path: Path, url: str, level: in
 
 def test_fast_153_a_missing_share_is_1(tmp_path: Path) -> None:
     project = require(load_project(write(tmp_path, priority={"levels": 3, "level": {1: {"share": 6}}})))
-    assert compile_rota(project.sources["s"])._shares == [6, 1, 1]
+    assert compile_level_selector(project.sources["s"])._shares == [6, 1, 1]
 
 
 @pytest.mark.parametrize(

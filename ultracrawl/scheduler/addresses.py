@@ -41,7 +41,7 @@ class AddressResolver:
             loop.call_soon_threadsafe(self._found, site, found.result())
 
     def _found(self, site: str, addresses: Iterable[str]) -> None:
-        self._frontier.locate(site, lowest(addresses))
+        self._frontier.clocks.set_address(site, lowest(addresses))
         self._wake(0.0)
 
 

@@ -12,7 +12,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier import Frontier, Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.urls import site_of
-from ultracrawl.sources import compile_rota
+from ultracrawl.sources import compile_level_selector
 from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def make_frontier(session: CrawlSession) -> Frontier[QueueEntry]:
         slow=max(at_once // 2, 1) if at_once else None,
         max_sites=source.sites.max_sites,
         max_inter_docs=source.sites.max_inter_docs,
-        rota=compile_rota(source),
+        selector=compile_level_selector(source),
         level_of=_level_of,
     )
 
@@ -79,7 +79,7 @@ class Pacing:
     def _recall(self, row: StoredSite, now: float, wall: float) -> None:
         policy, pace = self._session.context.rules.robots, self._frontier.pace
         if row.own_delay is not None and policy.obey_delay:
-            self._frontier.set_delay(row.site, row.own_delay)
+            self._frontier.clocks.set_delay(row.site, row.own_delay)
         # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
         longest = pace.longest(Clock(own=row.own_delay, slowed=row.slowed))
         held = row.why == HELD_BACK
@@ -87,31 +87,33 @@ class Pacing:
             longest = max(longest, pace.longest_retry_after)
         wait = max(min(row.next_at - wall, longest), 0.0)
         if wait or row.errors:
-            self._frontier.recall(row.site, now if held else now + wait, row.errors, row.slowed)
+            self._frontier.clocks.restore_site(row.site, now if held else now + wait, row.errors, row.slowed)
         if held and wait:
-            self._frontier.hold(row.site, now + wait)
+            self._frontier.clocks.hold_site(row.site, now + wait)
 
     # ---- what happens to sites
 
     def asked(self, site: str) -> None:
         """Note that a request to a site is about to be made."""
-        if self._frontier.delay_of(site) >= DURABLE_FROM:
+        if self._frontier.clocks.delay_of(site) >= DURABLE_FROM:
             self._put(site, at_once=True)
-            self._frontier.began(site, time.monotonic())  # a first write takes as long as the disk does
+            self._frontier.clocks.correct_start(
+                site, time.monotonic()
+            )  # a first write takes as long as the disk does
         else:
             self._changed.add(site)
 
     def claim(self, site: str, now: float) -> float:
         """Take a turn of a site for a request that the frontier does not hand out."""
         site = self.mirrors.queue_of(site)
-        at = self._frontier.claim(site, now)
+        at = self._frontier.clocks.claim_turn(site, now)
         self.asked(site)
         return at
 
     def hold(self, site: str, seconds: float) -> None:
         """Let a site alone for as long as it asked for (`Retry-After`)."""
         site = self.mirrors.queue_of(site)
-        self._frontier.hold(site, time.monotonic() + seconds)
+        self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
     def ended(self, visit: Visit) -> None:
@@ -122,7 +124,7 @@ class Pacing:
         self._changed.add(site)
         if visit.status:
             well = visit.status < 500 and visit.status != 429
-            self._frontier.answered(site, visit.latency, well=well)
+            self._frontier.clocks.note_answer(site, visit.latency, well=well)
             if visit.retry_after:
                 self.hold(site, visit.retry_after)
         elif visit.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
@@ -130,11 +132,11 @@ class Pacing:
 
     def _failed(self, site: str, error: str) -> None:
         self._errors[site] = (error, self._session.context.clock())
-        if not self._frontier.failed(site) or site in self._frontier.given_up:
+        if not self._frontier.clocks.note_failure(site) or site in self._frontier.given_up:
             return
         if self.switch(site, error):
             return
-        withdrawn = self._frontier.give_up(site)
+        withdrawn = self._frontier.entries.give_up_site(site)
         for entry in withdrawn:
             if not entry.seq:  # it stands in no store
                 self._session.sitemaps.abandon(entry.key)
@@ -151,7 +153,7 @@ class Pacing:
         if not copy:
             return False
         logger.warning("%s is given up for this run (%s); its copy %s stands in for it", before, error, copy)
-        self._frontier.renew(site)
+        self._frontier.clocks.renew_site(site)
         self._put(site, at_once=True)
         return True
 
@@ -166,9 +168,9 @@ class Pacing:
         policy = self._session.context.rules.robots
         asked = policy.delay(rules, -1.0)
         if policy.obey_delay and asked >= 0:
-            self._frontier.set_delay(site, asked)
+            self._frontier.clocks.set_delay(site, asked)
         else:
-            self._frontier.reset_delay(site)
+            self._frontier.clocks.reset_delay(site)
         known = self._session.context.store.sites.get(site) or StoredSite(site)
         # Without a time it would be taken for one of long ago when the next run begins.
         next_at = known.next_at or self._session.context.clock()

@@ -96,7 +96,7 @@ class UltracrawlScheduler(BaseScheduler):
         session.robots.asked_at = self._pacing.mirrors.url
         session.robots.recalled = self._pacing.robots_recalled
         if watch := session.logs.events.watch(self._frontier.given_up):
-            self._frontier.watch(watch)
+            self._frontier.watch_sites(watch)
         self._pacing.begin()
         self._intake = LinkIngest(session, self._enqueue, self._enqueue_stored)
         self.admission = self._intake.admission
@@ -124,7 +124,7 @@ class UltracrawlScheduler(BaseScheduler):
             if self._budget.is_begun(site):
                 self._keep_to_budget(site)
             if not self._budget.is_spent(site):
-                self._frontier.leave_stored(site)
+                self._frontier.entries.leave_stored(site)
 
     def close(self, reason: str) -> Deferred[None]:
         """End the session once nothing is in flight."""
@@ -188,12 +188,12 @@ class UltracrawlScheduler(BaseScheduler):
         while True:
             self._refill()
             self._addresses.attend()
-            entry = self._frontier.pop(now)
+            entry = self._frontier.pop_entry(now)
             if entry is None:
                 return None
             if self._session.items.skips(entry):
-                self._frontier.refund(entry.site)
-                self._frontier.done(entry.site)
+                self._frontier.clocks.refund_turn(entry.site)
+                self._frontier.finish_entry(entry.site)
                 continue
             if rule := self._intake.refuses(entry):
                 self._refuse(entry, rule)
@@ -203,7 +203,7 @@ class UltracrawlScheduler(BaseScheduler):
                 if self._sitemaps.keeps(entry):
                     continue
                 return entry
-            self._frontier.spend(entry)
+            self._frontier.spend_turn(entry)
             task = self._session.robots.fetch(entry.url, has_turn=True)
             task.add_done_callback(partial(self._robots_known, entry))
 
@@ -217,7 +217,7 @@ class UltracrawlScheduler(BaseScheduler):
             )
             return
         self._pacing.robots_known(entry.site, task.result())
-        self._frontier.resume(entry.site)
+        self._frontier.resume_site(entry.site)
         self._alarm.set(0.0)
 
     def _refill(self) -> None:
@@ -226,24 +226,24 @@ class UltracrawlScheduler(BaseScheduler):
             if site in self._session.sitemaps.held:
                 self._frontier.hungry.discard(site)
                 continue
-            found = [self._refill_level(site, level) for level in self._frontier.hunger(site)]
+            found = [self._refill_level(site, level) for level in self._frontier.entries.hungry_levels(site)]
             self._intake.waking.catch_up()
             if not all(found):
                 # A pause: one batch after the other would hold up everything else.
-                self._frontier.leave_stored(site)
+                self._frontier.entries.leave_stored(site)
                 self._alarm.set(0.0)
                 return
 
     def _refill_level(self, site: str, level: int) -> bool:
         """Give a site stored entries of a level; False if none of those that were read has to be asked for."""
-        batch = self._frontier.batch
+        batch = self._frontier.entries.batch_size
         levels = self._session.context.rules.levels.levels
         # A resumed run may hold levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize
         stored = self._session.context.store.queued(site, batch, range(level, stop))
         asked = self._sitemaps.asked([one for one in stored if one.key not in self._session.context.visits])
         more = len(stored) == batch
-        self._frontier.refill(site, asked, more=more, level=level)
+        self._frontier.entries.refill_site(site, asked, more=more, level=level)
         return bool(asked) or not more
 
     def _is_over(self, site: str) -> bool:
@@ -298,23 +298,23 @@ class UltracrawlScheduler(BaseScheduler):
         if self._budget.count(visit):
             self._keep_to_budget(visit.entry.site)
         if not visit.asked:
-            self._frontier.refund(visit.entry.site)
+            self._frontier.clocks.refund_turn(visit.entry.site)
         if not visit.released:
-            self._frontier.done(visit.entry.site)
+            self._frontier.finish_entry(visit.entry.site)
 
     def _refuse(self, entry: QueueEntry, rule: str) -> None:
         """End an entry that was handed out and is not asked for."""
         self._session.context.endings.skip(entry, rule)
-        self._frontier.refund(entry.site)
-        self._frontier.done(entry.site)
+        self._frontier.clocks.refund_turn(entry.site)
+        self._frontier.finish_entry(entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
         """Let no more requests of a site out than it has pages left; with none left, turn away what waits."""
         left = self._budget.left(site)
         if left:
-            self._frontier.cap(site, min(left, self._frontier.concurrency))
+            self._frontier.limit_site(site, min(left, self._frontier.concurrency))
             return
-        waiting = self._frontier.withdraw(site)
+        waiting = self._frontier.entries.withdraw_site(site)
         while waiting:
             for entry in waiting:
                 self._turn_away(entry)
@@ -331,7 +331,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Give back the place of a visit whose answer is here; not where pages are counted by site as they end."""
         if self._budget.per_site is None and visit.entry.seq and not visit.released:
             visit.released = True
-            self._frontier.done(visit.entry.site)
+            self._frontier.finish_entry(visit.entry.site)
             self._alarm.set(0.0)
 
     def retry(self, visit: Visit, delay: float) -> None:
@@ -345,13 +345,13 @@ class UltracrawlScheduler(BaseScheduler):
         self._session.context.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
         if not visit.released:
-            self._frontier.done(entry.site)
+            self._frontier.finish_entry(entry.site)
         visit.released = False
-        self._frontier.hold(entry.site, time.monotonic() + delay)
+        self._frontier.clocks.hold_site(entry.site, time.monotonic() + delay)
         if entry.seq:
-            self._frontier.add(entry)
+            self._frontier.entries.add_entry(entry)
         elif not self._is_over(entry.site):
-            self._frontier.add_first(entry)
+            self._frontier.entries.add_first(entry)
         else:
             self._session.sitemaps.abandon(entry.key)
 
@@ -385,7 +385,7 @@ class UltracrawlScheduler(BaseScheduler):
         if self._budget.is_spent(entry.site):
             self._turn_away(entry)
         elif entry.site not in self._session.sitemaps.held:
-            self._frontier.add(entry)
+            self._frontier.entries.add_entry(entry)
 
     def _enqueue_stored(self, entry: QueueEntry) -> None:
         """Have an entry taken from the store in its turn, by its rank and past the word of sitemaps."""
@@ -393,4 +393,4 @@ class UltracrawlScheduler(BaseScheduler):
         if self._budget.is_spent(entry.site):
             self._turn_away(entry)
         elif entry.site not in self._session.sitemaps.held:
-            self._frontier.leave_stored(entry.site)
+            self._frontier.entries.leave_stored(entry.site)

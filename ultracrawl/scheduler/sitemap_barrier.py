@@ -61,11 +61,11 @@ class SitemapBarrier:
             return False
         if not self._desk.meet(entry, self._session.robots.known(entry.url)):
             return False
-        self._frontier.refund(entry.site)
-        self._frontier.done(entry.site)
-        for waiting in self._frontier.withdraw(entry.site):
+        self._frontier.clocks.refund_turn(entry.site)
+        self._frontier.finish_entry(entry.site)
+        for waiting in self._frontier.entries.withdraw_site(entry.site):
             if not waiting.seq:  # what stands in the store comes back from there
-                self._frontier.add_first(waiting)
+                self._frontier.entries.add_first(waiting)
         return True
 
     def asked(self, entries: list[QueueEntry]) -> list[QueueEntry]:
@@ -121,10 +121,10 @@ class SitemapBarrier:
         if self._ways.is_spent(entry.site):
             self._desk.abandon(entry.key)
             return
-        self._frontier.add_first(entry)
+        self._frontier.entries.add_first(entry)
         self._ways.wake(0.0)
 
     def release(self, site: str) -> None:
         """Let the pages of a site out that waited for its sitemaps."""
-        self._frontier.leave_stored(site)
+        self._frontier.entries.leave_stored(site)
         self._ways.wake(0.0)

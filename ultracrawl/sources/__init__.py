@@ -11,7 +11,7 @@ project without mistakes, `usable` sets mistaken sources apart; `render_findings
 from ultracrawl.sources.catalog import Catalog, adhoc
 from ultracrawl.sources.checking.access_checks import IN_CLEAR
 from ultracrawl.sources.checking.checks import NO_START
-from ultracrawl.sources.compilation.pace import compile_rota
+from ultracrawl.sources.compilation.pace import compile_level_selector
 from ultracrawl.sources.compilation.source import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
@@ -51,7 +51,7 @@ __all__ = [
     "StateSection",
     "Tree",
     "adhoc",
-    "compile_rota",
+    "compile_level_selector",
     "compile_source",
     "definition_text",
     "json_schema",

@@ -148,7 +148,7 @@ class _Entry:
 
 
 class _Collector:
-    """ReadyQueue the elements of any of the XML kinds into entries; namespaces are not looked at."""
+    """Turn the elements of any of the XML kinds into entries; namespaces are not looked at."""
 
     def __init__(self, url: str) -> None:
         self._url = url

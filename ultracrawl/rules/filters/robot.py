@@ -18,7 +18,7 @@ REGEX_CACHE = 32
 
 
 class Converter(Protocol):
-    """ReadyQueue a document into a page."""
+    """Turn a document into a page."""
 
     def __call__(self, body: bytes, content_type: str, url: str) -> Page | None:
         """Return the page that a document becomes, None if it cannot be converted."""

@@ -38,14 +38,14 @@ class ReadyQueue(Generic[M]):
         self._lines: tuple[deque[M], ...] = tuple(deque() for _ in range(levels))
         self._number = 0
 
-    def put(self, member: M, at: float) -> None:
+    def list_member(self, member: M, at: float) -> None:
         """List a member for a time, unless it is listed."""
         if not member.listed:
             self._number += 1
             member.listed = self._number
             heappush(self._heap, (at, self._number, member))
 
-    def due(self, now: float) -> M | None:
+    def take_due(self, now: float) -> M | None:
         """Take one member whose time has come out of the heap."""
         heap = self._heap
         while heap and heap[0][0] <= now:
@@ -55,7 +55,7 @@ class ReadyQueue(Generic[M]):
                 return member
         return None
 
-    def stand(self, member: M, levels: int) -> None:
+    def stand_in_line(self, member: M, levels: int) -> None:
         """Put a member at the end of the lines of these levels, where it does not stand already."""
         levels &= ~member.lines
         member.lines |= levels
@@ -64,7 +64,7 @@ class ReadyQueue(Generic[M]):
             self._lines[bit.bit_length() - 1].append(member)
             levels ^= bit
 
-    def first(self, level: int) -> M | None:
+    def first_in_line(self, level: int) -> M | None:
         """Return who is first in the line of a level."""
         line, bit = self._lines[level - 1], 1 << level - 1
         while line:
@@ -73,7 +73,7 @@ class ReadyQueue(Generic[M]):
             line.popleft().lines &= ~bit
         return None
 
-    def take(self, level: int) -> M:
+    def take_first(self, level: int) -> M:
         """Take the first out of the line of a level; there is one."""
         member = self._lines[level - 1].popleft()
         member.lines &= ~(1 << level - 1)
@@ -84,7 +84,7 @@ class ReadyQueue(Generic[M]):
         """The levels in whose line somebody stands who may go."""
         found = 0
         for level in range(1, len(self._lines) + 1):
-            if self.first(level):
+            if self.first_in_line(level):
                 found |= 1 << level - 1
         return found
 

@@ -1,4 +1,4 @@
-"""SiteSlots that are kept for sites that answer, so that silent ones cannot take all."""
+"""Places that are kept for sites that answer, so that silent ones cannot take all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reserve(Generic[E]):
         self._most = most
         self._relist = relist
         self.taken = 0
-        """SiteSlots that slow sites hold."""
+        """Places that slow sites hold."""
         self._parked: deque[Site[E]] = deque()
         self._out: deque[tuple[float, Site[E], int]] = deque()
         """Requests of quick sites in the order of their start, with the answers that their site had given before."""
@@ -37,25 +37,25 @@ class Reserve(Generic[E]):
         self._parked.append(site)
         return False
 
-    def take(self, site: Site[E], now: float) -> None:
+    def take_place(self, site: Site[E], now: float) -> None:
         """Note that a place is taken for a request that begins."""
         if not site.quick:
             self.taken += 1
         elif self._most is not None:
             self._out.append((now, site, site.answers))
 
-    def give_back(self, site: Site[E]) -> None:
+    def give_place_back(self, site: Site[E]) -> None:
         """Note that a place was given back."""
         if not site.quick:
             self._free(1)
 
-    def stop_asking(self, site: Site[E]) -> None:
+    def end_request(self, site: Site[E]) -> None:
         """Note that a request beside those for entries has ended, if there was one."""
         if site.asking:
             site.asking = False
-            self.give_back(site)
+            self.give_place_back(site)
 
-    def answered(self, site: Site[E]) -> None:
+    def note_answer(self, site: Site[E]) -> None:
         """Note that a site answered: it is a quick one."""
         site.answers += 1
         if site.quick:
@@ -64,19 +64,19 @@ class Reserve(Generic[E]):
         self._let_go(site)
         self._free(site.held)
 
-    def failed(self, site: Site[E]) -> None:
+    def note_failure(self, site: Site[E]) -> None:
         """Note that a request failed, or waits for too long: its site is a slow one."""
         if site.quick and self._most is not None:
             site.quick = False
             self.taken += site.held
             self._relist(site)
 
-    def look(self, now: float) -> None:
+    def find_silent_sites(self, now: float) -> None:
         """Find the quick sites that have not answered for a while."""
         while self._out and self._out[0][0] <= now - PATIENCE:
             _, site, answers = self._out.popleft()
             if site.held and site.answers == answers:
-                self.failed(site)
+                self.note_failure(site)
 
     def _free(self, number: int) -> None:
         self.taken -= number

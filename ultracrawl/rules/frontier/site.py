@@ -48,7 +48,7 @@ class Site(Generic[E]):
     in_a_row: int = 0
     """Entries handed out since it has its place."""
     suspended: bool = False
-    """Nothing goes out until `resume`."""
+    """Nothing goes out until `Frontier.resume_site`."""
     located: bool = True
     """Its address is known, or does not matter."""
     address: Address[E] | None = None
@@ -98,21 +98,21 @@ class Site(Generic[E]):
         """The levels that have entries in the store and none in memory."""
         return self.stored & ~self.levels
 
-    def append(self, entry: E, bit: int) -> None:
+    def append_entry(self, entry: E, bit: int) -> None:
         """Queue an entry behind the others of its level."""
         if not self.levels & bit:
             self._entries[bit] = deque()
             self.levels |= bit
         self._entries[bit].append(entry)
 
-    def append_first(self, entry: E, bit: int) -> None:
+    def prepend_entry(self, entry: E, bit: int) -> None:
         """Queue an entry ahead of the others of its level."""
         if not self.levels & bit:
             self._entries[bit] = deque()
             self.levels |= bit
         self._entries[bit].appendleft(entry)
 
-    def take(self, bit: int) -> E:
+    def take_entry(self, bit: int) -> E:
         """Take the first entry of a level that has one."""
         entries = self._entries[bit]
         entry = entries.popleft()
@@ -121,7 +121,7 @@ class Site(Generic[E]):
             self.levels &= ~bit
         return entry
 
-    def empty(self) -> Iterator[E]:
+    def take_entries(self) -> Iterator[E]:
         """Take all entries, the highest level first."""
         for bit in sorted(self._entries):
             yield from self._entries.pop(bit)

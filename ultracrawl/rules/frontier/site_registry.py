@@ -31,12 +31,12 @@ Watch = Callable[[str, Move], None]
 class SiteRegistry(Generic[E]):
     """Sites come when something is to be remembered of them, and go when that is over.
 
-    A site that waits for a place, and whose entries all stand in the store, is a name in the line of `places` and
+    A site that waits for a place, and whose entries all stand in the store, is a name in the line of `slots` and
     nothing else. `every` is the bits of all levels.
     """
 
     def __init__(self, pace: Pace, order: Order[E], limit: int | None, every: int) -> None:
-        self.places = SiteSlots(limit)
+        self.slots = SiteSlots(limit)
         self.sites: dict[str, Site[E]] = {}
         self.hungry: set[str] = set()
         self.unlocated: set[str] = set()
@@ -59,24 +59,24 @@ class SiteRegistry(Generic[E]):
             site = self.sites[name] = Site(name, self.caps.get(name, self._pace.concurrency))
             site.clock.own = self.own.get(name)
             site.located = not self._pace.per_address
-            if self.places.met(name):  # until now its entries stood in the store only
+            if self.slots.has_waiting(name):  # until now its entries stood in the store only
                 site.stored = self._every
         return site
 
     # ---- places
 
-    def enter(self, name: str, *, keep: bool) -> Site[E] | None:
+    def enter_site(self, name: str, *, keep: bool) -> Site[E] | None:
         """Return a site that has a place, or waits for one; None if it waits and nothing of it is to be kept."""
         if keep:
             self.site(name)
-        if self.places.ask(name):
+        if self.slots.ask_place(name):
             return self._activate(name)
         return self.sites.get(name)
 
-    def placed(self, name: str) -> Site[E]:
+    def place_site(self, name: str) -> Site[E]:
         """Return a site that has a place, or waits for one."""
         site = self.site(name)
-        if not site.active and self.places.ask(name):
+        if not site.active and self.slots.ask_place(name):
             self._activate(name)
         return site
 
@@ -86,7 +86,7 @@ class SiteRegistry(Generic[E]):
         self._leave(site, Move.WAITS if waits else Move.LEFT)
         self.hungry.discard(site.name)
         if waits:
-            self.places.wait(site.name)
+            self.slots.wait_for_place(site.name)
         self._fill_place()
 
     def note_hunger(self, site: Site[E]) -> None:
@@ -109,12 +109,12 @@ class SiteRegistry(Generic[E]):
     def _leave(self, site: Site[E], move: Move) -> None:
         site.active = False
         site.ready = False
-        self.places.leave()
+        self.slots.give_place_back()
         if self.watch is not None:
             self.watch(site.name, move)
 
     def _fill_place(self) -> None:
-        name = self.places.next()
+        name = self.slots.next_site()
         if name is None:
             return
         only_stored = name not in self.sites
@@ -122,11 +122,11 @@ class SiteRegistry(Generic[E]):
         if only_stored:
             site.stored = self._every
         self.note_hunger(site)
-        self._order.list(site)
+        self._order.list_site(site)
 
     # ---- forgetting
 
-    def settle(self, site: Site[E]) -> None:
+    def settle_site(self, site: Site[E]) -> None:
         """Take the place of a site that has nothing left, and see to it that the site is forgotten in time."""
         if not site.idle:
             return
@@ -136,14 +136,14 @@ class SiteRegistry(Generic[E]):
         if not site.parting and not site.clock.errors:
             self._part(site)
 
-    def forget(self, now: float) -> None:
+    def forget_idle(self, now: float) -> None:
         """Forget the sites that are still idle when their delay is over, and the addresses without sites."""
         while self._parting and self._parting[0][0] <= now:
             one = heappop(self._parting)[2]
             one.parting = False
             if isinstance(one, Address):
                 if not one.sites:
-                    self._order.forget(one)
+                    self._order.forget_address(one)
             elif one.idle and not one.active and not one.clock.errors:
                 self._forget_site(one, now)
 

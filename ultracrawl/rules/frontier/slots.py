@@ -22,27 +22,27 @@ class SiteSlots:
         """How many sites have a place."""
         return self._taken
 
-    def ask(self, name: str) -> bool:
+    def ask_place(self, name: str) -> bool:
         """Take a free place; without one the site waits, if it does not yet, and the answer is False."""
         if self.limit is None or (self._taken < self.limit and not self._line):
             self._taken += 1
             return True
-        self.wait(name)
+        self.wait_for_place(name)
         return False
 
-    def wait(self, name: str) -> None:
+    def wait_for_place(self, name: str) -> None:
         """Put a site behind all that wait."""
         self._line.setdefault(name)
 
-    def drop(self, name: str) -> None:
+    def drop_site(self, name: str) -> None:
         """Let a site wait no more."""
         self._line.pop(name, None)
 
-    def leave(self) -> None:
+    def give_place_back(self) -> None:
         """Give a place back."""
         self._taken -= 1
 
-    def next(self) -> str | None:
+    def next_site(self) -> str | None:
         """Give a free place, if there is one, to the site that has waited longest; its name."""
         if self.limit is not None and self._taken >= self.limit:
             return None
@@ -51,6 +51,6 @@ class SiteSlots:
         self._taken += 1
         return self._line.popitem(last=False)[0]
 
-    def met(self, name: str) -> bool:
+    def has_waiting(self, name: str) -> bool:
         """Tell whether a site waits."""
         return name in self._line

@@ -67,7 +67,7 @@ def compile_levels(
     )
 
 
-def compile_rota(source: DataSource) -> LevelSelector:
+def compile_level_selector(source: DataSource) -> LevelSelector:
     """Return how the levels of a source take turns; it keeps whose turn it is, so each crawl needs its own."""
     section = source.priority
     shares = [

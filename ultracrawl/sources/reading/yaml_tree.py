@@ -144,7 +144,7 @@ def _merged(node: yaml.MappingNode) -> Iterator[yaml.Node]:
 
 
 class _Reader:
-    """ReadyQueue nodes into data; an aliased node is read once, and counted as often as it is used."""
+    """Turn nodes into data; an aliased node is read once, and counted as often as it is used."""
 
     def __init__(self, tree: YamlTree) -> None:
         self._tree = tree

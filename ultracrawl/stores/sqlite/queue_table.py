@@ -30,7 +30,7 @@ _OF_SITE = f"SELECT {_ENTRY} WHERE q.site=? AND q.level>=? AND q.level<? ORDER B
 _BEHIND = f"SELECT {_ENTRY} WHERE q.site>? ORDER BY q.site, {_ORDER} LIMIT ?"
 
 MOST_PLACES = 100_000
-"""SiteSlots of rows that are remembered at most; a record whose place is not known finds its row by its key."""
+"""Places of rows that are remembered at most; a record whose place is not known finds its row by its key."""
 
 
 class QueueTable:
