@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import house_drawing
-from source_tree import SourceTree, rings
+from source_tree import SourceTree, rings, sibling_rings
 
 PICTURE = Path("docs") / "images" / "house.svg"
 SLACK = 0.1
@@ -47,8 +47,11 @@ class Wing:
     rooms: tuple[Room, ...]
     modules: int
     lines: int
-    in_rings: int
-    """How many of its modules import each other in a ring."""
+
+    @property
+    def in_rings(self) -> int:
+        """How many of its rooms are in a ring, or have one in them."""
+        return sum(room.in_ring for room in self.rooms)
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,8 @@ def house_of(root: Path) -> House:
     """Return the house of a checkout."""
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     tree = SourceTree(root, settings["root_package"])
-    in_rings = {name for ring in rings(tree.graph) for name in ring}
-    wings = _wings(tree, in_rings)
+    siblings = sibling_rings(tree.graph)
+    wings = _wings(tree, _in_rings(tree, siblings))
     layers = [
         [wings.pop(name) for name in layer if name in wings] for layer in _layers(settings, tree.package)
     ]
@@ -109,16 +112,21 @@ def house_of(root: Path) -> House:
         and tree.wing(name) != tree.wing(other)
     )
     level = {wing.name: number for number, layer in enumerate(layers) for wing in layer}
-    return House(
-        tree.package,
-        tuple(tuple(layer) for layer in layers if layer),
-        arrows,
-        frozenset(
-            (wing, other)
-            for wing, other in arrows
-            if level[wing] > level[other] or _is_in_ring(wing, other, arrows)
-        ),
-    )
+    in_ring = [set(ring) for ring in siblings.get(tree.package, ())]
+    red = {
+        arrow
+        for arrow in arrows
+        if level[arrow[0]] > level[arrow[1]] or any(map(set(arrow).issubset, in_ring))
+    }
+    return House(tree.package, tuple(tuple(layer) for layer in layers if layer), arrows, frozenset(red))
+
+
+def _in_rings(tree: SourceTree, siblings: Mapping[str, list[list[str]]]) -> set[str]:
+    """Return the names that are in a ring of modules, or of the names in a folder."""
+    found = {name for ring in rings(tree.graph) for name in ring}
+    return found | {
+        f"{folder}.{name}" for folder, circles in siblings.items() for ring in circles for name in ring
+    }
 
 
 def _layers(settings: Mapping[str, Any], package: str) -> list[list[str]]:
@@ -152,7 +160,6 @@ def _wings(tree: SourceTree, in_rings: set[str]) -> dict[str, Wing]:
             _rooms(tree, names, in_rings),
             len(names),
             sum(len(tree.modules[name].code) for name in names),
-            len(in_rings.intersection(names)),
         )
         for wing, names in members.items()
     }
@@ -161,28 +168,17 @@ def _wings(tree: SourceTree, in_rings: set[str]) -> dict[str, Wing]:
 def _rooms(tree: SourceTree, names: list[str], in_rings: set[str]) -> tuple[Room, ...]:
     """Return folders before modules, each by the alphabet."""
     rooms: Counter[str] = Counter()
-    red, folders = set(), set()
+    folders = set()
     for name in names:
         parts = name.split(".")
         if len(parts) > 2:
             rooms[parts[2]] += 1
-            if name in in_rings:
-                red.add(parts[2])
             if len(parts) > 3 or tree.modules[name].is_package:
                 folders.add(parts[2])
+    above = f"{tree.package}.{tree.wing(names[0])}"
+    red = {parts[2] for name in in_rings if name.startswith(f"{above}.") and (parts := name.split("."))}
     found = (Room(name, count, name in folders, name in red) for name, count in rooms.items())
     return tuple(sorted(found, key=lambda room: (not room.is_folder, room.name)))
-
-
-def _is_in_ring(wing: str, other: str, arrows: frozenset[tuple[str, str]]) -> bool:
-    """Whether the second leads back to the first."""
-    reached, ahead = {other}, [other]
-    while ahead:
-        at = ahead.pop()
-        following = {to for start, to in arrows if start == at} - reached
-        reached |= following
-        ahead += following
-    return wing in reached
 
 
 def _sizes(picture: str) -> list[int]:

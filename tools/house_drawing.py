@@ -149,7 +149,7 @@ def _wing(row: Row, edge: float) -> Iterator[str]:
     if wing.in_rings:
         yield (
             f'  <text class="size red" x="{MARGIN + 12}" y="{_n(middle + 28 - lift)}">'
-            f"{_count(wing.in_rings)} in a ring</text>"
+            f"rings: {_count(wing.in_rings)} rooms</text>"
         )
     shelves = _shelves(wing.rooms, edge)
     top = middle - LINE * len(shelves) / 2

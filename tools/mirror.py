@@ -19,7 +19,7 @@ from statistics import median, quantiles
 from typing import Any
 
 import hub
-from source_tree import Definition, Module, SourceTree, bindings, extent, read_modules, rings
+from source_tree import Definition, Module, SourceTree, bindings, extent, read_modules, rings, sibling_rings
 
 HUB = "CrawlSession"
 """The class whose use is counted unless another is named."""
@@ -192,6 +192,10 @@ def _ring_sizes(tree: SourceTree) -> Numbers:
         "modules in rings": sum(len(ring) for ring in found),
         "modules in rings %": _percent(sum(len(ring) for ring in found), len(tree.modules)),
         "rings": [f"{len(ring)}: {', '.join(ring)}" for ring in found],
+        "folders with rings of siblings": [
+            f"{folder}: {'; '.join(', '.join(ring) for ring in circles)}"
+            for folder, circles in sibling_rings(tree.graph).items()
+        ],
     }
 
 

@@ -6,7 +6,8 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,7 @@ _NO_CODE = {
 }
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-Graph = Mapping[str, frozenset[str]]
+Graph = Mapping[str, Set[str]]
 """The modules that each module imports."""
 
 
@@ -191,6 +192,26 @@ def rings(graph: Graph) -> list[list[str]]:
                 if low[name] == order[name]:
                     found.append(_cut(path, name))
     return sorted((ring for ring in found if len(ring) > 1), key=lambda ring: (-len(ring), ring))
+
+
+def sibling_rings(graph: Graph) -> dict[str, list[list[str]]]:
+    """Return by folder the names in it that import each other in a circle, counting for each what lies below it."""
+    folders: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for name, others in graph.items():
+        for other in others:
+            apart = _first_difference(name.split("."), other.split("."))
+            if apart:
+                folder, importer, imported = apart
+                folders[folder][importer].add(imported)
+    return {folder: found for folder in sorted(folders) if (found := rings(folders[folder]))}
+
+
+def _first_difference(one: list[str], other: list[str]) -> tuple[str, str, str] | None:
+    """Return the folder where two names part, and the names there; a folder and what is in it do not part."""
+    for depth, (first, second) in enumerate(zip(one, other, strict=False)):
+        if first != second:
+            return ".".join(one[:depth]), first, second
+    return None
 
 
 def _enter(

@@ -111,6 +111,17 @@ def test_a_ring_in_a_wing_is_shown_in_its_rooms(root):
     assert drawn.count('class="folder ring"') == drawn.count('class="module ring"') == 1
 
 
+def test_rooms_in_a_ring_are_shown_also_where_no_module_imports_itself(root):
+    for name, text in {
+        "ultracrawl/low/a/one.py": "import ultracrawl.low.deep.thing",
+        "ultracrawl/low/a/two.py": "",
+        "ultracrawl/low/deep/other.py": "import ultracrawl.low.a.two",
+    }.items():
+        write(root, name, text)
+    rooms = house.house_of(root).layers[2][0].rooms
+    assert [room.name for room in rooms if room.in_ring] == ["a", "deep"]
+
+
 def test_the_picture_is_the_same_whoever_draws_it(root):
     pictures = set()
     for seed in ("1", "2"):

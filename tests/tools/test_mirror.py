@@ -21,6 +21,21 @@ def test_rings_are_listed_with_their_modules(grow):
     assert numbers["rings"] == ["2: ultracrawl.a, ultracrawl.b"]
 
 
+def test_siblings_in_a_ring_are_listed_by_their_folder_also_if_no_module_is_in_one(grow):
+    tree = grow(
+        {
+            "ultracrawl/wing/a/one.py": "import ultracrawl.wing.b.one",
+            "ultracrawl/wing/a/two.py": "",
+            "ultracrawl/wing/b/one.py": "",
+            "ultracrawl/wing/b/two.py": "import ultracrawl.wing.a.two",
+            "ultracrawl/wing/c.py": "import ultracrawl.wing.a.one",
+        }
+    )
+    numbers = mirror.mirror(tree.root)["rings"]
+    assert numbers["modules in rings"] == 0
+    assert numbers["folders with rings of siblings"] == ["ultracrawl.wing: a, b"]
+
+
 def test_the_hub_is_counted_by_who_touches_its_names(grow):
     tree = grow(
         {
