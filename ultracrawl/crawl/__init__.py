@@ -1,14 +1,29 @@
-"""What one crawl of one source works with, from its first request to its last commit.
+"""One run of one source, from its first request to its last commit.
 
-`CrawlSession` (opens state, cache and index process, closes them at the end), `Recorder` (gives every visit its
-one outcome and counts it), `Visit` (one URL on its way through the crawl), `IndexWriter` (documents on their way
-from the cache to the index). What belongs together has a room of its own: `access`, `feeding`, `filtering`,
-`javascript`, `leaving`, `logs`, `outlook`, `relations`, `run` and `site_files`.
+`CrawlContext` (the source, its rules and the ports that features act through), `Feature` and `Hooks` (what a feature
+takes part in), `Recorder` (gives every visit its one outcome and counts it), `Visit` (one URL on its way through the
+crawl). Components of Scrapy ask for `context_of` a crawler and for the `feature_of` it that they need. A feature has a
+room of its own: `auth`, `discovery`, `indexing`, `inspection`, `languages`, `logs`, `placement`, `portal_filters`,
+`relations`, `removal`, `rendering` and `run`.
 """
 
+from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.hooks import Feature, Hooks
 from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.recorder import Recorder
-from ultracrawl.crawl.session import CrawlSession
+from ultracrawl.crawl.session import CrawlSession, context_of, feature_of
 from ultracrawl.crawl.visit import LinkQueue, Visit, visit_of
 
-__all__ = ["CrawlSession", "IndexWriter", "LinkQueue", "Recorder", "Visit", "visit_of"]
+__all__ = [
+    "CrawlContext",
+    "CrawlSession",
+    "Feature",
+    "Hooks",
+    "IndexWriter",
+    "LinkQueue",
+    "Recorder",
+    "Visit",
+    "context_of",
+    "feature_of",
+    "visit_of",
+]

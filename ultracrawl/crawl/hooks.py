@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,15 @@ class Feature:
 
     def opened(self) -> None:
         """Begin: the store is open, the run has begun or was resumed, nothing is asked for yet."""
+
+    def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
+        """Take note of a link that no rule lets in; `message` is the number and text of its message."""
+
+    def links_found(self, visit: Visit, hrefs: Sequence[str], base: str) -> None:
+        """Take note of the links of a page that is followed, as written, before any rule is asked."""
+
+    def links_placed(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
+        """Take note of the links of a page: canonical URLs by what is written, and the keys of those inside."""
 
     def visit_ended(self, visit: Visit) -> None:
         """Take note of a visit that has its outcome; a tentative one has none (`Visit.outcome` is None)."""
@@ -53,6 +63,9 @@ class Hooks:
 
     def __init__(self) -> None:
         self.opened: list[Callable[[], None]] = []
+        self.candidate_excluded: list[Callable[[str, str, str, str], None]] = []
+        self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
+        self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int]], None]] = []
         self.visit_ended: list[Callable[[Visit], None]] = []
         self.vouched: list[Callable[[UrlRecord], None]] = []
         self.tick: list[Callable[[], None]] = []

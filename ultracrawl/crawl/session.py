@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+F = TypeVar("F")
 
 TICK = 0.1
 """Seconds between two looks at the cache and the index process."""
@@ -352,6 +353,19 @@ class CrawlSession:
             self.context.run.note_problem(error)
         finally:
             self.control.close()
+
+
+def context_of(crawler: Crawler) -> CrawlContext:
+    """Return the context of a crawl. Raises `NotConfigured` where the add-on is not switched on."""
+    return CrawlSession.of(crawler).context
+
+
+def feature_of(crawler: Crawler, kind: type[F]) -> F:
+    """Return the feature of a crawl that has a class. Raises `NotConfigured` where the add-on is not switched on."""
+    found = next((one for one in vars(CrawlSession.of(crawler)).values() if isinstance(one, kind)), None)
+    if found is None:
+        raise NotConfigured(f"the crawl has no {kind.__name__}")
+    return found
 
 
 def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:
