@@ -39,36 +39,36 @@ def test_siblings_in_a_ring_are_listed_by_their_folder_also_if_no_module_is_in_o
 def test_the_hub_is_counted_by_who_touches_its_names(grow):
     tree = grow(
         {
-            "ultracrawl/crawl/session.py": """
-                class CrawlSession:
+            "ultracrawl/crawl/hall.py": """
+                class MiddleHall:
                     opened = False
 
                     def __init__(self):
-                        self.state = self._own = 1
+                        self.door = self._own = 1
 
-                    def fail(self): ...
+                    def ring(self): ...
                 """,
             "ultracrawl/crawl/one.py": """
                 class One:
-                    def __init__(self, session):
-                        self._session = session
-                        session.context.run.fail()
+                    def __init__(self, hall):
+                        self._hall = hall
+                        hall.ring()
 
                     def use(self):
-                        return self._session.context.store, self._session.context.store, self._session.unknown
+                        return self._hall.door, self._hall.door, self._hall.unknown
                 """,
             "ultracrawl/other/two.py": """
-                def use(it: CrawlSession | None, other):
+                def use(it: MiddleHall | None, other):
                     return it.opened, other.opened
                 """,
-            "ultracrawl/other/three.py": "def use(state): return state.fail()",
+            "ultracrawl/other/three.py": "def use(door): return door.ring()",
         }
     )
-    numbers = mirror.mirror(tree.root)["hub"]
+    numbers = mirror.mirror(tree.root, "MiddleHall")["hub"]
     assert numbers == {
-        "widest class": "ultracrawl.crawl.session.CrawlSession",
+        "widest class": "ultracrawl.crawl.hall.MiddleHall",
         "attributes of the widest class": 3,
-        "class": "CrawlSession",
+        "class": "MiddleHall",
         "attributes": 3,
         "names touched from outside": 3,
         "files that touch it": 2,
