@@ -13,6 +13,7 @@ from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.content.reader import MARKUP, XHTML
 from ultracrawl.content.text import parse_text
+from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError
 from ultracrawl.errors import is_panic
 
 _OFFICE = frozenset({"office.office", "office.spreadsheets", "office.legacy"})
@@ -51,6 +52,10 @@ def convert(source: Source, sink: Sink) -> None:
         module.convert(source, sink)
     except LimitReachedError as limit:
         sink.note(str(limit))
+    except XmlRefusedError:
+        raise ConversionError("the XML brings a DTD") from None
+    except XmlBrokenError as error:
+        raise ConversionError(f"broken XML: {error}") from None
 
 
 def add_html(

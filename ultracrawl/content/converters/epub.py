@@ -10,8 +10,8 @@ from ultracrawl.content.converters.convert import Source, add_html
 from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.properties import DUBLIN_CORE, Properties
-from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import attribute, stream_xml
 
 _NAMES = {**DUBLIN_CORE, "date": "created", "subject": "keywords"}
 
@@ -20,11 +20,11 @@ def convert(source: Source, sink: Sink) -> None:
     """Read metadata and the chapters in their order; links between chapters are left out."""
     package = Package(source.body, sink.budget)
     container = _Container()
-    stream_xml(package.read("META-INF/container.xml"), container, sink.budget)
+    stream_xml(package.read("META-INF/container.xml"), container, sink.budget.check_time)
     if container.path not in package:
         raise ConversionError("the file is no electronic book: it names no package document")
     book = _PackageDocument(sink)
-    stream_xml(package.read(container.path), book, sink.budget)
+    stream_xml(package.read(container.path), book, sink.budget.check_time)
     chapters = book.chapters(dirname(container.path))
     for number, name in enumerate(chapters):
         sink.budget.check_time(f"{number} of {len(chapters)} chapters")

@@ -13,6 +13,7 @@ from ultracrawl.content.converters.dates import pdf_date
 from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.images.xmp import read_xmp
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import XmlError
 
 _MAX_LINKS_A_PAGE = 2000
 _SOFT_HYPHEN = "\ufffe"
@@ -50,7 +51,7 @@ def _read_properties(document: pypdfium2.PdfDocument, sink: Sink) -> None:
 
 def _read_xmp(source: Source, sink: Sink) -> None:
     """Read what the information dictionary lacks; a broken packet is no reason to give up the document."""
-    with suppress(ConversionError):
+    with suppress(XmlError):
         read_xmp(source.body, sink)
 
 

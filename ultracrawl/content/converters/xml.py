@@ -9,8 +9,8 @@ from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.charset.prescan import charset_parameter, declared_in_xml
 from ultracrawl.content.converters.convert import Source
 from ultracrawl.content.converters.office.properties import DUBLIN_CORE
-from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import attribute, stream_xml
 
 _TITLES = frozenset({"title"})
 _UNREAD = frozenset({"style", "script", "bindata", "binary-data"})
@@ -22,10 +22,10 @@ def convert(source: Source, sink: Sink) -> None:
     """Read text element by element; broken XML gives the text before the break, and an error."""
     handler = _AnyXml(sink)
     if _is_left_to_parser(source):
-        stream_xml(source.body, handler, sink.budget)
+        stream_xml(source.body, handler, sink.budget.check_time)
         return
     text, _ = decode(source.body, source.content_type, source.default_charset)
-    stream_xml(text.encode("utf-8", "replace"), handler, sink.budget, "utf-8")
+    stream_xml(text.encode("utf-8", "replace"), handler, sink.budget.check_time, "utf-8")
 
 
 def _is_left_to_parser(source: Source) -> bool:

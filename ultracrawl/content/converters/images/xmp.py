@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.office.properties import DUBLIN_CORE
-from ultracrawl.content.converters.office.xmlstream import attribute, local, stream_xml
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import attribute, local_name, stream_xml
 
 _START, _END = b"<x:xmpmeta", b"</x:xmpmeta>"
 _LONGEST = 200_000
@@ -20,7 +20,7 @@ def read_xmp(body: bytes, sink: Sink) -> None:
     start = body.find(_START)
     end = body.find(_END, start, start + _LONGEST) if start >= 0 else -1
     if end >= 0:
-        stream_xml(body[start : end + len(_END)], _Packet(sink), sink.budget)
+        stream_xml(body[start : end + len(_END)], _Packet(sink), sink.budget.check_time)
 
 
 class _Packet:
@@ -34,7 +34,7 @@ class _Packet:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._texts.clear()
-        if name == "description" and any(local(key) == "about" for key in attributes):
+        if name == "description" and any(local_name(key) == "about" for key in attributes):
             for date in _DATES:  # this is rdf:Description, not dc:description
                 self._meta(_DATE_NAMES[date], attribute(attributes, date))
         elif name in _READ and not self._property:

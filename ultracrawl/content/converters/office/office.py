@@ -10,8 +10,8 @@ from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.paragraphs import Paragraphs
 from ultracrawl.content.converters.office.properties import read_office_properties
-from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import attribute, stream_xml
 
 _WORD_PARTS = re.compile(
     r"word/(?:document|header|footer|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
@@ -36,7 +36,7 @@ def convert(source: Source, sink: Sink) -> None:
     for name in parts:
         sink.budget.take_member()
         read_links(package, name, sink)
-        stream_xml(package.read(name), _OfficeText(sink), sink.budget)
+        stream_xml(package.read(name), _OfficeText(sink), sink.budget.check_time)
     read_drawn_parts(package, sink)
 
 
@@ -45,7 +45,7 @@ def read_drawn_parts(package: Package, sink: Sink) -> None:
     for name in sorted(filter(_DRAWN_PARTS.fullmatch, package.names)):
         if not _WORD_PARTS.fullmatch(name):
             sink.budget.take_member()
-            stream_xml(package.read(name), _OfficeText(sink), sink.budget)
+            stream_xml(package.read(name), _OfficeText(sink), sink.budget.check_time)
 
 
 def _parts(names: tuple[str, ...]) -> list[str]:
@@ -63,7 +63,7 @@ def read_links(package: Package, part: str, sink: Sink) -> None:
     folder, _, file = part.rpartition("/")
     data = package.read(f"{folder}/_rels/{file}.rels")
     if data:
-        stream_xml(data, _Relationships(sink), sink.budget)
+        stream_xml(data, _Relationships(sink), sink.budget.check_time)
 
 
 class _Relationships:

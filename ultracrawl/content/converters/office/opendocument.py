@@ -9,8 +9,8 @@ from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.paragraphs import Paragraphs
 from ultracrawl.content.converters.office.properties import Properties, take_custom
-from ultracrawl.content.converters.office.xmlstream import attribute, stream_xml
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import attribute, stream_xml
 
 _NAMES = {
     "initial-creator": "author",
@@ -31,7 +31,7 @@ def convert(source: Source, sink: Sink) -> None:
     """Read properties, text and links; deleted text of tracked changes is left out."""
     handler = _OpenDocument(sink)
     if source.media_type.endswith("flat-xml"):
-        stream_xml(source.body, handler, sink.budget)
+        stream_xml(source.body, handler, sink.budget.check_time)
     else:
         _read_package(source, handler, sink)
     if "author" not in sink.metadata:
@@ -47,7 +47,7 @@ def _read_package(source: Source, handler: _OpenDocument, sink: Sink) -> None:
     for name in ("meta.xml", "content.xml"):
         data = package.read(name)
         if data:
-            stream_xml(data, handler, sink.budget)
+            stream_xml(data, handler, sink.budget.check_time)
 
 
 class _OpenDocument:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.office.xmlstream import XmlHandler, attribute, stream_xml
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.xml import XmlHandler, attribute, stream_xml
 
 DUBLIN_CORE = {
     "creator": "author",
@@ -115,6 +115,6 @@ def read_office_properties(package: Package, sink: Sink) -> None:
     for name in ("docProps/core.xml", "docProps/app.xml"):
         data = package.read(name)
         if data:
-            stream_xml(data, _Shallow(Properties(sink, _OFFICE)), sink.budget)
+            stream_xml(data, _Shallow(Properties(sink, _OFFICE)), sink.budget.check_time)
     if custom := package.read("docProps/custom.xml"):
-        stream_xml(custom, _CustomProperties(sink), sink.budget)
+        stream_xml(custom, _CustomProperties(sink), sink.budget.check_time)

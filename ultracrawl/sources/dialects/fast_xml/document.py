@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from xml.parsers import expat
+
+from ultracrawl.content.xml import XmlBrokenError, XmlRefusedError, guarded_parser, parse
 
 MAX_DEPTH = 32
 """Elements inside each other; a configuration needs about eight."""
@@ -15,7 +16,7 @@ _KNOWN = frozenset({b"utf-8", b"utf-16", b"iso-8859-1", b"us-ascii"})
 """Encodings that expat reads by itself."""
 
 
-class XmlError(ValueError):
+class DocumentError(ValueError):
     """The document is not read: broken, or of a kind that is refused; `line` counts from 1."""
 
     def __init__(self, line: int, problem: str, instead: str) -> None:
@@ -37,13 +38,20 @@ class Element:
 
 
 def parse_document(data: bytes) -> Element:
-    """Return the root of a document. Raises `XmlError`.
+    """Return the root of a document. Raises `DocumentError`.
 
     The encoding is that of the XML declaration, without one UTF-8. A DOCTYPE ends the reading before anything of
     it is used, so that no entity is ever replaced and no other file is opened.
     """
     readable, encoding = _readable(data)
-    return _TreeBuilder(encoding).build(readable)
+    try:
+        return _TreeBuilder(encoding).build(readable)
+    except XmlRefusedError as error:
+        problem, instead = "declares a document type (DTD)", "remove the DOCTYPE and what it declares"
+        raise DocumentError(error.line, problem, instead) from None
+    except XmlBrokenError as error:
+        problem, instead = f"is not well-formed XML: {error}", "correct the file near this line"
+        raise DocumentError(error.line, problem, instead) from None
 
 
 def _readable(data: bytes) -> tuple[bytes, str | None]:
@@ -55,10 +63,12 @@ def _readable(data: bytes) -> tuple[bytes, str | None]:
     try:
         return data.decode(name).encode(), "utf-8"
     except LookupError as error:
-        raise XmlError(1, f"has an encoding that is not known: {error}", "save it as UTF-8") from None
+        raise DocumentError(1, f"has an encoding that is not known: {error}", "save it as UTF-8") from None
     except UnicodeError as error:
         line = data.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise XmlError(line, f"has bytes that are not {name}, as it says it is", "save it as UTF-8") from None
+        raise DocumentError(
+            line, f"has bytes that are not {name}, as it says it is", "save it as UTF-8"
+        ) from None
 
 
 class _TreeBuilder:
@@ -68,23 +78,13 @@ class _TreeBuilder:
         self._open: list[tuple[Element, list[str]]] = []
         self._root: Element | None = None
         self._count = 0
-        self._parser = parser = expat.ParserCreate(encoding)
-        parser.buffer_text = True
+        self._parser = parser = guarded_parser(encoding)
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.EntityDeclHandler = self._doctype
-        parser.ExternalEntityRefHandler = self._doctype
 
     def build(self, data: bytes) -> Element:
-        try:
-            self._parser.Parse(data, True)
-        except expat.ExpatError as error:
-            problem = expat.errors.messages.get(error.code, "it is broken")
-            raise XmlError(
-                error.lineno, f"is not well-formed XML: {problem}", "correct the file near this line"
-            ) from None
+        parse(self._parser, data)
         assert self._root is not None
         return self._root
 
@@ -92,9 +92,13 @@ class _TreeBuilder:
         self._count += 1
         line = self._parser.CurrentLineNumber
         if len(self._open) >= MAX_DEPTH:
-            raise XmlError(line, f"has more than {MAX_DEPTH} elements inside each other", "write flatter XML")
+            raise DocumentError(
+                line, f"has more than {MAX_DEPTH} elements inside each other", "write flatter XML"
+            )
         if self._count > MAX_ELEMENTS:
-            raise XmlError(line, f"has more than {MAX_ELEMENTS:,} elements", "split it into several files")
+            raise DocumentError(
+                line, f"has more than {MAX_ELEMENTS:,} elements", "split it into several files"
+            )
         element = Element(name, line, attributes)
         if self._open:
             self._open[-1][0].children.append(element)
@@ -108,7 +112,3 @@ class _TreeBuilder:
 
     def _text(self, data: str) -> None:
         self._open[-1][1].append(data)
-
-    def _doctype(self, *_declaration: object) -> int:
-        line = self._parser.CurrentLineNumber
-        raise XmlError(line, "declares a document type (DTD)", "remove the DOCTYPE and what it declares")

@@ -22,7 +22,7 @@ from ultracrawl.sources import (
     make_project,
 )
 from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered, on_node
-from ultracrawl.sources.dialects.fast_xml.document import XmlError, parse_document
+from ultracrawl.sources.dialects.fast_xml.document import DocumentError, parse_document
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.effects import tell_effects
 from ultracrawl.sources.dialects.fast_xml.forms.access import PROXIES, check_proxies
@@ -84,13 +84,15 @@ def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
     try:
         data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
         if not data:
-            raise XmlError(0, f"is empty, or larger than {MAX_BYTES >> 20} MB", "split it into several files")
+            raise DocumentError(
+                0, f"is empty, or larger than {MAX_BYTES >> 20} MB", "split it into several files"
+            )
         root = parse_document(data)
     except OSError as error:
         notices.tell(
             Code.XML, 0, "file", f"cannot be read: {error.strerror}", "check the file and its rights"
         )
-    except XmlError as error:
+    except DocumentError as error:
         notices.tell(Code.XML, error.line, "file", error.problem, error.instead)
     else:
         return read_grammar(root, notices)
