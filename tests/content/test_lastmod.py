@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ultracrawl.content.feeds.lastmod import NO_LASTMOD, read_lastmod
+from ultracrawl.model.dates import NO_LASTMOD, read_lastmod
 
 
 def at(*parts: int) -> datetime:

@@ -14,7 +14,6 @@ headings of a page (`Outline`). `DEFAULT_KINDS` are the links followed unless a 
 
 from ultracrawl.content.acceptance import Acceptance, Accepted, Refusal
 from ultracrawl.content.charset.decoding import decode, find_charset
-from ultracrawl.content.dates import parse_http_date, parse_w3c_date
 from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.content.html.links import DEFAULT_KINDS
 from ultracrawl.content.html.outline import Outline, outline_of
@@ -26,6 +25,7 @@ from ultracrawl.content.permission import NOINDEX, IndexPermission, expiry
 from ultracrawl.content.reader import LINK_TYPES, AnswerHead, PageReader
 from ultracrawl.content.text import first_words, parse_text
 from ultracrawl.content.xml import XmlEvents, XmlRefusedError, read_xml
+from ultracrawl.model.dates import parse_http_date, parse_w3c_date
 
 __all__ = [
     "DEFAULT_KINDS",

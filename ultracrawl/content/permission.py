@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ultracrawl.content.dates import parse_http_date
+from ultracrawl.model.dates import parse_http_date
 from ultracrawl.model.page import RobotsDirectives
 from ultracrawl.rules.robots.reservations import Reservation, first_reserved
 

@@ -59,7 +59,7 @@ from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
 from ultracrawl.model import RunReport, UrlRecord
-from ultracrawl.model.moment import as_text
+from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.values import as_utc, attributes_to_json
+from ultracrawl.index.values import attributes_to_json
 from ultracrawl.index.words.analysis import clean
 from ultracrawl.model import AttributeValue
+from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 STORED_TEXT_LIMIT = 100_000

@@ -47,11 +47,11 @@ from ultracrawl.index.query.tree import (
     phrases,
     sought,
 )
-from ultracrawl.index.values import as_utc
 from ultracrawl.index.words.analysis import ANALYSIS_VERSION, clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.model import AttributeValue
+from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 _BOOSTS = (TITLE_BOOST, 1.0, ANCHOR_BOOST, ADDRESS_BOOST)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.model import AttributeValue
+from ultracrawl.model.dates import as_utc
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
-
-
-def as_utc(moment: datetime) -> datetime:
-    """Return the moment with the UTC time zone; one without a zone is taken to be UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def attributes_to_json(attributes: Mapping[str, Sequence[AttributeValue]]) -> dict[str, Json]:

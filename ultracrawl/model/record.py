@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ultracrawl.model.moment import iso
+from ultracrawl.model.dates import iso
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode, status_text
 

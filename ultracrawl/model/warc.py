@@ -6,9 +6,9 @@ import base64
 import gzip
 import hashlib
 import uuid
-from datetime import UTC, datetime
 
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.model.dates import as_text
 
 _NO_LONGER_TRUE = frozenset(
     {"content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive"}
@@ -19,7 +19,7 @@ _NO_LONGER_TRUE = frozenset(
 def warc_info(software: str, now: float, *, compress: bool) -> bytes:
     """Return the record at the beginning of a file; it names the program that wrote it."""
     block = f"software: {software}\r\nformat: WARC File Format 1.1\r\n".encode()
-    head = {"WARC-Type": "warcinfo", "WARC-Date": _date(now), "Content-Type": "application/warc-fields"}
+    head = {"WARC-Type": "warcinfo", "WARC-Date": as_text(now), "Content-Type": "application/warc-fields"}
     return _record(head, block, compress)
 
 
@@ -30,7 +30,7 @@ def warc_response(answer: StoredAnswer, *, compress: bool) -> bytes:
     http = "\r\n".join([*lines, f"Content-Length: {len(answer.body)}", "", ""]).encode("latin-1", "replace")
     head = {
         "WARC-Type": "response",
-        "WARC-Date": _date(answer.fetched),
+        "WARC-Date": as_text(answer.fetched),
         "WARC-Target-URI": answer.url,
         "WARC-Payload-Digest": _digest(answer.body),
         "Content-Type": "application/http;msgtype=response",
@@ -54,10 +54,6 @@ def _record(head: dict[str, str], block: bytes, compress: bool) -> bytes:
 
 def _digest(data: bytes) -> str:
     return f"sha1:{base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()}"
-
-
-def _date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _one_line(value: str) -> str:

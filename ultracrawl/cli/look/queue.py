@@ -10,7 +10,7 @@ from ultracrawl.cli.options import chosen_sources, config_option, json_option, o
 from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView, QueueViewer
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.run.limits import keeps_new_out
-from ultracrawl.model.moment import iso
+from ultracrawl.model.dates import iso
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.opening import open_state, state_exists
 

@@ -20,7 +20,7 @@ from ultracrawl.cli.options import (
 )
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
-from ultracrawl.model.moment import as_text
+from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import running_crawl
 from ultracrawl.service.feeding import DestinationStatus, feeding_status
 from ultracrawl.sources import DataSource, Project

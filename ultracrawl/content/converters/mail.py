@@ -12,9 +12,9 @@ from email.utils import parsedate_to_datetime
 
 from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.converters.convert import Source, add_html, add_member
-from ultracrawl.content.converters.dates import iso_date
 from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.sink import Sink
+from ultracrawl.model.dates import iso_date
 
 _ENVELOPE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _BLANK_BEFORE = (b"\n\n", b"\r\n\r\n")

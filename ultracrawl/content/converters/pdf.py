@@ -9,11 +9,11 @@ import pypdfium2
 from pypdfium2 import raw
 
 from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.dates import pdf_date
 from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.images.xmp import read_xmp
 from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.xml import XmlError
+from ultracrawl.model.dates import pdf_date
 
 _MAX_LINKS_A_PAGE = 2000
 _SOFT_HYPHEN = "\ufffe"

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from ultracrawl.content.feeds.lastmod import read_lastmod
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import declared_type
 from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.model.dates import read_lastmod
 
 FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 XML_TYPES = frozenset({"text/xml", "application/xml", "application/x-rss+xml", "text/rss+xml"})

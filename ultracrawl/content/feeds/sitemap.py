@@ -10,10 +10,10 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from ultracrawl.content.charset.decoding import decode
-from ultracrawl.content.feeds.lastmod import NO_LASTMOD, LastMod, read_lastmod
 from ultracrawl.content.feeds.regular_sitemap import Fields, regular_entries
 from ultracrawl.content.unzip import is_gzip, unzip
 from ultracrawl.content.xml import XmlRefusedError, read_xml
+from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
 
 MAX_URLS = 50_000
 """Entries read from one file; the protocol's own limit."""

@@ -11,7 +11,7 @@ from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
 from ultracrawl.crawl.auth.stages import access_stages
 from ultracrawl.crawl.inspection.filter_stages import filter_stages
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
-from ultracrawl.model.moment import as_text
+from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.rules.urls import host_of
 from ultracrawl.sources import CompiledSource, DataSource

@@ -9,7 +9,7 @@ from typing import Any
 from ultracrawl.crawl.inspection.forecast import rechecked
 from ultracrawl.crawl.removal.scope import mark_of_next
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser
-from ultracrawl.model.moment import iso
+from ultracrawl.model.dates import iso
 from ultracrawl.rules.recrawl import CyclePlace, RefreshMode, ScoreParts
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource

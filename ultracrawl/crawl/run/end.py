@@ -14,7 +14,7 @@ from ultracrawl.crawl.removal.scope import with_links_left
 from ultracrawl.crawl.run.limits import REFRESH_ONLY
 from ultracrawl.crawl.run.start_chain import judge
 from ultracrawl.errors import WorkError
-from ultracrawl.model.moment import as_text
+from ultracrawl.model.dates import as_text
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from ultracrawl.errors import UserError
 from ultracrawl.index.query.filters import Filter, Operator
 from ultracrawl.index.query.tree import Between, Bound, Equal, Node, Not, all_of, any_of
-from ultracrawl.index.values import as_utc
+from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, field_value
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 

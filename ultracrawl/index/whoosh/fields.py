@@ -21,11 +21,11 @@ from ultracrawl.index.keeping import (
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.values import as_utc
 from ultracrawl.index.whoosh.writer.term_pool import Passages
 from ultracrawl.index.words.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model import AttributeValue
+from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 NO_VALUE = 2**64 - 1

@@ -6,8 +6,8 @@ import math
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
-from ultracrawl.content.dates import parse_http_date, parse_w3c_date
 from ultracrawl.model import AttributeValue
+from ultracrawl.model.dates import as_utc, parse_http_date, parse_w3c_date
 from ultracrawl.rules.attributes.schema import AttributeType
 
 
@@ -52,7 +52,6 @@ def parse_date(text: str) -> datetime | None:
     A time without a zone is taken to be UTC, a date without a time is its midnight. None for anything else.
     """
     try:
-        moment = datetime.fromisoformat(text)
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return as_utc(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
         return parse_w3c_date(text) or parse_http_date(text)

@@ -10,8 +10,8 @@ from email.utils import format_datetime
 from typing import BinaryIO
 
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.values import as_utc
 from ultracrawl.model import AttributeValue, Document
+from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, fields_of
 from ultracrawl.rules.filters.soif import SoifData, SoifError, read_soif, write_soif
 from ultracrawl.sources.dialects.portal_robot.reader import FIELDS

@@ -11,7 +11,7 @@ from typing import Any
 
 from ultracrawl import __version__
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.model.moment import iso
+from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls import site_of
 from ultracrawl.service.robot.control import RobotState, robot_state
 from ultracrawl.sources import DataSource, Project, compile_source
