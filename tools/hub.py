@@ -35,7 +35,7 @@ def uses(modules: list[Module], class_name: str) -> dict[str, Any]:
     names = {name for _, node in homes for name in attributes_of(node) | _members(node)}
     home = {module.name for module, _ in homes}
     touched: Counter[str] = Counter()
-    files = set()
+    files: Counter[str] = Counter()
     for module in modules:
         if module.name in home:
             continue
@@ -43,14 +43,22 @@ def uses(modules: list[Module], class_name: str) -> dict[str, Any]:
         for node in module.nodes:
             if isinstance(node, ast.Attribute) and node.attr in names and called(node.value) in receivers:
                 touched[node.attr] += 1
-                files.add(module.name)
+                files[module.name] += 1
     return {
         "class": class_name if homes else f"{class_name} (there is none)",
         "attributes": max((len(attributes_of(node)) for _, node in homes), default=0),
         "names touched from outside": len(touched),
         "files that touch it": len(files),
         "touches": touched.total(),
+        "touches by wing": _by_wing(files),
     }
+
+
+def _by_wing(files: Counter[str]) -> list[str]:
+    wings: Counter[str] = Counter()
+    for name, count in files.items():
+        wings[".".join(name.split(".")[:2])] += count
+    return [f"{count} {wing}" for wing, count in sorted(wings.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def shared_writes(tree: SourceTree) -> dict[str, Any]:

@@ -173,7 +173,7 @@ def instead_of(name: str, kind: Kind) -> str:
         if applies:
             for one, write in retired.items():
                 if words_of(one) == words:
-                    return write
+                    return write if kind is Kind.CLASS or " " in write else "_".join(words_of(write))
     if kind is Kind.CLASS and words and words[-1] in CLASS_ENDS:
         return CLASS_ENDS[words[-1]]
     return next((PARTS[word] for word in words if word in PARTS), "")

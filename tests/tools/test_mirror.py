@@ -73,6 +73,7 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
         "names touched from outside": 3,
         "files that touch it": 2,
         "touches": 4,
+        "touches by wing": ["3 ultracrawl.crawl", "1 ultracrawl.other"],
     }
     assert mirror.mirror(tree.root, "Nobody")["hub"]["class"] == "Nobody (there is none)"
 

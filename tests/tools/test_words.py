@@ -10,6 +10,10 @@ RETIRED = {
     "a part of a class": ("class PriceBook: ...", "class `PriceBook`: write what it is"),
     "the end of a class": ("class LoginFault: ...", "class `LoginFault`: write Finding"),
     "an attribute": ("class X:\n    def open(self):\n        self._keeper = 1", "attribute `_keeper`: write"),
+    "an attribute called like a class": (
+        "class X:\n    def open(self):\n        self._intake = 1",
+        "attribute `_intake`: write link_ingest",
+    ),
     "a field": ("class X:\n    stand_in: str", "attribute `stand_in`: write mirror"),
     "an ordinary word that all see": ("class X:\n    leaving: str", "attribute `leaving`: write removal"),
     "a constant": ("HANDED = 1", "attribute `HANDED`: write submitted"),
@@ -53,7 +57,7 @@ def test_other_words_pass(grow, case):
 
 def test_the_name_of_a_module_is_found_and_may_be_excused_at_its_docstring(grow):
     assert found_in(grow, '"""What it does."""', "robots_book") == [
-        "ultracrawl/robots_book.py:1: module `robots_book`: write RobotsCache"
+        "ultracrawl/robots_book.py:1: module `robots_book`: write robots_cache"
     ]
     assert (
         found_in(grow, '"""What it does.\n\nMore.\n"""  # word: the program of that name', "robots_book")
