@@ -50,6 +50,7 @@ _COMPARING = {"endswith", "find", "index", "removeprefix", "removesuffix", "rfin
 _MATCHING = {"findall", "finditer", "fullmatch", "match", "search"}
 _SHAPING = {"casefold", "format", "join", "lower", "lstrip", "replace", "rstrip", "strip", "title", "upper"}
 _SENTENCE = re.compile(r"[^\W\d_]{2,}[,;:]? [^\W\d_]{2,}")
+_EXCEPTION = re.compile(r"(Error|Exception)\b(?!\])")
 _SQL = re.compile(
     rf"""\b(?: (?:substr|instr) \s* \( \s* (?:\w+\.)? (?:{"|".join(TELLING)}) \b
          | (?:where|and|or|when|on|having) \s+ (?:\w+\.)? (?:{"|".join(TELLING)})
@@ -171,8 +172,7 @@ def _is_enum(node: ast.ClassDef) -> bool:
 
 def _in_module(module: Module, constants: Constants) -> Iterator[tuple[int, str, range]]:
     """Yield line, finding and the lines on which a mark may stand."""
-    caught = {node.name for node in module.nodes if isinstance(node, ast.ExceptHandler) and node.name}
-    reader = _Reader(module.name, constants, frozenset(caught) | frozenset(ERRORS))
+    reader = _Reader(module.name, constants, frozenset(_exceptions(module)))
     prose = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
     for node in module.nodes:
         if id(node) in prose:
@@ -181,6 +181,16 @@ def _in_module(module: Module, constants: Constants) -> Iterator[tuple[int, str,
         if what:
             lines = extent(node)
             yield lines[0], what, lines
+
+
+def _exceptions(module: Module) -> Iterator[str]:
+    """Yield the names that hold an exception: those that catch one, and arguments that are annotated so."""
+    for node in module.nodes:
+        match node:
+            case ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.arg(arg=name, annotation=ast.expr() as kind) if _EXCEPTION.search(ast.unparse(kind)):
+                yield name
 
 
 class _Reader:
@@ -276,7 +286,7 @@ class _Reader:
     def _is_error(self, node: ast.expr) -> bool:
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name):
-                return name.strip("_").rpartition("_")[2] in self._caught
+                return name in self._caught or name.strip("_").rpartition("_")[2] in ERRORS
         return False
 
 

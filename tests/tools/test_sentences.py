@@ -29,6 +29,7 @@ DECIDING = {
     "a constant through a module": "from ultracrawl import texts\nx = record.reason == texts.GONE",
     "the text of an exception": "try:\n    pass\nexcept OSError as broken:\n    x = 'room' in str(broken)",
     "the text of an exception, in a list": "x = str(error) in problems",
+    "the text of an argument that is an exception": "def use(it: OSError | str):\n    x = str(it) in problems",
     "what an exception was made of": "x = error.args[0] == 'room'",
     "SQL that looks for a text": "x = 'SELECT 1 FROM url WHERE reason LIKE ?'",
     "SQL that takes a text apart": "x = 'SELECT substr(leaving, 1, 3) FROM url'",
