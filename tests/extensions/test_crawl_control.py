@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+from support.context import made_context
+
+from ultracrawl.crawl.hooks import TICK
 from ultracrawl.crawl.run.control import LOOK_EVERY, CrawlControl
-from ultracrawl.crawl.session import TICK, CrawlSession
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 
 
@@ -30,27 +32,20 @@ class FakePost:
         return self.orders.pop(0) if self.orders else None
 
 
-class FakeSession:
-    """A session with requests in flight that a test sets."""
+class Running:
+    """A crawl with requests in flight that a test sets."""
 
     def __init__(self) -> None:
-        self.source = SimpleNamespace(name="s")
-        self.robots = SimpleNamespace(fetching=0)
-        self.downloading: set[int] = set()
-        slot = SimpleNamespace(active=set(), queue=[], itemproc_size=0)
-        downloader = SimpleNamespace(active=self.downloading)
-        self.crawler = SimpleNamespace(
-            engine=SimpleNamespace(downloader=downloader, scraper=SimpleNamespace(slot=slot))
-        )
+        self.in_flight = 0
         self.done: list[str] = []
-        self.feed = SimpleNamespace(drain=lambda: self.done.append("drain"))
+        documents = SimpleNamespace(
+            sync=lambda: self.done.append("flush"), drain=lambda: self.done.append("drain")
+        )
+        self.context = made_context(documents=documents, store=SimpleNamespace(flush=lambda: None))
 
-    def flush(self) -> None:
-        self.done.append("flush")
 
-
-def control_of(session: FakeSession, post: FakePost) -> CrawlControl:
-    control = CrawlControl(cast("CrawlSession", session))
+def control_of(crawl: Running, post: FakePost) -> CrawlControl:
+    control = CrawlControl(crawl.context, lambda: crawl.in_flight)
     control.open(cast("ControlChannel", post))
     return control
 
@@ -62,37 +57,36 @@ def second(control: CrawlControl) -> None:
 
 def test_orders_are_looked_for_once_a_second_at_most() -> None:
     post = FakePost()
-    control = control_of(FakeSession(), post)
+    control = control_of(Running(), post)
     for _ in range(100):
         control.tick()
     assert post.looks <= 100 * TICK
 
 
 def test_paused_is_said_when_nothing_is_in_flight__portal_robot_133() -> None:
-    session, post = FakeSession(), FakePost(Command.PAUSE)
-    session.downloading.update({1, 2})
-    control = control_of(session, post)
+    crawl, post = Running(), FakePost(Command.PAUSE)
+    crawl.in_flight = 2
+    control = control_of(crawl, post)
     second(control)
     assert control.paused
     assert post.said[-1] == (Phase.PAUSING, 2)
-    session.downloading.clear()
-    session.robots.fetching = 1
+    crawl.in_flight = 1
     control.tick()
     assert post.said[-1] == (Phase.PAUSING, 1)
-    assert session.done == []
-    session.robots.fetching = 0
+    assert crawl.done == []
+    crawl.in_flight = 0
     control.tick()
     assert post.said[-1] == (Phase.PAUSED, 0)
-    assert session.done == ["flush", "drain"], "what was fetched is indexed meanwhile"
+    assert crawl.done == ["flush", "drain"], "what was fetched is indexed meanwhile"
     control.tick()
-    assert session.done == ["flush", "drain"], "once"
+    assert crawl.done == ["flush", "drain"], "once"
 
 
 def test_resume_wakes_whoever_hands_out_requests__portal_robot_133() -> None:
-    session, post = FakeSession(), FakePost(Command.PAUSE, Command.RESUME)
-    control = control_of(session, post)
+    crawl, post = Running(), FakePost(Command.PAUSE, Command.RESUME)
+    control = control_of(crawl, post)
     woken: list[int] = []
-    control.on_resume.append(lambda: woken.append(1))
+    crawl.context.hooks.resumed.append(lambda: woken.append(1))
     second(control)
     control.tick()
     assert (control.paused, woken) == (True, [])
@@ -101,7 +95,7 @@ def test_resume_wakes_whoever_hands_out_requests__portal_robot_133() -> None:
 
 
 def test_without_a_post_nothing_is_looked_for() -> None:
-    control = CrawlControl(cast("CrawlSession", FakeSession()))
+    control = CrawlControl(made_context(), lambda: 0)
     control.open(None)
     second(control)
     control.ending(interrupted=False)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
+from support.context import made_context
 
 from ultracrawl.crawl.run.limits import LOOK_EVERY, RunLimits
-from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.stores import QueueEntry
 
@@ -25,21 +22,15 @@ class Bench:
     """Run limits over a session that has what they ask for."""
 
     def __init__(self, stored: int = 0, **options: object) -> None:
-        self.report = RunReport("s", "1", "")
-        self.finished: list[Callable[[Visit], None]] = []
         self.free = 50.0
         counts = SimpleNamespace(documents=stored)
-        session = SimpleNamespace(
-            source=SimpleNamespace(name="s", limits=LimitsSection.model_validate(options)),
-            project=SimpleNamespace(state=SimpleNamespace(path=Path("/"))),
-            report=self.report,
-            recorder=SimpleNamespace(on_finish=self.finished),
-            state=SimpleNamespace(counts=lambda: counts),
-        )
-        self.limits = RunLimits(cast(CrawlSession, session))
+        source = SimpleNamespace(name="s", limits=LimitsSection.model_validate(options))
+        self._context = made_context(source, store=SimpleNamespace(counts=lambda: counts))
+        self.report = self._context.report
+        self.limits = RunLimits(self._context)
         self.limits.free = lambda _: self.free
         self.told = 0
-        self.limits.on_change.append(self._tell)
+        self._context.hooks.limits_changed.append(self._tell)
         self.limits.open()
 
     def _tell(self) -> None:
@@ -48,8 +39,7 @@ class Bench:
     def ends(self, outcome: UrlOutcome) -> None:
         self.report.outcomes[outcome] += 1
         visit = Visit(QueueEntry(1, "http://h/", "h", 0, 1), UrlRecord("http://h/", "s"), outcome=outcome)
-        for callback in self.finished:
-            callback(visit)
+        self.limits.visit_ended(visit)
 
     def second(self) -> None:
         for _ in range(LOOK_EVERY):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import UrlRecord
+
+
+TICK = 0.1
+"""Seconds between two calls of the hook `tick`."""
 
 
 class Feature:
@@ -51,6 +55,15 @@ class Feature:
     def resumed(self) -> None:
         """Take note that a crawl that was paused goes on."""
 
+    def run_ending(self, *, complete: bool) -> None:
+        """Mark what is to leave the index: nothing more is asked for. `complete` tells whether all of the run was."""
+
+    async def deletions_done(self) -> None:
+        """Have documents indexed anew that the rest of the run and its deletions changed; may take its time."""
+
+    def report_written(self) -> None:
+        """Take note that the run is over, and its report is about to be stored."""
+
     def closed(self) -> None:
         """Release what was opened; called once, also if the crawl failed."""
 
@@ -73,6 +86,9 @@ class Hooks:
         self.flushed: list[Callable[[], None]] = []
         self.limits_changed: list[Callable[[], None]] = []
         self.resumed: list[Callable[[], None]] = []
+        self.run_ending: list[Callable[..., None]] = []
+        self.deletions_done: list[Callable[[], Awaitable[None]]] = []
+        self.report_written: list[Callable[[], None]] = []
         self.closed: list[Callable[[], None]] = []
 
     def add(self, *features: Feature | None) -> None:

@@ -24,7 +24,7 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.document_converter import DocumentConverter
 from ultracrawl.crawl.download_errors import failure_of
-from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.hooks import TICK, Hooks
 from ultracrawl.crawl.indexing.agreement import Agreement
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
@@ -39,20 +39,20 @@ from ultracrawl.crawl.observer import VisitObserver
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
-from ultracrawl.crawl.portal_filters.verdict import SessionVerdict
+from ultracrawl.crawl.portal_filters.verdict import FilterVerdict
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.removal.pending import PendingDocuments
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.retry_policy import RetryPolicy
-from ultracrawl.crawl.run.adaptive import AdaptiveChooser
+from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import STOPPED, CrawlControl
 from ultracrawl.crawl.run.crawl_run import CrawlRun
-from ultracrawl.crawl.run.end import end_run, finish_indexing
+from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.limits import RunLimits
-from ultracrawl.crawl.run.refusal import abandon, note
+from ultracrawl.crawl.run.refusal import leave_note, refuse
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.visit import Visit
@@ -64,6 +64,7 @@ from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.settings.gc_tuning import spare_what_is_there
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores.control_channel import ControlChannel
+from ultracrawl.stores.failure_note import forget_failure
 from ultracrawl.stores.opening import open_state, state_file
 
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 F = TypeVar("F")
 
-TICK = 0.1
-"""Seconds between two looks at the cache and the index process."""
 FLUSH_EVERY = 3
 """Ticks between two flushes of cache and state."""
 
@@ -127,17 +126,25 @@ class CrawlSession:
         self.duplicates = Duplicates(self)
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
-        self.chain, self.redirects = StartChain(self), RedirectFollower(self)
+        asked: tuple[str, ...] = getattr(crawler.spidercls, "asked", ())
+        self.chain = StartChain(self.context)
+        self.redirects = RedirectFollower(self)
         self.failing = RetryPolicy(self)
-        self.logs = CrawlLogs(self)
+        self.logs = CrawlLogs(self.context, crawler.settings, self.filtering)
         self.access = AuthChain(self)
         self.robots = RobotsCache(self)
         self.sitemaps = SitemapManager(self)
         self.feeds = FeedTracker(self)
-        self.control = CrawlControl(self)
-        self.limits = RunLimits(self)
-        self.verdict = SessionVerdict(self)
-        self.watch = VisitWatch(self)
+        self.control = CrawlControl(self.context, self._in_flight)
+        self.limits = RunLimits(self.context)
+        restarts = getattr(crawler.spidercls, "restarts", 0)
+        self.verdict = FilterVerdict(self.context, restarts, self.limits.end, self.logs.say_error)
+        if self.filtering is not None:
+            self.filtering.on_verdict = self.verdict.hear
+        self.watch = VisitWatch(self.context, crawler, lambda: self.limits.late, self.failing.failure)
+        self._end = RunEnd(
+            self.context, self.limits, self.duplicates.recount, lambda: self.verdict.restarts, asked
+        )
         self.items = ItemTracker(self)
         self.expiry = ExpirySweeper(self)
         self.conversion = DocumentConverter(self)
@@ -164,7 +171,6 @@ class CrawlSession:
     def open(self) -> None:
         """Open the state, continue what a killed run left, and begin or resume the run."""
         write_for_owner()
-        now = self.context.clock()
         self.context.ports.store = open_state(
             self.context.project, self.context.source.name, renew=not self.context.run.replay
         )
@@ -172,9 +178,17 @@ class CrawlSession:
         self.control.open(ControlChannel(file) if file else None)
         self.agreement = Agreement(self)
         self.filling = Filling(self)
+        hooks = self.context.hooks
+        hooks.add(self.control, self.watch)
         self.chain.open()
         run = self.context.run
-        run.mark, resumed = begin_run(self, now)
+        chooser = AdaptiveChooser(self.context.store, self.context.source, self.context.clock)
+        chooser.log = self.logs.events.scores
+        run.mark, resumed = begin_run(
+            self.context, chooser, everything=run.force or bool(self.agreement.lost)
+        )
+        if not run.replay and is_adaptive(run.mark.mode):
+            self.chooser = chooser
         run.report = RunReport(
             self.context.source.name, str(run.mark.number), as_text(run.mark.started), resumed=resumed
         )
@@ -192,20 +206,76 @@ class CrawlSession:
             run.rescan, self.rewriter, run.remade = True, None, True
         elif self._open_rewriter():
             self.limits.open()
-            follow_definition(self)
+            hooks.add(self.limits)
+            follow_definition(self.context, self.rewriter, refresh_only=self.limits.refresh_only)
             if self.context.source.crawling_mode != "examine":
                 self.pending.approve()
         self.context.report.scheduled = self.context.store.counts().queued
         self.logs.open()
-        self.context.hooks.flushed.append(self.logs.flush)
-        self.link_lists = open_link_lists(self)
+        hooks.add(self.logs)
+        self.link_lists = open_link_lists(self.context)
         if self.context.source.send_links_to:
             self.outbox = LinkForwarder(self)
             self.context.hooks.before_flush.append(self.outbox.flush)
+        if not run.replay:
+            hooks.run_ending.append(self._sweep)
+        hooks.deletions_done.append(self._tell_anew)
+        hooks.report_written.append(self.filling.end)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.opened = True
         spare_what_is_there()
+
+    def begin(self) -> bool:
+        """Open the crawl; if that is not possible, it ends at once, and `refused` says why."""
+        file = state_file(self.context.project, self.context.source.name)
+        try:
+            self.open()
+        except UltracrawlError as error:
+            self.refused = error
+            refuse(self.crawler, self.context, error)
+        else:
+            if file is not None and not self.context.run.replay:
+                forget_failure(file)
+        return self.refused is None
+
+    def _abandon(self) -> None:
+        """Let go of what was opened before something failed."""
+        self.hosts.close()
+        self.conversion.close()
+        if self.filtering is not None:
+            self.filtering.stop()
+        ports = self.context.ports
+        try:
+            if "documents" in vars(ports):
+                ports.documents.close(timeout=10.0)
+            if "store" in vars(ports):
+                ports.store.close()
+        except WorkError as error:
+            logger.error("%s", error)
+        finally:
+            self.control.close()
+
+    def _sweep(self, *, complete: bool) -> None:
+        if complete:
+            self.expiry.sweep()
+            self.agreement.settle()
+        self.feeds.expire()
+
+    async def _tell_anew(self) -> None:
+        """Have documents tell of the URLs, and have the anchor texts, that they have by now."""
+        for _ in self.relations.refresh():
+            self.context.documents.tick()
+            await asyncio.sleep(0)
+        if self.anchors is not None and not self.context.run.replay:
+            self.anchors.settle()
+
+    def _in_flight(self) -> int:
+        """Return how many requests are out, or their answers in work; robots.txt counts from the wish for it on."""
+        engine = self.crawler.engine
+        scraped = engine.scraper.slot
+        answers = len(scraped.active) + len(scraped.queue) + scraped.itemproc_size if scraped else 0
+        return len(engine.downloader.active) + answers + self.robots.fetching
 
     def _open_feed(self) -> None:
         """Open the way of documents to the indexes, and what gives visits their outcome."""
@@ -279,10 +349,8 @@ class CrawlSession:
             if self._ticks % FLUSH_EVERY == 0:
                 self.context.flush()
             self.context.documents.tick()
-            self.control.tick()
-            self.watch.tick(TICK)
-            if not self.context.run.replay:
-                self.limits.tick()
+            for look in self.context.hooks.tick:
+                look()
         except WorkError as error:
             self.context.run.fail(str(error))
         except Exception as error:  # the edge to the loop, which would never call again
@@ -308,7 +376,7 @@ class CrawlSession:
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
         if not self.opened:
-            abandon(self)
+            self._abandon()
             return
         self.context.report.interrupted = reason in ("shutdown", STOPPED)
         self.control.ending(interrupted=self.context.report.interrupted)
@@ -320,11 +388,11 @@ class CrawlSession:
         self.hosts.close()
         self.conversion.close()
         await self._close_browser()
-        self.watch.end()
+        self.watch.look_for_the_last_time()
         try:
             if not self.context.run.failed:
-                await finish_indexing(self)
-                end_run(self, self._started)
+                await self._end.finish_indexing()
+                self._end.write_report(self._started)
         except WorkError as error:
             self.context.run.failed = True
             self.context.run.note_problem(error)
@@ -333,7 +401,7 @@ class CrawlSession:
             self._release()
             self.logs.close(reason)
             if self.context.run.failed:
-                note(self, "; ".join(self.context.run.problems))
+                leave_note(self.context, "; ".join(self.context.run.problems))
         logger.info("%s: %s, %s", self.context.source.name, reason, self.context.report.summary())
 
     async def _close_browser(self) -> None:

@@ -47,7 +47,7 @@ class LinkIngest:
             session.context.report.rejected_by,
             session.rewriter,
             session.hosts.look_up,
-            session.logs.turned_away,
+            session.logs.candidate_excluded,
             "" if rules.follows_links else INDEX_ONLY,
             rules.levels.of,
         )

@@ -10,7 +10,6 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlSession, Visit
-from ultracrawl.crawl.run.refusal import begin
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of, url_key
@@ -52,7 +51,7 @@ class ReplayScheduler(BaseScheduler):
         """Open the session; what is stored and in the index waits then."""
         self._spider = spider
         session = self._session
-        if not begin(session):
+        if not session.begin():
             return None
         session.context.ports.queue = self
         session.context.hooks.visit_ended.append(self._finished)

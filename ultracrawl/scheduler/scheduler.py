@@ -17,7 +17,6 @@ from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlSession, Visit, visit_of
 from ultracrawl.crawl.discovery.link_forwarder import take_links
-from ultracrawl.crawl.run.refusal import begin
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlRecord
@@ -85,7 +84,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Open the session and take up the stored queue."""
         self._spider = spider
         session = self._session
-        if not begin(session):
+        if not session.begin():
             return None
         session.context.ports.queue = self
         session.context.hooks.resumed.append(partial(self._alarm.set, 0.0))

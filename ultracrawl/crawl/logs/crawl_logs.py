@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.logs.event_logs import EventLogs
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog, robot_log_path
 from ultracrawl.crawl.logs.run_log import RunLog
@@ -13,16 +14,21 @@ from ultracrawl.crawl.logs.timed_log import TimedLog
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.logs.filter_log import FilterLog
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.portal_filters.desk import Filtering
 
 
-class CrawlLogs:
+class CrawlLogs(Feature):
     """Opens, writes and closes the logs that a source keeps; one that cannot be written never ends a crawl."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self.events = EventLogs(session)
+    def __init__(self, context: CrawlContext, settings: BaseSettings, filtering: Filtering | None) -> None:
+        self._context = context
+        self._settings = settings
+        self._filtering = filtering
+        self.events = EventLogs(context)
         """The logs of single events that the source keeps."""
         self.screened: ScreenedLog | None = None
         """The log of links that were turned away, if the source keeps one."""
@@ -34,26 +40,24 @@ class CrawlLogs:
 
     def open(self) -> None:
         """Begin the logs; if that cannot be, the crawl goes on and says so."""
-        leave_tracebacks_out(self._session.crawler.settings)
-        session = self._session
-        kept = session.context.source.log
+        leave_tracebacks_out(self._settings)
+        context = self._context
+        kept = context.source.log
         self.events.open()
         if kept.screened:
-            path = screened_path(session.context.project, session.context.source.name)
-            self.screened = ScreenedLog(path, session.context.project.logs.size, session.context.clock)
-        if kept.robot is not None and session.filtering is not None:
+            path = screened_path(context.project, context.source.name)
+            self.screened = ScreenedLog(path, context.project.logs.size, context.clock)
+        if kept.robot is not None and self._filtering is not None:
             self._open_robot(kept.robot)
         if not kept.runs:
             return
         try:
-            self.run = RunLog(
-                session.context.project, session.context.source.name, kept.runs, session.context.clock
-            )
+            self.run = RunLog(context.project, context.source.name, kept.runs, context.clock)
         except WorkError as error:
-            session.context.run.note_problem(error)
+            context.run.note_problem(error)
             return
-        self.run.started(session.context.report)
-        session.context.hooks.visit_ended.append(self.run.ended)
+        self.run.started(context.report)
+        context.hooks.visit_ended.append(self.run.ended)
 
     def _open_robot(self, level: int) -> None:
         """Begin `robot.log` and `filter.log`."""
@@ -62,31 +66,31 @@ class CrawlLogs:
             filter_log_path,
         )
 
-        session, filtering = self._session, self._session.filtering
+        context, filtering = self._context, self._filtering
         assert filtering is not None
         project, name, size = (
-            session.context.project,
-            session.context.source.name,
-            session.context.project.logs.size,
+            context.project,
+            context.source.name,
+            context.project.logs.size,
         )
-        self.robot = RobotLog(TimedLog(robot_log_path(project, name), size, session.context.clock), level)
-        decisions = TimedLog(filter_log_path(project, name), size, session.context.clock)
+        self.robot = RobotLog(TimedLog(robot_log_path(project, name), size, context.clock), level)
+        decisions = TimedLog(filter_log_path(project, name), size, context.clock)
         self._filter = filtering.listener = FilterLog(
-            decisions, filtering.robot.log_types, session.context.mark.number
+            decisions, filtering.robot.log_types, context.mark.number
         )
         filtering.robot.log = self.robot.error
         for doubt in filtering.doubts:
             self.robot.say(LogLevel.ERRORS, doubt)
-        session.context.hooks.visit_ended.append(self.robot.ended)
+        context.hooks.visit_ended.append(self.robot.ended)
 
-    def turned_away(self, url: str, rule: str, parent: str, message: str) -> None:
+    def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
         """Note a link that was turned away, with the number and text of its message."""
         if self.screened is not None:
             self.screened.add(url, rule, parent)
         if self.run is not None:
             self.run.turned_away(url, rule, message)
 
-    def flush(self) -> None:
+    def flushed(self) -> None:
         """Write what was noted; a log that cannot be written is given up."""
         self.events.flush()
         try:
@@ -95,31 +99,36 @@ class CrawlLogs:
                     log.flush()
         except WorkError as error:
             self.robot = self._filter = None
-            if self._session.filtering is not None:
-                self._session.filtering.listener = None
-            self._session.context.run.note_problem(error)
+            if self._filtering is not None:
+                self._filtering.listener = None
+            self._context.run.note_problem(error)
         try:
             if self.screened is not None:
                 self.screened.flush()
         except WorkError as error:
             self.screened = None
-            self._session.context.run.note_problem(error)
+            self._context.run.note_problem(error)
         try:
             if self.run is not None:
                 self.run.flush()
         except WorkError as error:
             self._close_run()
-            self._session.context.run.note_problem(error)
+            self._context.run.note_problem(error)
 
     def close(self, reason: str) -> None:
         """Write the results of the run under its log."""
         if self.run is not None:
-            self.run.results(self._session.context.report, reason)
+            self.run.results(self._context.report, reason)
         self.events.end()
-        self.flush()
+        self.flushed()
         self._close_run()
-        if self._session.filtering is not None:
-            self._session.filtering.mute()
+        if self._filtering is not None:
+            self._filtering.mute()
+
+    def say_error(self, text: str) -> None:
+        """Have the robot tell of an error, if the source keeps its log."""
+        if self.robot is not None:
+            self.robot.say(LogLevel.ERRORS, text)
 
     def _close_run(self) -> None:
         if self.run is not None:

@@ -14,7 +14,7 @@ from ultracrawl.crawl.logs.visit_logs import FetchLog, ItemLog
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.rules.frontier import Watch
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class EventLogs:
     """Makes the logs that a source keeps; one that it does not keep is None, and nobody spends time on it."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
         self._logs: list[ColumnLog] = []
-        kept = session.context.source.log
-        own = (name for entry in session.context.source.site_headers.values() for name in entry.headers)
+        kept = context.source.log
+        own = (name for entry in context.source.site_headers.values() for name in entry.headers)
         self.fetch = FetchLog(self._log("fetch")) if kept.fetch else None
         """Of downloads."""
         self.items = self._items(kept.postprocess)
@@ -35,7 +35,7 @@ class EventLogs:
         """Of the headers that went to and fro."""
         self.scores = ScoreLog(self._log("scheduler")) if kept.scheduler else None
         """Of what adaptive refreshing chose."""
-        self.feed = FeedLog(self._log("dsfeed"), session.context.source.name) if kept.dsfeed else None
+        self.feed = FeedLog(self._log("dsfeed"), context.source.name) if kept.dsfeed else None
         """Of what went to the index."""
         self._sites: SiteLog | None = None
 
@@ -45,9 +45,9 @@ class EventLogs:
         return ItemLog(self._log("postprocess"), xml=form == "xml")
 
     def _log(self, name: str) -> ColumnLog:
-        project = self._session.context.project
-        path = log_path(project, self._session.context.source.name, name)
-        self._logs.append(ColumnLog(path, project.logs.size, self._session.context.clock))
+        project = self._context.project
+        path = log_path(project, self._context.source.name, name)
+        self._logs.append(ColumnLog(path, project.logs.size, self._context.clock))
         return self._logs[-1]
 
     def open(self) -> None:
@@ -57,17 +57,17 @@ class EventLogs:
                 self._listen(log.ended)
 
     def _listen(self, ended: Callable[[Visit], None]) -> None:
-        self._session.context.hooks.visit_ended.append(ended)
+        self._context.hooks.visit_ended.append(ended)
 
     def watch(self, given_up: Container[str]) -> Watch | None:
         """Return what is to be told of the sites that get a place or lose it; None if there is no log of them."""
-        session = self._session
-        if not session.context.source.log.site or session.context.run.replay:
+        context = self._context
+        if not context.source.log.site or context.run.replay:
             return None
-        run = session.context.mark.number
+        run = context.mark.number
 
         def known(site: str) -> bool:
-            return run > 1 and session.context.store.sites.get(site) is not None
+            return run > 1 and context.store.sites.get(site) is not None
 
         self._sites = SiteLog(self._log("site"), known, given_up)
         self._listen(self._sites.ended)
@@ -85,4 +85,4 @@ class EventLogs:
                 log.flush()
             except WorkError as error:
                 log.given_up = True
-                self._session.context.run.note_problem(error)
+                self._context.run.note_problem(error)

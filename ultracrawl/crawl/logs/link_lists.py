@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
 
 logger = logging.getLogger(__name__)
 
@@ -20,13 +20,13 @@ BUFFERED = 64 << 10
 """Characters that are held in memory at most before they are written."""
 
 
-def open_link_lists(session: CrawlSession) -> LinkLists | None:
+def open_link_lists(context: CrawlContext) -> LinkLists | None:
     """Return the lists of a crawl, written with each of its flushes; None if there are to be none."""
-    folder = session.context.source.storage.link_lists
+    folder = context.source.storage.link_lists
     if folder is None:
         return None
-    lists = LinkLists(session.context.project.base / folder, session.context.run.note_problem)
-    session.context.hooks.before_flush.append(lists.flush)
+    lists = LinkLists(context.project.base / folder, context.run.note_problem)
+    context.hooks.before_flush.append(lists.flush)
     return lists
 
 

@@ -14,33 +14,32 @@ from ultracrawl.crawl.run.limits import keeps_new_out
 from ultracrawl.stores import QueueStart, RunMark
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.rules.boundary import UrlRewriter
 
 logger = logging.getLogger(__name__)
 
 
-def begin_run(session: CrawlSession, now: float) -> tuple[RunMark, bool]:
-    """Begin or resume the run of a crawl, True if it is resumed; making documents again is part of the last one."""
-    if session.context.run.replay:
-        return next(iter(session.context.store.runs(1)), RunMark(0, now)), False
-    chooser = AdaptiveChooser(session.context.store, session.context.source, session.context.clock)
-    chooser.log = session.logs.events.scores
-    rule = session.context.source.refresh.rule
-    rule = rule.for_everything if session.context.run.force or session.agreement.lost else rule
-    levels = session.context.rules.levels
+def begin_run(context: CrawlContext, chooser: AdaptiveChooser, *, everything: bool) -> tuple[RunMark, bool]:
+    """Begin or resume the run of a crawl, True if it is resumed; making documents again is part of the last one.
+
+    With `everything` a new run asks for every known URL, whatever the definition says.
+    """
+    now = context.clock()
+    if context.run.replay:
+        return next(iter(context.store.runs(1)), RunMark(0, now)), False
+    rule = context.source.refresh.rule
+    rule = rule.for_everything if everything else rule
+    levels = context.rules.levels
     start = QueueStart(rule, chooser.choose, levels.of if levels.levels > 1 else None)
-    latest = next(iter(session.context.store.runs(1)), None)
+    latest = next(iter(context.store.runs(1)), None)
     if latest is not None and _lost_some(latest):
-        session.context.store.end_run(replace(latest, finished=now))
-    closed = keeps_new_out(
-        session.context.source.limits, session.context.store, session.context.project.state.path
-    )
-    mark = mark_of_next(latest, session.context.rules, closed=closed)
-    run, resumed = session.context.store.begin_run(now, mark, start)
-    if is_adaptive(run.mode):
-        session.chooser = chooser
-        if resumed:
-            chooser.resume()
+        context.store.end_run(replace(latest, finished=now))
+    closed = keeps_new_out(context.source.limits, context.store, context.project.state.path)
+    mark = mark_of_next(latest, context.rules, closed=closed)
+    run, resumed = context.store.begin_run(now, mark, start)
+    if is_adaptive(run.mode) and resumed:
+        chooser.resume()
     return run, resumed
 
 
@@ -55,37 +54,33 @@ def _lost_some(run: RunMark) -> bool:
     return LEFT not in report and not (report["interrupted"] or report["ended_by"] or report["given_up"])
 
 
-def follow_definition(session: CrawlSession) -> None:
+def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, refresh_only: bool) -> None:
     """Act on a definition that changed since the last run.
 
     Another scope: what is outside leaves, and every page is scanned for what it lets in. Another recipe:
     every page is made into a document again.
     """
-    before = next(
-        (run for run in session.context.store.runs(2) if run.number != session.context.mark.number), None
-    )
-    change = change_since(before, session.context.rules, closed=session.limits.refresh_only)
-    run = session.context.run
+    before = next((run for run in context.store.runs(2) if run.number != context.mark.number), None)
+    change = change_since(before, context.rules, closed=refresh_only)
+    run = context.run
     run.remade = change.recipe
     run.force = run.force or change.recipe
     run.rescan = run.force or change.scope
-    if change.recipe and not session.context.report.resumed:
-        _count_hops_anew(session)
+    if change.recipe and not context.report.resumed:
+        _count_hops_anew(context)
     if change.scope:
         dropped = drop_outside(
-            session.context.store,
-            session.context.documents,
-            session.context.rules,
-            session.context.report,
-            session.rewriter,
+            context.store,
+            context.documents,
+            context.rules,
+            context.report,
+            rewriter,
         )
-        logger.info(
-            "The scope of %s changed: %d known URLs are outside", session.context.source.name, dropped
-        )
+        logger.info("The scope of %s changed: %d known URLs are outside", context.source.name, dropped)
 
 
-def _count_hops_anew(session: CrawlSession) -> None:
+def _count_hops_anew(context: CrawlContext) -> None:
     """Let links count from the start again: other pages may be kept now than before."""
-    if session.context.rules.focus:
-        session.context.store.detours.reset(session.context.rules.focus.depth)
-        session.context.store.flush()
+    if context.rules.focus:
+        context.store.detours.reset(context.rules.focus.depth)
+        context.store.flush()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
 
 logger = logging.getLogger(__name__)
 
@@ -18,15 +20,17 @@ STOPPED = "stopped"
 """The reason with which Scrapy closes the spider of a crawl that was told to stop."""
 
 
-class CrawlControl:
+class CrawlControl(Feature):
     """Obeys `ultracrawl pause`, `resume` and `stop`, and shows what the crawl is doing.
 
     Paused means: the scheduler hands out nothing, what was in flight is done, and what was fetched is on its way
     to the index. It ends with the process: a later crawl of the source goes on.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext, in_flight: Callable[[], int]) -> None:
+        self._context = context
+        self._in_flight = in_flight
+        """Counts the requests that are out, or their answers in work."""
         self._post: ControlChannel | None = None
         self._ticks = 0
         self.paused = False
@@ -56,7 +60,7 @@ class CrawlControl:
     def _obey(self, post: ControlChannel, command: Command | None) -> None:
         if command is None or self.stopped:
             return
-        logger.info("%s: %s, as ordered from outside", self._session.context.source.name, command)
+        logger.info("%s: %s, as ordered from outside", self._context.source.name, command)
         match command:
             case Command.PAUSE if not self.paused:
                 self.paused = True
@@ -64,7 +68,7 @@ class CrawlControl:
             case Command.RESUME if self.paused:
                 self.paused = False
                 post.say(Phase.RUNNING)
-                for told in self._session.context.hooks.resumed:
+                for told in self._context.hooks.resumed:
                     told()
             case Command.STOP:
                 self._stop(post)
@@ -73,23 +77,16 @@ class CrawlControl:
         """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
         self.stopped = True
         post.say(Phase.STOPPING, self._in_flight())
-        self._session.context.run.end_soon(STOPPED)
+        self._context.run.end_soon(STOPPED)
 
     def _settle(self, post: ControlChannel) -> None:
         """Call the crawl paused once nothing is in flight; have what was fetched indexed meanwhile."""
         if in_flight := self._in_flight():
             post.say(Phase.PAUSING, in_flight)
             return
-        self._session.context.flush()
-        self._session.context.documents.drain()
+        self._context.flush()
+        self._context.documents.drain()
         post.say(Phase.PAUSED)
-
-    def _in_flight(self) -> int:
-        """Return how many requests are out, or their answers in work; robots.txt counts from the wish for it on."""
-        engine = self._session.crawler.engine
-        scraped = engine.scraper.slot
-        answers = len(scraped.active) + len(scraped.queue) + scraped.itemproc_size if scraped else 0
-        return len(engine.downloader.active) + answers + self._session.robots.fetching
 
     def ending(self, *, interrupted: bool) -> None:
         """Say that nothing more is fetched."""

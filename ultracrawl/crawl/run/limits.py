@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier.limits import SlackLimit
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.sources import LimitsSection
     from ultracrawl.stores import StateStore
 
@@ -26,16 +27,16 @@ LOOK_EVERY = 10
 """Ticks of the session, of a tenth of a second, between two looks at the disk."""
 
 
-class RunLimits:
+class RunLimits(Feature):
     """Ends a run that took long enough, and keeps new URLs out while the source or the disk is too full.
 
     Bytes and documents are looked at with each answer, by numbers that are counted anyway; the time ten times a
     second, the disk once. A change of the reason is logged once.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        limits = session.context.source.limits
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        limits = context.source.limits
         self._seconds, self._bytes = limits.seconds, limits.bytes
         self._documents = SlackLimit(limits.documents, limits.documents_slack)
         self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
@@ -71,8 +72,7 @@ class RunLimits:
         """Begin to count."""
         self._began = time.monotonic()
         if self._documents.limit:
-            self._stored = self._session.context.store.counts().documents
-            self._session.context.hooks.visit_ended.append(self._ended)
+            self._stored = self._context.store.counts().documents
         self._look()
 
     def tick(self) -> None:
@@ -85,30 +85,31 @@ class RunLimits:
 
     def read(self, number: int) -> None:
         """Count the bytes of an answer."""
-        report = self._session.context.report
+        report = self._context.report
         report.bytes += number
         if self._bytes and report.bytes >= self._bytes:
             self.end(f"limits.bytes {self._bytes}")
 
-    def _ended(self, visit: Visit) -> None:
-        if visit.outcome is UrlOutcome.NEW:
+    def visit_ended(self, visit: Visit) -> None:
+        """Look at the number of documents after each new one."""
+        if visit.outcome is UrlOutcome.NEW and self._documents.limit:
             self._judge()
 
     def end(self, reached: str) -> None:
         """Ask for nothing more in this run; `reached` says why."""
         if self.reached:
             return
-        self.reached = self._session.context.report.ended_by = reached
-        logger.info("%s: the run ends by %s", self._session.context.source.name, reached)
+        self.reached = self._context.report.ended_by = reached
+        logger.info("%s: the run ends by %s", self._context.source.name, reached)
         self._tell()
 
     def _look(self) -> None:
         if self._disk.limit:
-            self._disk.update(self.free(self._session.context.project.state.path))
+            self._disk.update(self.free(self._context.project.state.path))
         self._judge()
 
     def _judge(self) -> None:
-        documents = self._stored + self._session.context.report.outcomes[UrlOutcome.NEW]
+        documents = self._stored + self._context.report.outcomes[UrlOutcome.NEW]
         reasons = [
             f"{name} {limit.limit:g}"
             for name, limit, over in (
@@ -124,13 +125,13 @@ class RunLimits:
         if reasons == before:
             return
         told = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
-        logger.warning("%s: %s", self._session.context.source.name, told)
-        self._session.context.report.refresh_only = self._session.context.report.refresh_only or bool(reasons)
+        logger.warning("%s: %s", self._context.source.name, told)
+        self._context.report.refresh_only = self._context.report.refresh_only or bool(reasons)
         if bool(reasons) != bool(before):
             self._tell()
 
     def _tell(self) -> None:
-        for told in self._session.context.hooks.limits_changed:
+        for told in self._context.hooks.limits_changed:
             told()
 
 

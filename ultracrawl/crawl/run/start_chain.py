@@ -9,7 +9,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord, status_text
 from ultracrawl.rules.urls import host_of, url_key
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
 
 MOST_HOPS = 20
 """Redirects in a row that are looked at; no policy follows more."""
@@ -22,8 +22,8 @@ class StartChain:
     taken up from the state, so that their pages stay inside until the start URL leads somewhere else.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
         self._urls: set[str] = set()
 
     def __contains__(self, url: str) -> bool:
@@ -31,60 +31,59 @@ class StartChain:
 
     def open(self) -> None:
         """Begin with the start URLs; called once the state is open."""
-        for url in _canonical(self._session, self._session.context.source.beginnings):
+        for url in _canonical(self._context, self._context.source.beginnings):
             self._urls.add(url)
-            if self._session.context.source.boundary.start_redirects:
-                for led in _led_to(self._session, url):
+            if self._context.source.boundary.start_redirects:
+                for led in _led_to(self._context, url):
                     self.leads_to(led.url)
 
     def leads_to(self, target: str) -> None:
         """Take up the target of a redirect of the chain; its host is let in where the source wants that."""
         self._urls.add(target)
-        boundary = self._session.context.rules.boundary
-        if self._session.context.source.boundary.start_redirects and boundary.rejects(target) is not None:
+        boundary = self._context.rules.boundary
+        if self._context.source.boundary.start_redirects and boundary.rejects(target) is not None:
             boundary.admit(host_of(target))
 
     def left(self, url: str, target: str) -> None:
         """Have the report tell of a start URL that leads out of the boundary, and what would let it in."""
-        section = self._session.context.source.boundary
-        others = () if section.domains.include else self._session.context.source.beginnings
-        hosts = [host_of(one) for one in _canonical(self._session, others)]
+        section = self._context.source.boundary
+        others = () if section.domains.include else self._context.source.beginnings
+        hosts = [host_of(one) for one in _canonical(self._context, others)]
         hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
-        self._session.context.report.problems.append(
+        self._context.report.problems.append(
             f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
             f"`boundary: {{domains: {{include: [{', '.join(hosts)}]}}}}`"
         )
 
 
-def judge(session: CrawlSession) -> None:
+def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
     """Have the report of a run that came to its end tell what was asked for in vain.
 
     Each URL of the command line counts; of a definition it is told if nothing at all could be read. A later
     cycle of a source whose start URLs were read before may have asked only for what failed before: that is no news.
     """
-    asked: tuple[str, ...] = getattr(session.crawler.spidercls, "asked", ())
-    report = session.context.report
-    told = [problem for url in _canonical(session, asked) if (problem := _in_vain(session, url))]
+    report = context.report
+    told = [problem for url in _canonical(context, asked) if (problem := _in_vain(context, url))]
     untold = not told and not report.problems and report.reached_nothing
-    if untold and (report.lost or not _was_read(session)):
-        starts = _canonical(session, session.context.source.beginnings)
-        reason = next((problem for url in starts if (problem := _in_vain(session, url))), "")
-        own = session.context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
+    if untold and (report.lost or not _was_read(context)):
+        starts = _canonical(context, context.source.beginnings)
+        reason = next((problem for url in starts if (problem := _in_vain(context, url))), "")
+        own = context.source.spider_class if set(report.outcomes) == {UrlOutcome.FAILED} else None
         what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
         told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
     report.problems += told
 
 
-def _was_read(session: CrawlSession) -> bool:
+def _was_read(context: CrawlContext) -> bool:
     """Whether a start URL, or what it leads to, was read at its latest visit, in this run or an earlier one."""
-    ends = (_end(session, url) for url in _canonical(session, session.context.source.beginnings))
+    ends = (_end(context, url) for url in _canonical(context, context.source.beginnings))
     return any(end is not None and end.last_fetched and not end.outcome.in_vain for end in ends)
 
 
-def _in_vain(session: CrawlSession, url: str) -> str:
+def _in_vain(context: CrawlContext, url: str) -> str:
     """Return why nothing was read of a URL, or of what it leads to; empty if something was."""
-    record = _end(session, url)
+    record = _end(context, url)
     if record is None:
         return f"{url} was not asked for"
     if not record.outcome.in_vain or record.outcome is UrlOutcome.REDIRECTED:
@@ -92,27 +91,27 @@ def _in_vain(session: CrawlSession, url: str) -> str:
     return f"{record.url}: {record.reason or status_text(record.status_code)}"
 
 
-def _end(session: CrawlSession, url: str) -> UrlRecord | None:
+def _end(context: CrawlContext, url: str) -> UrlRecord | None:
     """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
-    record = session.context.store.get(url_key(url))
-    for record in _led_to(session, url):  # noqa: B007 - the last one counts
+    record = context.store.get(url_key(url))
+    for record in _led_to(context, url):  # noqa: B007 - the last one counts
         pass
     return record
 
 
-def _led_to(session: CrawlSession, url: str) -> Iterator[UrlRecord]:
+def _led_to(context: CrawlContext, url: str) -> Iterator[UrlRecord]:
     """Yield the records of what a URL redirects to, one hop after the other."""
-    record = session.context.store.get(url_key(url))
+    record = context.store.get(url_key(url))
     for _ in range(MOST_HOPS):
         if record is None or not record.redirects_to:
             return
-        record = session.context.store.get(url_key(record.redirects_to))
+        record = context.store.get(url_key(record.redirects_to))
         if record is not None:
             yield record
 
 
-def _canonical(session: CrawlSession, urls: Iterable[str]) -> Iterator[str]:
+def _canonical(context: CrawlContext, urls: Iterable[str]) -> Iterator[str]:
     for url in urls:
-        canonical = session.context.rules.url_policy.canonical(url)
+        canonical = context.rules.url_policy.canonical(url)
         if canonical is not None:
             yield canonical

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +12,16 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 
 from ultracrawl.crawl.download_errors import Failure
+from ultracrawl.crawl.hooks import TICK, Feature
 from ultracrawl.crawl.visit import Step, Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +35,7 @@ class OverdueError(Exception):
     """Code of others takes for ever."""
 
 
-class VisitWatch:
+class VisitWatch(Feature):
     """Looks at what is in flight, ten times a second.
 
     A visit is in the hands of a request that Scrapy works on, or that waits in the scheduler. Code of others may lose
@@ -43,9 +45,19 @@ class VisitWatch:
     Time is counted in looks: while the process is held up, nothing grows old.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        source = session.context.source
+    def __init__(
+        self,
+        context: CrawlContext,
+        crawler: Crawler,
+        late: Callable[[], bool],
+        end_failed: Callable[[Visit, Failure], None],
+    ) -> None:
+        """`late` says whether the run has to end now, `end_failed` ends a visit or has it tried again."""
+        self._context = context
+        self._crawler = crawler
+        self._late = late
+        self._end_failed = end_failed
+        source = context.source
         self.patience = PATIENCE * source.limits.timeout
         """Seconds that a step may take by itself."""
         self._longest = {
@@ -67,7 +79,7 @@ class VisitWatch:
         self._items: dict[asyncio.Task[Any], float] = {}
         self._lost = 0
 
-        session.crawler.signals.connect(self._idle, signals.spider_idle)
+        crawler.signals.connect(self._idle, signals.spider_idle)
 
     def begin(self, visit: Visit) -> None:
         """Take note of a visit whose request goes out."""
@@ -110,13 +122,16 @@ class VisitWatch:
         finally:
             self._items.pop(task, None)
 
-    def tick(self, seconds: float) -> None:
-        """Look at all that is in flight; called every so many seconds."""
-        self._time += seconds
-        slot = self._session.crawler.engine._slot
+    def tick(self) -> None:
+        """Look at all that is in flight."""
+        self._time += TICK
+        self._look()
+
+    def _look(self) -> None:
+        slot = self._crawler.engine._slot
         if slot is None or not (self._out or slot.inprogress or self._items):
             return
-        late = self._session.limits.late
+        late = self._late()
         for task, since in list(self._items.items()):
             if late or self._time - since > self.patience:
                 del self._items[task]
@@ -133,15 +148,13 @@ class VisitWatch:
 
     def _idle(self) -> None:
         """Look once more before Scrapy takes the crawl for finished."""
-        self.tick(0.0)
+        self._look()
 
     def _ended(self, visit: Visit) -> None:
         self._out.discard(visit)
         self.fail(visit, "nothing works on it any more")
-        if visit.done and self._session.context.visits.get(visit.entry.key) is visit:
-            self._session.context.run.fail(
-                f"the end of {visit.url} was noted in part only, because something raised"
-            )
+        if visit.done and self._context.visits.get(visit.entry.key) is visit:
+            self._context.run.fail(f"the end of {visit.url} was noted in part only, because something raised")
 
     def _is_overdue(self, request: Request) -> bool:
         visit = visit_of(request)
@@ -167,21 +180,21 @@ class VisitWatch:
         self._tell(f"{visit.url} was {reason}; code of the source or its components has to give an answer")
         failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason)
         try:
-            self._session.failing.failure(visit, failure)
+            self._end_failed(visit, failure)
         except Exception as error:  # whatever it is, the crawl must not wait for this visit for ever
             logger.exception("%s cannot be ended", visit.url)
-            self._session.context.run.fail(f"{visit.url} cannot be ended: {type(error).__name__}: {error}")
+            self._context.run.fail(f"{visit.url} cannot be ended: {type(error).__name__}: {error}")
 
     def _tell(self, problem: str) -> None:
         self._lost += 1
         if self._lost <= MOST_TOLD:
-            self._session.context.run.note_problem(WorkError(problem))
+            self._context.run.note_problem(WorkError(problem))
         else:
             logger.error("%s", problem)
 
     def _let_go(self, request: Request) -> None:
         """Have Scrapy no longer wait for whoever works on a request; should he come back, nobody listens."""
-        engine = self._session.crawler.engine
+        engine = self._crawler.engine
         slot, scraped = engine._slot, engine.scraper.slot
         assert slot is not None
         assert scraped is not None
@@ -195,10 +208,10 @@ class VisitWatch:
         if scraped.closing is not None and not scraped.closing.called:
             engine.scraper._check_if_closing()
 
-    def end(self) -> None:
-        """Look for the last time; the report says how many visits it does not name."""
-        self.tick(0.0)
+    def look_for_the_last_time(self) -> None:
+        """Look once more; the report says how many visits it does not name."""
+        self._look()
         if self._lost > MOST_TOLD:
-            self._session.context.run.note_problem(
+            self._context.run.note_problem(
                 WorkError(f"{self._lost - MOST_TOLD:,} more URLs were lost in the same ways")
             )

@@ -1,0 +1,40 @@
+"""A crawl's context made by hand, with the ports that a test puts into it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.run.crawl_run import CrawlRun
+from ultracrawl.model import RunReport
+from ultracrawl.stores import RunMark
+
+
+def made_context(
+    source: object = None,
+    *,
+    rules: object = None,
+    project: object = None,
+    clock: Callable[[], float] = time.time,
+    store: object = None,
+    documents: object = None,
+    endings: object = None,
+    queue: object = None,
+    replay: bool = False,
+) -> CrawlContext:
+    """Return the context of run 1 of a source that is called `s`; why it was told to end is in `context.run.ended`."""
+    source = source if source is not None else SimpleNamespace(name="s")
+    project = project if project is not None else SimpleNamespace(state=SimpleNamespace(path=Path("/")))
+    ended: list[str] = []
+    run = cast("Any", CrawlRun(ended.append, force=False, replay=replay))
+    run.ended, run.mark, run.report = ended, RunMark(1, 0.0), RunReport("s", "1", "")
+    context = CrawlContext(cast("Any", project), cast("Any", source), cast("Any", rules), clock, run, Hooks())
+    for name, port in (("store", store), ("documents", documents), ("endings", endings), ("queue", queue)):
+        if port is not None:
+            setattr(context.ports, name, port)
+    return context
