@@ -7,7 +7,7 @@ import asyncio
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.crawl.auth.outgoing import send_with
+from ultracrawl.crawl.transport.outgoing import send_with
 
 
 def test_a_request_is_sent_with_more_and_stays_as_it_is() -> None:

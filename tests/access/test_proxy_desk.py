@@ -11,7 +11,7 @@ from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
-from ultracrawl.crawl.download_errors import AddressRefusedError
+from ultracrawl.crawl.failures.download_errors import AddressRefusedError
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.rules.boundary.matcher import DomainTable

@@ -12,7 +12,7 @@ import pytest
 
 from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.content.service import Converted, Job
-from ultracrawl.crawl.document_converter import DocumentConverter
+from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import Conversion

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ultracrawl.crawl.addresses import host_addresses
-from ultracrawl.crawl.addresses.host_addresses import HostAddresses
+from ultracrawl.crawl.transport import host_addresses
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
 
 
 @pytest.fixture

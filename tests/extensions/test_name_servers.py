@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from twisted.names import dns
 
-from ultracrawl.crawl.addresses.name_servers import name_servers
+from ultracrawl.service.probe import name_servers
 
 ZONES = {b"siroe.com": ["ns2.siroe.com", "ns1.siroe.com"]}
 

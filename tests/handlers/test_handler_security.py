@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
 from ultracrawl.crawl import CrawlSession
-from ultracrawl.crawl.download_errors import AddressRefusedError
+from ultracrawl.crawl.failures.download_errors import AddressRefusedError
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary import AddressPolicy

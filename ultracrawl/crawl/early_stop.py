@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from ultracrawl.crawl.headers import values_in
+from ultracrawl.crawl.transport.headers import values_in
 from ultracrawl.crawl.visit import visit_of
 
 if TYPE_CHECKING:

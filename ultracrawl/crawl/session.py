@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from ultracrawl.crawl.addresses.host_addresses import HostAddresses
-from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
-from ultracrawl.crawl.auth.chain import AuthChain
-from ultracrawl.crawl.auth.ftp import ftp_access_of
+from ultracrawl.crawl.auth.chain import AuthChain, ftp_access_of
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
-from ultracrawl.crawl.discovery.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.document_converter import DocumentConverter
-from ultracrawl.crawl.download_errors import failure_of
+from ultracrawl.crawl.failures.download_errors import failure_of
+from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.crawl.hooks import TICK, Hooks
 from ultracrawl.crawl.indexing.agreement import Agreement
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
@@ -31,8 +27,6 @@ from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.indexing.opening import open_feed
 from ultracrawl.crawl.indexing.response_store import ResponseStore
-from ultracrawl.crawl.languages.detection import languages_of
-from ultracrawl.crawl.languages.focus import focus_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.logs.link_lists import LinkLists, open_link_lists
 from ultracrawl.crawl.observer import VisitObserver
@@ -40,12 +34,14 @@ from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.portal_filters.verdict import FilterVerdict
+from ultracrawl.crawl.reading.document_converter import DocumentConverter
+from ultracrawl.crawl.reading.language_detection import languages_of
+from ultracrawl.crawl.reading.language_focus import focus_of
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.removal.pending import PendingDocuments
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
-from ultracrawl.crawl.retry_policy import RetryPolicy
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import STOPPED, CrawlControl
@@ -55,6 +51,8 @@ from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.refusal import leave_note, refuse
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
+from ultracrawl.crawl.user_code.rewriters import close_rewriter, load_rewriter, open_rewriter
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner

@@ -9,7 +9,7 @@ address that is connected to; a refusal is an `AddressRefusedError`. The curl ha
 and `ftp_answer` (replies as responses).
 """
 
-from ultracrawl.crawl.auth.libcurl import why_no_libcurl
+from ultracrawl.crawl.transport.libcurl import why_no_libcurl
 
 __all__ = ["CURL_HANDLER", "FTP_HANDLER", "TWISTED_HANDLER", "best_handler"]
 

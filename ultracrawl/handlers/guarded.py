@@ -18,9 +18,9 @@ from twisted.internet.error import ConnectError
 from twisted.internet.tcp import Connector
 from twisted.web.client import HTTPConnectionPool
 
-from ultracrawl.crawl.auth.libcurl import REPAIR, why_no_libcurl
-from ultracrawl.crawl.auth.outgoing import LANE, wants_fresh
-from ultracrawl.crawl.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.failures.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.transport.libcurl import REPAIR, why_no_libcurl
+from ultracrawl.crawl.transport.outgoing import LANE, wants_fresh
 from ultracrawl.handlers.certifying import CertifyingPolicy
 from ultracrawl.handlers.guard import AddressGuard, access_of, guard_of, remark_once
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from twisted.web._newclient import HTTP11ClientProtocol
 
     from ultracrawl.crawl.auth.chain import AuthChain
-    from ultracrawl.crawl.auth.outgoing import Send
+    from ultracrawl.crawl.transport.outgoing import Send
 
 _ONCE = "once"
 """The lane of requests that each have a connection of their own; names of others hold a blank."""

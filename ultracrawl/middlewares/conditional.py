@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlSession, Visit, visit_of
-from ultracrawl.crawl.permissions import head_refusal
+from ultracrawl.crawl.reading.permissions import head_refusal
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl import checksum, classify, conditional_headers
 

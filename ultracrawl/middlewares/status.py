@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlSession, visit_of
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
 from ultracrawl.rules.recrawl import outcome_of_status
 

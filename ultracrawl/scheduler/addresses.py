@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from functools import partial
 from ipaddress import ip_address
 
-from ultracrawl.crawl.addresses.host_addresses import HostAddresses
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import host_of
 from ultracrawl.stores import QueueEntry

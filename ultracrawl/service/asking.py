@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from ultracrawl.crawl.addresses.host_addresses import addresses_of
+from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.rules.urls import UrlPolicy

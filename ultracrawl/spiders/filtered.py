@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.crawl.document_converter import cut_short
-from ultracrawl.crawl.permissions import head_refusal, page_permissions
+from ultracrawl.crawl.reading.document_converter import cut_short
+from ultracrawl.crawl.reading.permissions import head_refusal, page_permissions
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:

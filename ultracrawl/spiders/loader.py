@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
 
 from ultracrawl.crawl import CrawlSession
-from ultracrawl.crawl.user_code import load_own
+from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Catalog, DataSource, Project, usable

@@ -16,9 +16,9 @@ from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.crawl import CrawlSession, Visit, visit_of
 from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
-from ultracrawl.crawl.document_converter import cut_short
-from ultracrawl.crawl.headers import head_of, header_of, values_of
-from ultracrawl.crawl.permissions import page_permissions
+from ultracrawl.crawl.reading.document_converter import cut_short
+from ultracrawl.crawl.reading.permissions import page_permissions
+from ultracrawl.crawl.transport.headers import head_of, header_of, values_of
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.filtered import filtered_documents, filtered_large_page

@@ -9,9 +9,9 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
-from ultracrawl.crawl.addresses.host_addresses import HostAddresses
-from ultracrawl.crawl.discovery.rewriters import opened_rewriter
 from ultracrawl.crawl.inspection.later_stages import later_stages
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
+from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
 from ultracrawl.rules.boundary import UrlRewriter, apply_rewriter
 from ultracrawl.rules.robots import origin_of

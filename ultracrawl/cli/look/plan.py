@@ -7,11 +7,11 @@ import time
 import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.crawl.addresses.host_addresses import HostAddresses
-from ultracrawl.crawl.discovery.rewriters import opened_rewriter
 from ultracrawl.crawl.inspection.forecast import Forecast, forecast
 from ultracrawl.crawl.portal_filters.opening import filtering_of, url_judge, with_filters
 from ultracrawl.crawl.run.limits import keeps_new_out
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
+from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.opening import open_state, state_exists
 

@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.auth.ntlm import NtlmConnections, ntlm_installed
-from ultracrawl.crawl.auth.outgoing import Send, send_with
-from ultracrawl.crawl.headers import values_of
+from ultracrawl.crawl.transport.headers import values_of
+from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access import (
     NTLM_SCHEMES,

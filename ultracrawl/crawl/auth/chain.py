@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.auth.authenticator import Authenticator
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
 from ultracrawl.crawl.auth.form_login import FormLogin, cookie_group
-from ultracrawl.crawl.auth.libcurl import require_libcurl
 from ultracrawl.crawl.auth.ntlm import ntlm_installed
-from ultracrawl.crawl.auth.outgoing import BARE, Send
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders
+from ultracrawl.crawl.transport.libcurl import require_libcurl
+from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.rules.access import NTLM_SCHEMES
 from ultracrawl.rules.urls.parts import split
@@ -26,6 +27,7 @@ from ultracrawl.sources.compilation.access import (
     compile_site_headers,
     proxy_addresses,
 )
+from ultracrawl.sources.compilation.ftp import FtpAccess, compile_ftp
 from ultracrawl.sources.secrets import SecretReader
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.session import CrawlSession
     from ultracrawl.rules.access.login import Login
+    from ultracrawl.sources import DataSource
 
 
 class Layer(Protocol):
@@ -118,3 +121,14 @@ def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], s
         return by_host.get(host) or (others(host) if others else None)
 
     return group_of
+
+
+def ftp_access_of(source: DataSource, key_file: Path | None) -> FtpAccess:
+    """Return how a source speaks to FTP servers; `key_file` is for encrypted passwords.
+
+    Raises `UserError` if it is to and cannot.
+    """
+    if "ftp" not in source.boundary.schemes:
+        return FtpAccess()
+    require_libcurl(f"source {source.name}: crawling FTP servers")
+    return compile_ftp(source, SecretReader(os.environ, key_file))

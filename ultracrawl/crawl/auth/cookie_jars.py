@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.http.cookies import CookieJar
 
-from ultracrawl.crawl.auth.outgoing import Send, send_with
+from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.rules.urls import host_of, widest_own_domain
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.auth.login_requests import LoginRequests
-from ultracrawl.crawl.auth.outgoing import Send, send_with
-from ultracrawl.crawl.download_errors import LoginFailedError
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
 from ultracrawl.rules.urls import host_of

@@ -8,9 +8,9 @@ from urllib.parse import urlencode, urljoin
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.crawl.auth.outgoing import FRESH, Send
-from ultracrawl.crawl.download_errors import LoginFailedError
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.crawl.transport.outgoing import FRESH, Send
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, login_form
 from ultracrawl.rules.urls.parts import split

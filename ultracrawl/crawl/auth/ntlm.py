@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.auth.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
-from ultracrawl.crawl.headers import values_of
+from ultracrawl.crawl.transport.headers import values_of
+from ultracrawl.crawl.transport.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
 from ultracrawl.rules.access import Scheme, challenges_in
 from ultracrawl.rules.urls import host_of
 

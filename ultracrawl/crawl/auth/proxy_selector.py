@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError
 
-from ultracrawl.crawl.auth.outgoing import REPEATABLE, Send, send_with
-from ultracrawl.crawl.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.failures.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.transport.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.urls import host_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.auth.outgoing import Send, send_with
+from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.rules.access import UrlPrefix
 from ultracrawl.rules.access.certificate import ClientCertificate
 from ultracrawl.rules.urls.parts import split

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.content.feeds.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
 from ultracrawl.content.mime import declared_type
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.rules.recrawl.feed_links import renewed
 from ultracrawl.rules.urls import url_key
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
-from ultracrawl.crawl.auth.outgoing import BARE
-from ultracrawl.crawl.download_errors import Failure, failure_of
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.failures.download_errors import Failure, failure_of
 from ultracrawl.crawl.run.visit_watch import PATIENCE
+from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.crawl.transport.outgoing import BARE
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after

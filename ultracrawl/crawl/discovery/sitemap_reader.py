@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.crawl.discovery.sitemap_echo import FLUSH_AFTER
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.recrawl import classify, is_statement

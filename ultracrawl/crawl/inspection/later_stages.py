@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from ipaddress import ip_address
 
-from ultracrawl.crawl.addresses.host_addresses import addresses_of
-from ultracrawl.crawl.addresses.seed_addresses import seed_addresses
 from ultracrawl.crawl.auth.stages import access_stages
 from ultracrawl.crawl.inspection.filter_stages import filter_stages
+from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary import AddressPolicy

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Headers, Response
 
-    from ultracrawl.crawl.auth.outgoing import Send
     from ultracrawl.crawl.logs.columns import ColumnLog
+    from ultracrawl.crawl.transport.outgoing import Send
 
 MASK = "****"
 SECRET = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.headers import values_of
+from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.rules.robots import origin_of
 
 if TYPE_CHECKING:

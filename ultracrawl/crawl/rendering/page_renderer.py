@@ -13,10 +13,8 @@ from scrapy import Request
 from scrapy.exceptions import DownloadFailedError, IgnoreRequest
 
 from ultracrawl.content import AnswerHead
-from ultracrawl.crawl.auth.outgoing import BARE
-from ultracrawl.crawl.document_converter import cut_short
-from ultracrawl.crawl.download_errors import LoginFailedError
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.reading.document_converter import cut_short
 from ultracrawl.crawl.rendering.browser import (
     Browser,
     Fetch,
@@ -26,6 +24,8 @@ from ultracrawl.crawl.rendering.browser import (
     browser_program,
 )
 from ultracrawl.crawl.rendering.origins import RequestOrigin
+from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.crawl.transport.outgoing import BARE
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import LinkKind
 from ultracrawl.model.page import Link

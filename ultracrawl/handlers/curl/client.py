@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pycurl
 from scrapy.exceptions import DownloadFailedError
 
-from ultracrawl.crawl.auth.outgoing import LANE
+from ultracrawl.crawl.transport.outgoing import LANE
 from ultracrawl.handlers.curl.answer import response_of
 from ultracrawl.handlers.curl.failures import failure, lost_data
 from ultracrawl.handlers.curl.loop import CurlLoop

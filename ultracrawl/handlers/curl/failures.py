@@ -14,7 +14,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.crawl.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.failures.download_errors import AddressRefusedError, ProxyLoginError
 
 if TYPE_CHECKING:
     from ultracrawl.model import Decision

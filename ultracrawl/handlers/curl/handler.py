@@ -8,7 +8,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ultracrawl.crawl.auth.libcurl import require_libcurl
+from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.guard import access_of, guard_of
 from ultracrawl.handlers.watch import DownloadWatch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl.auth.outgoing import Send
+    from ultracrawl.crawl.transport.outgoing import Send
     from ultracrawl.handlers.guard import AddressGuard
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pycurl
 
-from ultracrawl.crawl.auth.outgoing import FRESH, wants_fresh
 from ultracrawl.crawl.auth.proxy_selector import TRUSTED
 from ultracrawl.crawl.auth.site_headers import CERTIFICATE
+from ultracrawl.crawl.transport.outgoing import FRESH, wants_fresh
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.head import ResponseHead
 from ultracrawl.handlers.curl.tls import certificate_options

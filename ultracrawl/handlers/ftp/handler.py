@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
 from ultracrawl.crawl import CrawlSession
-from ultracrawl.crawl.auth.libcurl import require_libcurl
+from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.handlers.watch import DownloadWatch

@@ -1,4 +1,4 @@
-"""The addresses of hosts, for boundary rules with address masks: looked up in threads, remembered, bounded in time."""
+"""The addresses of hosts, for rules about addresses: looked up in threads, remembered, bounded in time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import socket
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
+from ultracrawl.rules.urls import host_of
+
 logger = logging.getLogger(__name__)
 
 WAIT = 2.0
 """Seconds that one page (or one redirect) waits for all the hosts it names that were not met before."""
 KEPT = 20_000
 THREADS = 16
+MOST_SEED_HOSTS = 200
+SEED_WAIT = 10.0
+"""Seconds for the addresses of all start hosts."""
 
 
 class HostAddresses:
@@ -67,3 +72,19 @@ def addresses_of(host: str) -> tuple[str, ...]:
     except (OSError, UnicodeError):
         return ()
     return tuple(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))
+
+
+def seed_addresses(seeds: Iterable[str]) -> list[str]:
+    """Look up the hosts of the start URLs, the first of them; those without an answer in time are left out.
+
+    An intranet that a source starts in may be reached without naming its network. Looked up once, at the start: a name
+    that changes its address during the crawl is judged by the rules for every other address.
+    """
+    hosts = list(dict.fromkeys(map(host_of, seeds)))[:MOST_SEED_HOSTS]
+    if not hosts:
+        return []
+    pool = ThreadPoolExecutor(max_workers=min(THREADS, len(hosts)))
+    lookups = [pool.submit(addresses_of, host) for host in hosts]
+    done, _ = wait(lookups, timeout=SEED_WAIT)
+    pool.shutdown(wait=False, cancel_futures=True)
+    return sorted({address for lookup in done for address in lookup.result()})

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.content.languages import language_code
-from ultracrawl.crawl.headers import header_of
+from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ultracrawl.crawl.user_code import load_own
+from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource

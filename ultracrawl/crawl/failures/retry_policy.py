@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.download_errors import Failure
+from ultracrawl.crawl.failures.download_errors import Failure
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.status import answered_with
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT

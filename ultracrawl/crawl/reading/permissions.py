@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.content import expiry
-from ultracrawl.crawl.headers import values_of
+from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.model.page import ALLOW_ALL, RobotsDirectives
 from ultracrawl.rules.robots import parse_directives, reservations_of
 from ultracrawl.rules.robots.reservations import TDM_RESERVED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.languages import language_code
-from ultracrawl.crawl.headers import header_of
-from ultracrawl.crawl.languages.detection import SAMPLE, Detector, open_detector
+from ultracrawl.crawl.reading.language_detection import SAMPLE, Detector, open_detector
+from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.rules.boundary.focus import FOCUSED, FocusPolicy
 from ultracrawl.rules.urls import host_of
 

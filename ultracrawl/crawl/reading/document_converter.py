@@ -17,7 +17,7 @@ from ultracrawl.content.service import (
     ProcessLimits,
 )
 from ultracrawl.content.service.pool import ConversionPool
-from ultracrawl.crawl.download_errors import Failure
+from ultracrawl.crawl.failures.download_errors import Failure
 from ultracrawl.crawl.recorder import HANDED
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import StatusCode, UrlOutcome

@@ -1,1 +1,0 @@
-"""Addresses of hosts: looked up in threads, remembered for a run."""

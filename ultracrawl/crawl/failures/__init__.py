@@ -1,0 +1,1 @@
+"""Errors of downloads: what they mean for a URL, and what follows."""

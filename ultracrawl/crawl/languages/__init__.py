@@ -1,1 +1,0 @@
-"""The language of pages in a crawl, and which are kept by it."""
