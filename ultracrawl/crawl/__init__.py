@@ -12,7 +12,8 @@ from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.hooks import Feature, Hooks
 from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.recorder import Recorder
-from ultracrawl.crawl.session import CrawlSession, context_of, feature_of
+from ultracrawl.crawl.run.running import RunningCrawl
+from ultracrawl.crawl.session import CrawlSession, context_of, feature_of, running_crawl
 from ultracrawl.crawl.visit import LinkQueue, Visit, visit_of
 
 __all__ = [
@@ -23,8 +24,10 @@ __all__ = [
     "IndexWriter",
     "LinkQueue",
     "Recorder",
+    "RunningCrawl",
     "Visit",
     "context_of",
     "feature_of",
+    "running_crawl",
     "visit_of",
 ]

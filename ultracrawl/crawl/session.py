@@ -49,6 +49,7 @@ from ultracrawl.crawl.run.crawl_run import CrawlRun
 from ultracrawl.crawl.run.end import RunEnd
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.refusal import leave_note, refuse
+from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
@@ -96,10 +97,6 @@ class CrawlSession:
     """Looks after indexes that are new to the source."""
     anchors: AnchorTexts | None = None
     """Gives documents what links to them are called, unless the index does without."""
-    opened = False
-    """Whether `open()` has come to its end."""
-    refused: UltracrawlError | None = None
-    """Why the crawl could not begin."""
     _ticks = 0
 
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
@@ -139,6 +136,7 @@ class CrawlSession:
         self.verdict = FilterVerdict(self.context, restarts, self.limits.end, self.logs.say_error)
         if self.filtering is not None:
             self.filtering.on_verdict = self.verdict.hear
+        self.running = RunningCrawl(self.context, self.control, self.verdict)
         self.watch = VisitWatch(self.context, crawler, lambda: self.limits.late, self.failing.failure)
         self._end = RunEnd(
             self.context, self.limits, self.duplicates.recount, lambda: self.verdict.restarts, asked
@@ -221,21 +219,21 @@ class CrawlSession:
         hooks.report_written.append(self.filling.end)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
-        self.opened = True
+        self.running.opened = True
         spare_what_is_there()
 
     def begin(self) -> bool:
-        """Open the crawl; if that is not possible, it ends at once, and `refused` says why."""
+        """Open the crawl; if that is not possible, it ends at once, and `running.refused` says why."""
         file = state_file(self.context.project, self.context.source.name)
         try:
             self.open()
         except UltracrawlError as error:
-            self.refused = error
+            self.running.refused = error
             refuse(self.crawler, self.context, error)
         else:
             if file is not None and not self.context.run.replay:
                 forget_failure(file)
-        return self.refused is None
+        return self.running.refused is None
 
     def _abandon(self) -> None:
         """Let go of what was opened before something failed."""
@@ -373,7 +371,7 @@ class CrawlSession:
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
-        if not self.opened:
+        if not self.running.opened:
             self._abandon()
             return
         self.context.report.interrupted = reason in ("shutdown", STOPPED)
@@ -432,6 +430,12 @@ def feature_of(crawler: Crawler, kind: type[F]) -> F:
     if found is None:
         raise NotConfigured(f"the crawl has no {kind.__name__}")
     return found
+
+
+def running_crawl(crawler: Crawler) -> RunningCrawl | None:
+    """Return the crawl of a crawler as who runs it sees it; None where the add-on is not switched on."""
+    session = crawler.get_extension(CrawlSession)
+    return None if session is None else session.running
 
 
 def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:

@@ -128,7 +128,7 @@ class UltracrawlScheduler(BaseScheduler):
     def close(self, reason: str) -> Deferred[None]:
         """End the session once nothing is in flight."""
         self._alarm.close()
-        if self._session.opened:
+        if self._session.running.opened:
             self._pacing.end()
         return deferred_from_coro(self._session.close(reason))
 

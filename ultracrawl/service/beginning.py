@@ -7,7 +7,7 @@ import time
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import running_crawl
 from ultracrawl.errors import UltracrawlError, UserError, WorkError
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.failure_note import FailureNote, note_failure
@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 def refusal_of(crawler: Crawler) -> UltracrawlError | None:
     """Return why a crawl that ended could not begin, None if it could."""
-    session = crawler.get_extension(CrawlSession)
-    return session.refused if session is not None else None
+    crawl = running_crawl(crawler)
+    return crawl.refused if crawl is not None else None
 
 
 def refused(project: Project, source: DataSource, error: Exception) -> UltracrawlError:

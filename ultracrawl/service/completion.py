@@ -8,7 +8,7 @@ import shlex
 import time
 from collections.abc import Callable
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import RunningCrawl
 from ultracrawl.crawl.logs.robot_log import robot_log_path
 from ultracrawl.crawl.logs.timed_log import TimedLog
 from ultracrawl.crawl.portal_filters.programs import Programs
@@ -70,8 +70,8 @@ def run_command(source: DataSource, report: RunReport, say: Say) -> None:
         say(f"  {line}")
 
 
-async def complete(session: CrawlSession) -> None:
+async def complete(crawl: RunningCrawl) -> None:
     """Do what `run_command` does, in a thread; a run that a function of the filters broke off is not complete."""
-    if session.verdict.answer is None:
-        say = robot_voice(session.context.project, session.context.source)
-        await asyncio.to_thread(run_command, session.context.source, session.context.report, say)
+    if not (crawl.restarts or crawl.ends_all):
+        say = robot_voice(crawl.context.project, crawl.context.source)
+        await asyncio.to_thread(run_command, crawl.context.source, crawl.context.report, say)

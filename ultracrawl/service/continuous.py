@@ -10,7 +10,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import RunReport
 from ultracrawl.rules.recrawl import CyclePlace
@@ -104,7 +104,7 @@ class _Continuous:
             while (rest := self._due[name] - time.time()) > 0:
                 await asyncio.sleep(min(rest, LONGEST_SLEEP))
             try:
-                session = await self._crawl(self._sources[name])
+                crawl = await self._crawl(self._sources[name])
             except Exception as error:  # the edge to the class and the settings of a source
                 told = refused(self._project, self._sources[name], error)
                 if len(self._sources) == 1:
@@ -112,13 +112,13 @@ class _Continuous:
                 self._told(RunReport.not_begun(name, told))
                 self._due[name] = time.time() + REST_AFTER_FAILURE
                 continue
-            self._told(session.context.report)
-            await complete(session)
-            interrupted = session.context.report.interrupted or session.verdict.ends
-            self._restarts[name] = self._restarts[name] + 1 if session.verdict.restarts else 0
-            self._due[name] = self._next_due(self._sources[name], session)
+            self._told(crawl.context.report)
+            await complete(crawl)
+            interrupted = crawl.context.report.interrupted or crawl.ends_all
+            self._restarts[name] = self._restarts[name] + 1 if crawl.restarts else 0
+            self._due[name] = self._next_due(self._sources[name], crawl)
 
-    async def _crawl(self, source: DataSource) -> CrawlSession:
+    async def _crawl(self, source: DataSource) -> RunningCrawl:
         spider = spider_class(self._project, source)
         spider.restarts = self._restarts[source.name]
         crawler = self._process.create_crawler(spider)
@@ -129,34 +129,34 @@ class _Continuous:
             watch.cancel()
         if error := refusal_of(crawler):
             raise error
-        session = CrawlSession.of(crawler)
+        crawl = feature_of(crawler, RunningCrawl)
         if self._watcher:
-            self._watcher(session)
-        return session
+            self._watcher(crawl)
+        return crawl
 
     async def _watch(self, crawler: Crawler, source: DataSource) -> None:
         """Show progress, and end the crawl when its cycle is over."""
         while True:
             await asyncio.sleep(WATCH_EVERY)
-            session = crawler.get_extension(CrawlSession) if crawler.crawling else None
-            if session is None or not session.opened:
+            crawl = running_crawl(crawler) if crawler.crawling else None
+            if crawl is None or not crawl.opened:
                 continue
             if self._watcher:
-                self._watcher(session)
-            if source.refresh.rule.is_over(_place(session), time.time()) and crawler.engine is not None:
+                self._watcher(crawl)
+            if source.refresh.rule.is_over(_place(crawl), time.time()) and crawler.engine is not None:
                 await crawler.engine.close_spider_async(reason=CYCLE_OVER)
                 return
 
     @staticmethod
-    def _next_due(source: DataSource, session: CrawlSession) -> float:
-        if session.verdict.restarts:
+    def _next_due(source: DataSource, crawl: RunningCrawl) -> float:
+        if crawl.restarts:
             return time.time()
         if source.refresh.when_idle:
-            rest = REST_AFTER_FAILURE if session.context.report.failed else REST
+            rest = REST_AFTER_FAILURE if crawl.context.report.failed else REST
             return time.time() + max(rest, source.politeness.delay)
         now = time.time()
-        return source.refresh.rule.next_due(_place(session), now) or now
+        return source.refresh.rule.next_due(_place(crawl), now) or now
 
 
-def _place(session: CrawlSession) -> CyclePlace:
-    return session.context.mark.place
+def _place(crawl: RunningCrawl) -> CyclePlace:
+    return crawl.context.mark.place

@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.model import RunReport
 from ultracrawl.service.beginning import refusal_of, refused
 from ultracrawl.service.completion import complete
@@ -17,7 +17,7 @@ from ultracrawl.service.process import crawler_process
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
 
-Watcher = Callable[[CrawlSession], None]
+Watcher = Callable[[RunningCrawl], None]
 """Called a few times a second while a source is crawled, and once at its end."""
 
 WATCH_EVERY = 0.2
@@ -112,16 +112,16 @@ class _Runner:
             self._errors.append(error)
             self._waiting.clear()
             return
-        session = CrawlSession.of(crawler)
-        self._reports.append(session.context.report)
+        crawl = feature_of(crawler, RunningCrawl)
+        self._reports.append(crawl.context.report)
         if self._watcher:
-            self._watcher(session)
-        if session.context.report.interrupted and not session.control.stopped:
+            self._watcher(crawl)
+        if crawl.context.report.interrupted and not crawl.stopped:
             self._waiting.clear()
-        elif session.verdict.restarts:
-            self._restarts[session.context.source.name] += 1
-            self._waiting.insert(0, session.context.source)
-        task = asyncio.get_event_loop().create_task(complete(session))
+        elif crawl.restarts:
+            self._restarts[crawl.context.source.name] += 1
+            self._waiting.insert(0, crawl.context.source)
+        task = asyncio.get_event_loop().create_task(complete(crawl))
         self._process._active.add(task)  # else Scrapy, which sees no crawl any more, stops the loop
         task.add_done_callback(self._completed)
 
@@ -136,6 +136,6 @@ class _Runner:
     async def _watch(self, crawler: Crawler) -> None:
         while self._watcher:
             await asyncio.sleep(WATCH_EVERY)
-            session = crawler.get_extension(CrawlSession) if crawler.crawling else None
-            if session is not None and session.opened:
-                self._watcher(session)
+            crawl = running_crawl(crawler) if crawler.crawling else None
+            if crawl is not None and crawl.opened:
+                self._watcher(crawl)

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import RunningCrawl
 
 if TYPE_CHECKING:
     from ultracrawl.cli.crawl.live_line import LiveLine
@@ -32,19 +32,19 @@ class ProgressLine:
         if self._live:
             self._live.stop()
 
-    def update(self, session: CrawlSession) -> None:
+    def update(self, crawl: RunningCrawl) -> None:
         """Show the numbers of a crawl as they are now."""
         if self._live is None:
             return
-        report = session.context.report
+        report = crawl.context.report
         now, finished = time.monotonic(), report.outcomes.total()
         then, before = self._last
         if now - then >= 1.0:
             self._rate = (finished - before) / (now - then) if then and finished >= before else 0.0
             self._last = (now, finished)
-        site = next((visit.entry.site for visit in session.context.visits.values()), "")
+        site = next((visit.entry.site for visit in crawl.context.visits.values()), "")
         phase = "crawling" if report.queued else "indexing"
-        if session.control.paused:
+        if crawl.paused:
             phase = "paused"
         self._live.show(
             f"{report.source}: {phase} · {report.fetched:,} fetched · {report.indexed:,} indexed · "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WATCHED = "ULTRACRAWL_WATCHED"
-"""The setting of a process that looks at `CrawlSession.refused` when a crawl has ended."""
+"""The setting of a process that looks at `RunningCrawl.refused` when a crawl has ended."""
 REFUSED = "cannot begin"
 """The reason with which Scrapy closes the spider."""
 

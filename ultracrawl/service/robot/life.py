@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
@@ -84,24 +84,24 @@ class Robot:
             self._order = None
             self._post.say(Phase.RUNNING)
             try:
-                session = await self._crawl()
+                crawl = await self._crawl()
             except Exception as error:  # the edge to the settings of a source
                 raise refused(self._project, self._source, error) from error
-            self._told(session.context.report)
-            goes_on = await self._after(session)
+            self._told(crawl.context.report)
+            goes_on = await self._after(crawl)
         self._say("Workload complete.")
 
-    async def _after(self, session: CrawlSession) -> bool:
+    async def _after(self, crawl: RunningCrawl) -> bool:
         """Do what comes after a run; return whether there is another one."""
         if self._order is not None:
             return self._again(self._order)
-        report = session.context.report
-        if report.interrupted or session.verdict.ends:
+        report = crawl.context.report
+        if report.interrupted or crawl.ends_all:
             return False
-        self._restarts = self._restarts + 1 if session.verdict.restarts else 0
-        if session.verdict.restarts:
+        self._restarts = self._restarts + 1 if crawl.restarts else 0
+        if crawl.restarts:
             return self._again(Command.RESTART)
-        await complete(session)
+        await complete(crawl)
         match self._source.completion.then:
             case "loop":
                 order = await self._rest(REST_AFTER_FAILURE if report.failed else REST)
@@ -134,7 +134,7 @@ class Robot:
                 left -= WATCH_EVERY
         return None
 
-    async def _crawl(self) -> CrawlSession:
+    async def _crawl(self) -> RunningCrawl:
         spider = spider_class(self._project, self._source)
         spider.filtering, spider.restarts = self._filtering, self._restarts
         crawler = self._process.create_crawler(spider)
@@ -145,18 +145,18 @@ class Robot:
             watch.cancel()
         if error := refusal_of(crawler):
             raise error
-        return CrawlSession.of(crawler)
+        return feature_of(crawler, RunningCrawl)
 
     async def _watch(self, crawler: Crawler) -> None:
         """Pass orders on to the run."""
         while True:
             await asyncio.sleep(WATCH_EVERY)
-            session = crawler.get_extension(CrawlSession) if crawler.crawling else None
-            if session is None or not session.opened:
+            crawl = running_crawl(crawler) if crawler.crawling else None
+            if crawl is None or not crawl.opened:
                 continue
             order = self._post.order()
             if order in (Command.STOP, Command.RESTART):
                 self._order = order
-                session.control.tell(Command.STOP)
+                crawl.give_order(Command.STOP)
             elif order is not None:
-                session.control.tell(order)
+                crawl.give_order(order)
