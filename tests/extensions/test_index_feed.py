@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.crawl import IndexWriter
+from ultracrawl.crawl.indexing.segment_keys import KEYS_KEPT
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
@@ -107,5 +108,48 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
     feed.collect()
     feed.collect()
     assert sorted(document.url for document in index.documents()) == ["http://h/1", "http://h/2"]
+    feed.close(1.0)
+    state.close()
+
+
+def handed_over(feed: IndexWriter, state: SqliteState, key: int) -> None:
+    url = f"http://h/{key}"
+    feed.add(key, IndexDocument("s", url, "T", "text"))
+    record = UrlRecord(url, "s", outcome=UrlOutcome.NEW, handed=True)
+    state.finish(QueueEntry(key, url, "http://h", 0, key), record)
+
+
+@pytest.mark.parametrize("further", [0, KEYS_KEPT], ids=["kept in memory", "read again"])
+@pytest.mark.parametrize("sealed", [False, True], ids=["open", "sealed"])
+def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
+    tmp_path: Path, sealed: bool, further: int
+) -> None:
+    """A crawler was killed before the store knew of a document that came and went; its page came again since."""
+    state, index = SqliteState(":memory:", "s"), MemoryIndex({})
+    known(state, *range(1, 2 + further))
+    killed = feed_of(tmp_path, state, index)
+    killed._outlets.primary.paused = True
+    for key in range(2, 2 + further):
+        handed_over(killed, state, key)
+        killed.drain()
+    killed.add(1, IndexDocument("s", "http://h/1", "T", "text"))
+    killed.delete(1, "http://h/1")
+    killed.close(1.0)
+    feed = feed_of(tmp_path, state, index)
+    feed.recover()
+    older = len(feed._outlets.primary.line)
+    handed_over(feed, state, 1)
+    if sealed:
+        feed.drain()
+    for _ in range(older):
+        feed.collect()
+    newer = state.get(1)
+    assert newer is not None
+    assert newer.handed, "what is on its way has to be taken out again if a better copy comes"
+    feed.drain()
+    feed.collect()
+    there = state.get(1)
+    assert there is not None
+    assert (there.handed, there.indexed) == (False, True)
     feed.close(1.0)
     state.close()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.indexing.segment_keys import SegmentKeys
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.batches import Committed, Failed, Report
@@ -32,8 +33,6 @@ pages say something new of it later.
 """
 PATIENCE = 10.0
 """Seconds after which a tenth of that is worth one, too, so that a slow crawl can be searched soon."""
-KEYS_KEPT = 8
-"""Segments whose keys are kept in memory; those of further ones are read again when their commit comes."""
 BEHIND = 2
 """Segments that may wait for the primary index before crawling waits, too."""
 COMPLETED = 500
@@ -84,7 +83,7 @@ class IndexWriter:
         """When the first of the changes came that wait in the cache."""
         self._open: dict[int, str] = {}
         """URLs of documents in the open segment by their keys, empty for removals."""
-        self._keys: dict[str, dict[int, str]] = {}
+        self._sealed = SegmentKeys(cache)
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
         self.log: FeedLog | None = None
@@ -100,7 +99,9 @@ class IndexWriter:
         self._outlets.recover(self._cache)
         waiting: dict[int, str] = {}
         for path in self._outlets.primary.line:
-            waiting.update(self._keys_of(path))
+            urls = self._sealed.urls_of(path)
+            self._sealed.note_sealed(path, urls)
+            waiting.update(urls)
         self._adopt({key: url for key, url in waiting.items() if url})
         return frozenset(waiting)
 
@@ -116,14 +117,14 @@ class IndexWriter:
         """Return the keys of all changes that the primary index has not committed."""
         found = set(self._open)
         for path in self._outlets.primary.line:
-            found.update(self._keys_of(path))
+            found.update(self._sealed.urls_of(path))
         return found
 
     def unsent(self) -> set[int]:
         """Return the keys of all changes that some index has not committed."""
         found = set(self._open)
         for path in {path.name: path for one in self._outlets.all for path in one.line}.values():
-            found.update(self._keys_of(path))
+            found.update(self._sealed.urls_of(path))
         return found
 
     def add(self, key: int, document: IndexDocument) -> None:
@@ -231,8 +232,7 @@ class IndexWriter:
         path = self._cache.seal()
         if path is not None:
             self._state.flush()
-            if len(self._keys) < KEYS_KEPT:
-                self._keys[path.name] = self._open
+            self._sealed.note_sealed(path, self._open)
             self._open = {}
             self._outlets.deliver(path)
             self._check_backlog()
@@ -266,14 +266,15 @@ class IndexWriter:
         match answer:
             case Committed(path=path, added=added, remarks=remarks):
                 self._report.remarks += remarks
-                keys = self._keys_of(path) if primary or self.on_sent is not None else {}
+                urls = self._sealed.urls_of(path) if primary or self.on_sent is not None else {}
+                later = self._changed_later(path, urls)
                 if primary:
-                    self._confirm(keys, added)
-                    self._keys.pop(path.name, None)
+                    self._confirm(urls, later, added)
+                    self._sealed.forget(path)
                 if self.log is not None:
                     self.log.indexed(outlet.label, self._cache.read(path))
                 outlet.done(path)
-                self._sent(path, keys)
+                self._sent(path, urls, later)
             case Failed(reason=reason) if primary:
                 self._problem(f"indexing failed: {reason}; the documents stay in the cache for the next run")
             case Failed(reason=reason):
@@ -286,30 +287,21 @@ class IndexWriter:
             logger.error(problem)
             self._report.problems.append(problem)
 
-    def _keys_of(self, path: Path) -> dict[int, str]:
-        """Return the URLs of the documents in a segment by their keys, empty for removals."""
-        keys = self._keys.get(path.name)
-        if keys is not None:
-            return keys
-        return {
-            key: change.url if isinstance(change, IndexDocument) else ""
-            for key, change in self._cache.read(path)
-            if key and not isinstance(change, NewAnchors)
-        }
+    def _changed_later(self, path: Path, urls: Mapping[int, str]) -> set[int]:
+        """Return the keys of a segment of which something newer is on its way to the primary index."""
+        return self._sealed.changed_later(path, urls) | (urls.keys() & self._open.keys())
 
-    def _confirm(self, keys: Mapping[int, str], added: int) -> None:
-        present = {key: bool(url) for key, url in keys.items()}
-        self._state.mark_indexed(present.items())
+    def _confirm(self, urls: Mapping[int, str], later: Collection[int], added: int) -> None:
+        """Tell the store what the primary index has; of a document that was changed since, its own commit tells."""
+        self._state.mark_indexed((key, bool(url)) for key, url in urls.items() if key not in later)
         self._cache.sync()
         self._state.flush()
         self._report.indexed += added
-        self._report.deleted += len(present) - sum(present.values())
+        self._report.deleted += sum(not url for url in urls.values())
 
-    def _sent(self, path: Path, keys: Mapping[int, str]) -> None:
-        if self.on_sent is None or self._outlets.has(path.name):
-            return
-        later = set(self._open).union(*self._keys.values())
-        self.on_sent([key for key, url in keys.items() if url and key not in later])
+    def _sent(self, path: Path, urls: Mapping[int, str], later: Collection[int]) -> None:
+        if self.on_sent is not None and not self._outlets.has(path.name):
+            self.on_sent([key for key, url in urls.items() if url and key not in later])
 
     def close(self, timeout: float) -> None:
         """End the index processes, after what is on its way, in `timeout` seconds at most."""
