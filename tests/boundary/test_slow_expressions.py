@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content.acceptance import Acceptance
+from ultracrawl.rules.acceptance import Acceptance
 from ultracrawl.rules.boundary import Boundary, BoundaryRules, PatternError
 from ultracrawl.rules.boundary.expressions import (
     LATER_LIMIT,

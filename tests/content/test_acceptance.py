@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.content import Acceptance, Accepted, IndexPermission, Refusal, expiry
+from ultracrawl.content import parse_directives
 from ultracrawl.model.page import RobotsDirectives
-from ultracrawl.rules.robots import Reservation, first_reserved, parse_directives, reservations_of
+from ultracrawl.rules.acceptance import Acceptance, Accepted, Refusal
+from ultracrawl.rules.robots import IndexPermission, Reservation, expiry, first_reserved, reservations_of
 
 
 def headers(**values: str | list[str]) -> Any:

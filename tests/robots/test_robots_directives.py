@@ -2,8 +2,8 @@
 
 import pytest
 
+from ultracrawl.content import parse_directives
 from ultracrawl.model import RobotsDirectives
-from ultracrawl.rules.robots import parse_directives
 
 ALL = RobotsDirectives()
 

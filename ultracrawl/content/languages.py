@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.rules.boundary.focus import UNKNOWN
+UNKNOWN = "unknown"
+"""Stands for a language that cannot be told."""
 
 _NAMES = """
 aa Afar; ab Abkhazian; ae Avestan; af Afrikaans; ak Akan; am Amharic; an Aragonese; ar Arabic; as Assamese;

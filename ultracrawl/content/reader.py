@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.html.jsonld import jsonld_attributes
 from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls
 from ultracrawl.content.html.page import parse_html
@@ -16,7 +17,6 @@ from ultracrawl.content.mime import type_matches
 from ultracrawl.content.text import parse_text
 from ultracrawl.model import Conversion, LinkKind, Page
 from ultracrawl.model.page import Link
-from ultracrawl.rules.robots.directives import parse_directives
 
 XHTML = "application/xhtml+xml"
 

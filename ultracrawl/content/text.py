@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 from ultracrawl.content.charset.decoding import decode
+from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.html.links import plain_urls
 from ultracrawl.content.limits import DEFAULTS, LINKS, TEXT, PageLimits, limit_text, reasons
 from ultracrawl.model.page import Link, LinkKind, Page
-from ultracrawl.rules.robots.directives import parse_directives
 
 DESCRIPTION_LENGTH = 200
 """Characters of a description taken from the text (Ultra Search 5.5)."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import Refusal
 from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.crawl import CrawlSession, Visit, visit_of
 from ultracrawl.crawl.early_stop import EarlyStop
 from ultracrawl.crawl.transport.headers import header_of, values_of
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.rules.acceptance import Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 
 if TYPE_CHECKING:

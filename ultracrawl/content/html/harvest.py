@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ada_url import join_url
+
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model.page import Link, LinkKind
-from ultracrawl.rules.urls import declared_base
+
+_NO_BASES = ("data:", "javascript:")
 
 
 @dataclass(slots=True)
@@ -65,3 +68,15 @@ class Harvest:
     def page_text(self) -> str:
         """Return the visible text so far, white space folded."""
         return " ".join("".join(self.parts).split())
+
+
+def declared_base(url: str, href: str) -> str:
+    """Return the base that the `<base href>` of a document at `url` declares; empty for one that does not count.
+
+    HTML Standard, "fallback base URL" and "set the frozen base URL".
+    """
+    try:
+        base: str = join_url(url, href)
+    except ValueError:
+        return ""
+    return "" if base.startswith(_NO_BASES) else base

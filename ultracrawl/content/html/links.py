@@ -11,11 +11,10 @@ from functools import lru_cache
 from ada_url import join_url
 from selectolax.lexbor import LexborNode
 
-from ultracrawl.content.html.harvest import Harvest
+from ultracrawl.content.html.harvest import Harvest, declared_base
 from ultracrawl.content.html.srcset import parse_srcset
 from ultracrawl.content.html.tags import FIRST_OWN_NUMBER, tag_number
 from ultracrawl.model.page import Link, LinkKind
-from ultracrawl.rules.urls import declared_base
 
 Reader = Callable[[Harvest, LexborNode], None]
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ultracrawl.content.charset.decoding import decode_as, find_charset, is_utf8
+from ultracrawl.content.directives import parse_directives
 from ultracrawl.content.html.attribute_limit import MOST, limit_attributes
 from ultracrawl.content.html.formatting import limit_formatting
 from ultracrawl.content.html.harvest import Harvest
@@ -28,7 +29,6 @@ from ultracrawl.content.limits import (
     reasons,
 )
 from ultracrawl.model.page import LinkKind, Page
-from ultracrawl.rules.robots.directives import parse_directives
 
 _UNSEEN_MARKS = (b"hidden", b"role=", b"data-nosnippet", b"display")
 _UNSEEN = "[hidden],[role=navigation],[data-nosnippet],[style*=display i]"

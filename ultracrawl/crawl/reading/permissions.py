@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ultracrawl.content import expiry
+from ultracrawl.content import parse_directives
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.model.page import ALLOW_ALL, RobotsDirectives
-from ultracrawl.rules.robots import parse_directives, reservations_of
+from ultracrawl.rules.robots import expiry, reservations_of
 from ultracrawl.rules.robots.reservations import TDM_RESERVED
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ultracrawl.content.languages import UNKNOWN
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.boundary.site import no_addresses
@@ -13,9 +14,6 @@ FOCUSED = "focused"
 
 NO_LINKS = -1
 """Instead of a number of hops: the links of a page lead to nothing new."""
-
-UNKNOWN = "unknown"
-"""Stands for a language that cannot be told."""
 
 
 class FocusPolicy:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ultracrawl.content import Acceptance, IndexPermission, PageReader, Refusal
+from ultracrawl.content import PageReader
 from ultracrawl.content.converters import CONVERTIBLE, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.model import StatusCode
+from ultracrawl.rules.acceptance import Acceptance, Refusal
 from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.mapping import AttributeMap
 from ultracrawl.rules.boundary.addresses import AddressPolicy
@@ -25,6 +26,7 @@ from ultracrawl.rules.boundary.site import Addresses, no_addresses
 from ultracrawl.rules.duplicates import Fingerprints
 from ultracrawl.rules.frontier import Grouping, LevelRules, Pace
 from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
+from ultracrawl.rules.robots import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.rules.urls import UrlPolicy, host_of
 from ultracrawl.rules.urls.payloads import Payloads
