@@ -1,0 +1,106 @@
+"""Measures what hooks cost a page of a plain source: every hook of a real crawl is timed, call by call.
+
+Serves a folder of HTML with nginx on loopback, crawls it in this process, and prints JSON: microseconds a page, in all
+and by hook. What reading the clock takes is taken off. `python benchmarks/hooks.py FOLDER [--start PAGE]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from support.nginx import nginx_site
+
+from ultracrawl.crawl import RunningCrawl
+from ultracrawl.service.run import run_sources
+from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.reading.loaded import require
+
+CONFIG = """
+sources:
+  site: {{type: web, start_urls: [{url}], politeness: {{delay: 0}}, boundary: {{networks: [127.0.0.0/8]}}}}
+"""
+
+READS = 100_000
+PER_PAGE = ("candidate_excluded", "links_found", "links_placed", "visit_ended", "vouched")
+"""Hooks that a page can reach; the others are called a few times a second, or once."""
+
+
+class Meter:
+    """Wraps the hooks of a crawl when it has begun, and adds up their time."""
+
+    def __init__(self) -> None:
+        self.nanoseconds: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.pages = 0
+        self.crawl: RunningCrawl | None = None
+        begun = perf_counter_ns()
+        for _ in range(READS):
+            perf_counter_ns()
+        self._clock = (perf_counter_ns() - begun) / READS
+
+    def __call__(self, crawl: RunningCrawl) -> None:
+        """Take hold of a crawl; called a few times a second."""
+        if self.crawl is not None:
+            return
+        self.crawl = crawl
+        for name in PER_PAGE:
+            calls = getattr(crawl.context.hooks, name)
+            calls[:] = [self._timed(f"{name} {getattr(call, '__qualname__', call)}", call) for call in calls]
+        crawl.context.hooks.visit_ended.append(self._count)
+
+    def _count(self, _: object) -> None:
+        self.pages += 1
+
+    def _timed(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            begun = perf_counter_ns()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                self.nanoseconds[name] += perf_counter_ns() - begun
+                self.calls[name] += 1
+
+        return timed
+
+    def result(self) -> dict[str, Any]:
+        """Return microseconds a page, of all hooks and of each feature in them."""
+        pages = max(self.pages, 1)
+        spent = {
+            name: (ns - self.calls[name] * self._clock) / pages / 1000
+            for name, ns in self.nanoseconds.items()
+        }
+        return {
+            "pages": self.pages,
+            "microseconds_a_page": round(sum(spent.values()), 2),
+            "by_feature": {name: round(one, 2) for name, one in sorted(spent.items())},
+            "calls_a_page": round(sum(self.calls.values()) / pages, 2),
+        }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--start", default="index.html")
+    options = parser.parse_args()
+    meter = Meter()
+    with tempfile.TemporaryDirectory() as folder, nginx_site(options.folder) as site:
+        definition = Path(folder, "ultracrawl.yaml")
+        definition.write_text(CONFIG.format(url=f"{site.url}/{options.start}"))
+        project = require(read_definitions(definition))
+        run_sources(project, project.sources.values(), watcher=meter)
+    print(json.dumps(meter.result(), indent=2))
+
+
+if __name__ == "__main__":
+    main()
