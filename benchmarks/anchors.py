@@ -20,7 +20,7 @@ from ultracrawl.content import parse_html
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.model import Page, UrlOutcome
 from ultracrawl.rules.urls import UrlPolicy, url_key
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 
 SITE = "http://localhost/"
 PAGES_A_FLUSH = 150
@@ -49,7 +49,7 @@ def read(directory: Path, limit: int) -> list[Located]:
     return found
 
 
-def crawl(desk: AnchorTexts, state: SqliteState, pages: list[Located], *, known: bool) -> list[float]:
+def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known: bool) -> list[float]:
     """Return the CPU microseconds a page: noting, writing and looking up."""
     seconds = [0.0, 0.0, 0.0]
     waiting: list[int] = []
@@ -70,9 +70,9 @@ def crawl(desk: AnchorTexts, state: SqliteState, pages: list[Located], *, known:
             state.flush()
         times.append(time.process_time())
         if full:
-            found = state.anchors.texts(waiting)
+            found = state.links.anchor_texts(waiting)
             for key in waiting:
-                state.anchors.told(key, found.get(key, ()))
+                state.links.submitted_with_texts(key, found.get(key, ()))
             waiting.clear()
             state.flush()
         times.append(time.process_time())
@@ -86,7 +86,7 @@ def main(directory: Path, limit: int) -> None:
     texts = sum(bool(link.text) for one in pages for link in one.page.links)
     print(f"{len(pages)} pages, {texts / len(pages):.1f} links with a text a page")
     with tempfile.TemporaryDirectory() as folder:
-        state = SqliteState(Path(folder, "s.sqlite"), "s")
+        state = SqliteStore(Path(folder, "s.sqlite"), "s")
         session: Any = SimpleNamespace(state=state, clock=time.time, recorder=SimpleNamespace(on_finish=[]))
         for name in ("first crawl", "second crawl"):
             desk = AnchorTexts(session)

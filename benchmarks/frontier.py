@@ -39,7 +39,7 @@ import psutil
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 
 STEPS = 100_000
 ROUNDS = 3
@@ -81,13 +81,13 @@ def url_of(number: int, sites: int) -> str:
 
 def fill(path: Path, urls: int, sites: int) -> None:
     """Make a state in which every URL is known, as an earlier run leaves it."""
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     run, _ = state.begin_run(1.0, "")
     for number in range(urls):
         url = url_of(number, sites)
         entry = QueueEntry(url_key(url), url, f"s{number % sites}.example.com", 3, number + 1)
-        state.discover(entry, 1.0)
-        state.finish(
+        state.records.discover_url(entry, 1.0)
+        state.records.finish_url(
             entry, replace(UrlRecord(url, "s", 3), outcome=UrlOutcome.NEW, etag='"abcdef"', indexed=True)
         )
         if number % FILL == FILL - 1:
@@ -98,11 +98,11 @@ def fill(path: Path, urls: int, sites: int) -> None:
 
 def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
     before = psutil.Process().memory_info().rss
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     begun = time.process_time()
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(max_sites=max_sites, max_inter_docs=200)
-    for site, _ in state.queued_sites():
+    for site, _ in state.queue.waiting_sites():
         frontier.entries.leave_stored(site)
     opened = time.process_time() - begun
     gc.collect()
@@ -121,11 +121,11 @@ def durable(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
     }
 
 
-def work(state: SqliteState, frontier: Frontier[QueueEntry], urls: int) -> int:
+def work(state: SqliteStore, frontier: Frontier[QueueEntry], urls: int) -> int:
     for step in range(min(urls, STEPS)):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
-            stored = state.queued(name, frontier.entries.batch_size, range(1, 2))
+            stored = state.queue.entries_of(name, frontier.entries.batch_size, range(1, 2))
             frontier.entries.refill_site(name, stored, more=len(stored) == frontier.entries.batch_size)
         entry = frontier.pop_entry(0.0)
         if entry is None:
@@ -152,15 +152,15 @@ def repeated(path: Path, urls: int, max_sites: int) -> dict[str, Any]:
 
 
 def _finish(
-    state: SqliteState, frontier: Frontier[QueueEntry], entry: QueueEntry, step: int, urls: int
+    state: SqliteStore, frontier: Frontier[QueueEntry], entry: QueueEntry, step: int, urls: int
 ) -> None:
     if step % 2:
         url = f"http://{entry.site}/new/{urls + step}.html"
-        new = QueueEntry(url_key(url), url, entry.site, 4, state.next_seq())
-        state.discover(new, 3.0)
+        new = QueueEntry(url_key(url), url, entry.site, 4, state.queue.next_seq())
+        state.records.discover_url(new, 3.0)
         frontier.entries.add_entry(new)
     record = UrlRecord(entry.url, "s", entry.depth, outcome=UrlOutcome.NOT_MODIFIED, last_fetched=3.0)
-    state.finish(entry, record)
+    state.records.finish_url(entry, record)
     frontier.finish_entry(entry.site)
 
 

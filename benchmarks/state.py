@@ -28,7 +28,7 @@ from ultracrawl.rules.boundary import Boundary
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.candidate_filter import CandidateFilter
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 
 PAGES = 3000
 KNOWN_LINKS, NEW_LINKS = 20, 2
@@ -43,17 +43,17 @@ def rss() -> float:
 
 
 def fill(path: Path, size: int) -> float:
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     run, _ = state.begin_run(1.0, "")
     started = time.perf_counter()
     for number in range(size):
         url = url_of(number)
-        entry = QueueEntry(url_key(url), url, site_of(url), number.bit_length(), state.next_seq())
-        state.discover(entry, 1.0)
-        record = state.get(entry.key)
+        entry = QueueEntry(url_key(url), url, site_of(url), number.bit_length(), state.queue.next_seq())
+        state.records.discover_url(entry, 1.0)
+        record = state.records.get_record(entry.key)
         assert record is not None
         found = {"outcome": UrlOutcome.NEW, "status_code": 200, "etag": '"abcdef"', "checksum": b"c" * 32}
-        state.finish(entry, replace(record, indexed=True, **found))
+        state.records.finish_url(entry, replace(record, indexed=True, **found))
         if number % 1000 == 999:
             state.flush()
     state.end_run(replace(run, finished=2.0))
@@ -63,11 +63,11 @@ def fill(path: Path, size: int) -> float:
 
 def crawl(path: Path, size: int) -> dict[str, Any]:
     before = rss()
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     started = time.perf_counter()
     state.begin_run(3.0, "")
     frontier: Frontier[QueueEntry] = Frontier(concurrency=10)
-    for site, _ in state.queued_sites():
+    for site, _ in state.queue.waiting_sites():
         frontier.entries.leave_stored(site)
     opened = time.perf_counter() - started
     admission = CandidateFilter(UrlPolicy(), Boundary(), state, time.time, Counter())
@@ -75,7 +75,7 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
     while pages < min(PAGES, size):
         while frontier.hungry:
             name = next(iter(frontier.hungry))
-            stored = state.queued(name, 2000)
+            stored = state.queue.entries_of(name, 2000)
             frontier.entries.refill_site(name, stored, more=len(stored) == 2000)
         entry = frontier.pop_entry(0.0)
         if entry is None:
@@ -94,21 +94,21 @@ def crawl(path: Path, size: int) -> dict[str, Any]:
 
 
 def work_on(
-    state: SqliteState,
+    state: SqliteStore,
     admission: CandidateFilter,
     frontier: Frontier[QueueEntry],
     entry: QueueEntry,
     page: int,
     size: int,
 ) -> None:
-    record = state.get(entry.key)
+    record = state.records.get_record(entry.key)
     assert record is not None
     hrefs = [url_of((page * 7919 + link * 104729) % size) for link in range(KNOWN_LINKS)]
     hrefs += [url_of(size + page * NEW_LINKS + link) for link in range(NEW_LINKS)]
     found, inside = admission.admit(hrefs, entry.url, entry.depth + 1)
     for new in found:
         frontier.entries.add_entry(new)
-    state.finish(entry, replace(record, outcome=UrlOutcome.NOT_MODIFIED, links=inside.tobytes()))
+    state.records.finish_url(entry, replace(record, outcome=UrlOutcome.NOT_MODIFIED, links=inside.tobytes()))
     frontier.finish_entry(entry.site)
 
 

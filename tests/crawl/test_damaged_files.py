@@ -13,7 +13,7 @@ from support.damage import DAMAGES
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 
 PATHS = ["/", "/a", "/b", "/c"]
 
@@ -103,8 +103,8 @@ def test_what_only_reads_needs_no_right_to_write(crawled: Path, open_folder: Pat
         known = 0
         try:
             os.seteuid(nobody)
-            opened = SqliteState(state, "site", read_only=True)
-            known = opened.counts().known
+            opened = SqliteStore(state, "site", read_only=True)
+            known = opened.records.count_urls().known
             opened.close()
         finally:
             os._exit(0 if known == len(PATHS) else 1)

@@ -16,7 +16,7 @@ from support.project import Workspace, kill_group
 from support.resource import Reply
 from support.site import Site
 
-from ultracrawl.stores import SqliteState, StoredSite
+from ultracrawl.stores import SqliteStore, StoredSite
 
 
 def times(site: Site) -> list[float]:
@@ -376,8 +376,8 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     row = workspace.command("status", name, "--json").json["sites"][0]
     assert (row["source"], row["site"], row["queued"], row["errors"]) == ("site", name, {}, 0)
     assert (row["delay"], row["origin"], row["robots"]) == (0.1, "robots.txt", "1 rules")
-    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
-    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
+    state = SqliteStore(workspace.directory / "var/state/site.sqlite", "site")
+    state.sites.put_site(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
     state.close()
     assert f"{name} (site): nothing of it waits\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
@@ -398,9 +398,9 @@ def test_no_site_waits_longer_than_there_is_a_reason_for(
     workspace.define(f"{url}/", politeness=options)
     workspace.crawl()
     site.reset()
-    state = SqliteState(workspace.directory / "var/state/site.sqlite", "site")
+    state = SqliteStore(workspace.directory / "var/state/site.sqlite", "site")
     name = url.removeprefix("http://")
-    state.sites.put(StoredSite(name, next_at=time.time() + 3000, why=why), at_once=True)
+    state.sites.put_site(StoredSite(name, next_at=time.time() + 3000, why=why), at_once=True)
     began = time.monotonic()
     state.close()
     workspace.crawl()

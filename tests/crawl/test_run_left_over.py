@@ -18,7 +18,7 @@ from ultracrawl.stores.opening import open_state
 def lose(workspace: Workspace, url: str) -> None:
     """Leave the state as a crawl left it that took a URL from the queue and never ended its visit."""
     state = open_state(require(read_definitions(workspace.directory / "ultracrawl.yaml")), "site")
-    state.requeue(QueueEntry(url_key(url), url, site_of(url), 1, state.next_seq()))
+    state.queue.requeue_url(QueueEntry(url_key(url), url, site_of(url), 1, state.queue.next_seq()))
     state.flush()
     (latest,) = state.runs(1)
     report = json.loads(latest.report)

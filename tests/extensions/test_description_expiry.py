@@ -13,7 +13,7 @@ from ultracrawl.crawl.removal.expiry import ExpirySweeper, expiry_of
 from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 
 URL = "http://h/a"
 DAY = 86_400.0
@@ -24,12 +24,12 @@ class Robot:
     """A session without a network: runs of one URL, each at a day."""
 
     def __init__(self) -> None:
-        self.state = SqliteState(":memory:", "s")
+        self.state = SqliteStore(":memory:", "s")
         self.now = 0.0
         self.left: list[UrlRecord] = []
         """Documents for which a copy was looked for."""
         self.on_finish: list[Callable[[Visit], None]] = []
-        self.state.discover(QueueEntry(1, URL, "h", 0, 1), 0.0)
+        self.state.records.discover_url(QueueEntry(1, URL, "h", 0, 1), 0.0)
 
     def run(self, day: float, outcome: UrlOutcome | None, rd: dict[str, list[str]] | None = None) -> Visit:
         """Visit the URL on a day (None: not at all), with a description or none; the run ends after an hour."""
@@ -46,7 +46,7 @@ class Robot:
         )
         desk = ExpirySweeper(cast("CrawlSession", cast("Any", session)))
         desk.open()
-        record = self.state.get(1) or UrlRecord(URL, "s")
+        record = self.state.records.get_record(1) or UrlRecord(URL, "s")
         visit = Visit(QueueEntry(1, URL, "h", 0, 1), record)
         if outcome is not None:
             desk.judge(visit)
@@ -54,7 +54,7 @@ class Robot:
                 desk.made(visit, rd)
             visit.outcome = outcome
             held = outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED) or record.indexed
-            self.state.finish(
+            self.state.records.finish_url(
                 visit.entry, replace(record, outcome=outcome, last_fetched=self.now, indexed=held)
             )
             for told in self.on_finish:
@@ -66,7 +66,7 @@ class Robot:
 
     @property
     def leaving(self) -> str:
-        record = self.state.get(1)
+        record = self.state.records.get_record(1)
         assert record is not None
         return record.leaving
 
@@ -80,7 +80,7 @@ def robot() -> Iterator[Robot]:
 
 def test_a_description_that_has_not_expired_stays(robot: Robot) -> None:
     robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
-    assert robot.state.expiry.outlook(DAY) == (0, 10 * DAY)
+    assert robot.state.documents.expiries(DAY) == (0, 10 * DAY)
     assert not robot.run(9, UrlOutcome.NETWORK_ERROR).rescan
     assert robot.leaving == ""
 
@@ -92,11 +92,11 @@ def test_an_expired_description_that_a_run_does_not_renew_leaves(
     robot: Robot, outcome: UrlOutcome | None
 ) -> None:
     robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
-    assert robot.state.expiry.outlook(11 * DAY) == (1, 0.0)
+    assert robot.state.documents.expiries(11 * DAY) == (1, 0.0)
     robot.run(11, outcome)
     assert robot.leaving == "EXPIRED: rd-expires 1970-01-11"
     assert [record.url for record in robot.left] == [URL], "a copy of it takes its place"
-    record = robot.state.get(1)
+    record = robot.state.records.get_record(1)
     assert record is not None
     assert (record.checksum, record.etag) == (b"", ""), "a later visit makes it anew"
 
@@ -106,7 +106,7 @@ def test_an_expired_description_is_asked_for_in_full_and_renewed(robot: Robot) -
     later = {"rd-expires": ["Wed, 11 Feb 1970 00:00:00 GMT"]}
     visit = robot.run(11, UrlOutcome.MODIFIED, later)
     assert (visit.rescan, visit.renewed, robot.leaving) == (True, True, "")
-    assert robot.state.expiry.outlook(12 * DAY) == (0, 41 * DAY)
+    assert robot.state.documents.expiries(12 * DAY) == (0, 41 * DAY)
     assert not robot.run(12, UrlOutcome.NOT_MODIFIED).rescan
 
 
@@ -123,7 +123,7 @@ def test_a_description_without_a_date_any_more_does_not_expire(robot: Robot) -> 
     robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
     robot.run(11, UrlOutcome.MODIFIED, {})
     robot.run(12, UrlOutcome.NETWORK_ERROR)
-    assert (robot.leaving, robot.state.expiry.outlook(13 * DAY)) == ("", (0, 0.0))
+    assert (robot.leaving, robot.state.documents.expiries(13 * DAY)) == ("", (0, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import Indexer
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 
 
 class Waiting:
@@ -47,12 +47,12 @@ class Waiting:
 
 @pytest.fixture
 def state() -> Any:
-    store = SqliteState(":memory:", "s")
+    store = SqliteStore(":memory:", "s")
     yield store
     store.close()
 
 
-def feed(tmp_path: Path, state: SqliteState, two_phases: bool) -> tuple[IndexWriter, Waiting]:
+def feed(tmp_path: Path, state: SqliteStore, two_phases: bool) -> tuple[IndexWriter, Waiting]:
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
     outlets = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
@@ -66,7 +66,7 @@ def add(taking: IndexWriter, number: int, size: int = EAGER_SIZE) -> None:
 
 @pytest.mark.parametrize("two_phases", [False, True])
 def test_ultra_search_5_when_the_cache_is_full_caching_stops_and_indexing_starts(
-    tmp_path: Path, state: SqliteState, two_phases: bool
+    tmp_path: Path, state: SqliteStore, two_phases: bool
 ) -> None:
     taking, indexer = feed(tmp_path, state, two_phases)
     add(taking, 1)
@@ -82,7 +82,7 @@ def test_ultra_search_5_when_the_cache_is_full_caching_stops_and_indexing_starts
 
 
 def test_ultra_search_6_when_the_queue_is_empty_indexing_starts_though_the_cache_is_not_full(
-    tmp_path: Path, state: SqliteState
+    tmp_path: Path, state: SqliteStore
 ) -> None:
     taking, indexer = feed(tmp_path, state, True)
     add(taking, 1)
@@ -93,7 +93,7 @@ def test_ultra_search_6_when_the_queue_is_empty_indexing_starts_though_the_cache
 
 @pytest.mark.parametrize(("size", "handed"), [(EAGER_SIZE // 20, 0), (EAGER_SIZE // 10, 1)])
 def test_what_waits_for_long_is_handed_over_though_it_is_little(
-    tmp_path: Path, state: SqliteState, size: int, handed: int
+    tmp_path: Path, state: SqliteStore, size: int, handed: int
 ) -> None:
     now = [100.0]
     indexer = Waiting()

@@ -15,7 +15,7 @@ from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.index.writing.inline import InlineIndexer
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_index_every_bounds_how_long_documents_wait(
 ) -> None:
     now = [100.0]
     report = RunReport("s", "1", "")
-    state = SqliteState(":memory:", "s")
+    state = SqliteStore(":memory:", "s")
     cache = DocumentCache(tmp_path, 1 << 20)
     feed = IndexWriter(
         "s",
@@ -53,44 +53,44 @@ def test_index_every_bounds_how_long_documents_wait(
     state.close()
 
 
-def feed_of(folder: Path, state: SqliteState, index: MemoryIndex) -> IndexWriter:
+def feed_of(folder: Path, state: SqliteStore, index: MemoryIndex) -> IndexWriter:
     outlets = IndexDestinations.single(folder, InlineIndexer(index))
     return IndexWriter("s", DocumentCache(folder), outlets, state, RunReport("s", "1", ""), anchors=True)
 
 
-def known(state: SqliteState, *keys: int) -> None:
+def known(state: SqliteStore, *keys: int) -> None:
     for key in keys:
-        state.discover(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
+        state.records.discover_url(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
     state.flush()
 
 
 def test_documents_get_the_texts_of_links_that_are_known_when_their_segment_is_sealed(tmp_path: Path) -> None:
-    state, index = SqliteState(":memory:", "s"), MemoryIndex({})
+    state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
     known(state, 1, 2)
     feed = feed_of(tmp_path, state, index)
     feed.add(1, IndexDocument("s", "http://h/1", "T", "text", anchors=("of old",)))
     feed.add(2, IndexDocument("s", "http://h/2", "T", "text", anchors=("of old",)))
-    mark = state.anchors.meet(1, "said after it was handed over")
-    state.anchors.page(2, array("q", [mark]).tobytes())
+    mark = state.links.note_anchor(1, "said after it was handed over")
+    state.links.put_page_anchors(2, array("q", [mark]).tobytes())
     feed.drain()
     feed.collect()
     assert {one.url: one.anchors for one in index.documents()} == {
         "http://h/1": ("said after it was handed over",),
         "http://h/2": (),
     }
-    assert state.anchors.due(None, 10) == [], "nothing is told twice"
+    assert state.links.documents_due(None, 10) == [], "nothing is told twice"
     feed.close(1.0)
     state.close()
 
 
 def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Path) -> None:
-    state, index = SqliteState(":memory:", "s"), MemoryIndex({})
+    state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
     known(state, 1, 2)
     entry = QueueEntry(1, "http://h/1", "http://h", 0, 1)
     record = UrlRecord("http://h/1", "s", etag="x", checksum=b"x", outcome=UrlOutcome.NEW, handed=True)
     killed = feed_of(tmp_path, state, index)
     killed.add(1, IndexDocument("s", "http://h/1", "recorded", "text"))
-    state.finish(entry, record)
+    state.records.finish_url(entry, record)
     killed.sync()
     state.flush()
     killed.add(2, IndexDocument("s", "http://h/2", "known", "text"))
@@ -98,7 +98,7 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
     killed.close(1.0)
     feed = feed_of(tmp_path, state, index)
     feed.recover()
-    one, two = state.get(1), state.get(2)
+    one, two = state.records.get_record(1), state.records.get_record(2)
     assert one is not None
     assert two is not None
     assert (one.handed, one.checksum) == (True, b"x")
@@ -112,11 +112,11 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
     state.close()
 
 
-def handed_over(feed: IndexWriter, state: SqliteState, key: int) -> None:
+def handed_over(feed: IndexWriter, state: SqliteStore, key: int) -> None:
     url = f"http://h/{key}"
     feed.add(key, IndexDocument("s", url, "T", "text"))
     record = UrlRecord(url, "s", outcome=UrlOutcome.NEW, handed=True)
-    state.finish(QueueEntry(key, url, "http://h", 0, key), record)
+    state.records.finish_url(QueueEntry(key, url, "http://h", 0, key), record)
 
 
 @pytest.mark.parametrize("further", [0, KEYS_KEPT], ids=["kept in memory", "read again"])
@@ -125,7 +125,7 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
     tmp_path: Path, sealed: bool, further: int
 ) -> None:
     """A crawler was killed before the store knew of a document that came and went; its page came again since."""
-    state, index = SqliteState(":memory:", "s"), MemoryIndex({})
+    state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
     known(state, *range(1, 2 + further))
     killed = feed_of(tmp_path, state, index)
     killed._outlets.primary.paused = True
@@ -143,12 +143,12 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
         feed.drain()
     for _ in range(older):
         feed.collect()
-    newer = state.get(1)
+    newer = state.records.get_record(1)
     assert newer is not None
     assert newer.handed, "what is on its way has to be taken out again if a better copy comes"
     feed.drain()
     feed.collect()
-    there = state.get(1)
+    there = state.records.get_record(1)
     assert there is not None
     assert (there.handed, there.indexed) == (False, True)
     feed.close(1.0)

@@ -25,7 +25,9 @@ class Bench:
         self.free = 50.0
         counts = SimpleNamespace(documents=stored)
         source = SimpleNamespace(name="s", limits=LimitsSection.model_validate(options))
-        self._context = made_context(source, store=SimpleNamespace(counts=lambda: counts))
+        self._context = made_context(
+            source, store=SimpleNamespace(records=SimpleNamespace(count_urls=lambda: counts))
+        )
         self.report = self._context.report
         self.limits = RunLimits(self._context)
         self.limits.free = lambda _: self.free

@@ -15,7 +15,7 @@ from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import CycleRule, RefreshMode, provable
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
-from ultracrawl.stores import QueueEntry, QueueStart, SqliteState
+from ultracrawl.stores import QueueEntry, QueueStart, SqliteStore
 
 PAGES = 7
 URLS = [f"http://a.example/{number}" for number in range(PAGES)]
@@ -31,7 +31,7 @@ lives = st.lists(st.tuples(graph, fates), min_size=3, max_size=7)
 class Life:
     """A crawl of a small site without network: page 0 is the start URL."""
 
-    state: SqliteState
+    state: SqliteStore
     keeper: OrphanSweeper
     read: dict[int, frozenset[int]] = field(default_factory=dict)
     """What each page led to when it was read last, without the pages that are gone."""
@@ -42,8 +42,8 @@ class Life:
         run, _ = self.state.begin_run(float(number), "s", QueueStart(CycleRule(RefreshMode.SCRATCH)))
         self.removed, self.fetched = [], set()
         queue = [0]
-        if KEYS[0] in self.state.lookup([KEYS[0]]):
-            self.state.revisits.first_met([KEYS[0]])
+        if KEYS[0] in self.state.records.known_urls([KEYS[0]]):
+            self.state.visits.note_met([KEYS[0]])
         while queue:
             page = queue.pop()
             queue += self.visit(page, pages[page], fate[page], float(number))
@@ -54,7 +54,7 @@ class Life:
     def visit(self, page: int, targets: frozenset[int], fate: str, now: float) -> Iterator[int]:
         self.fetched.add(page)
         key = KEYS[page]
-        known = self.state.get(key) or UrlRecord(URLS[page], "s")
+        known = self.state.records.get_record(key) or UrlRecord(URLS[page], "s")
         outcome = UrlOutcome.MODIFIED
         if fate == "unchanged" and page in self.read:
             outcome, targets = UrlOutcome.NOT_MODIFIED, self.read[page]
@@ -67,28 +67,30 @@ class Life:
             self.read[page] = targets
             stored = array("q", [KEYS[target] for target in sorted(targets)]).tobytes()
             record = replace(record, links=stored, indexed=outcome is not UrlOutcome.GONE)
-        self.state.finish(QueueEntry(key, URLS[page], "a", 1, self.state.next_seq()), record)
-        self.state.revisits.saw([key])
+        self.state.records.finish_url(
+            QueueEntry(key, URLS[page], "a", 1, self.state.queue.next_seq()), record
+        )
+        self.state.visits.note_seen([key])
         self.state.flush()
         return self.lead_to(targets, now)
 
     def lead_to(self, targets: frozenset[int], now: float) -> Iterator[int]:
-        known = self.state.lookup([KEYS[target] for target in targets])
+        known = self.state.records.known_urls([KEYS[target] for target in targets])
         for target in sorted(targets):
             if KEYS[target] not in known:
-                entry = QueueEntry(KEYS[target], URLS[target], "a", 1, self.state.next_seq())
-                self.state.discover(entry, now)
+                entry = QueueEntry(KEYS[target], URLS[target], "a", 1, self.state.queue.next_seq())
+                self.state.records.discover_url(entry, now)
                 yield target
-        for one in self.state.revisits.first_met(list(known)):
+        for one in self.state.visits.note_met(list(known)):
             yield KEYS.index(one.key)
 
     def sweep(self) -> list[int]:
         sweep = self.keeper.sweep()
         self.removed += [KEYS.index(one.key) for one in (*sweep.remove, *sweep.forget)]
-        self.state.drop([one.key for one in (*sweep.remove, *sweep.forget)])
+        self.state.drop_urls([one.key for one in (*sweep.remove, *sweep.forget)])
         for page in self.removed:
             self.read.pop(page, None)
-        self.state.revisits.saw([one.key for one in sweep.ask])
+        self.state.visits.note_seen([one.key for one in sweep.ask])
         return [KEYS.index(one.key) for one in sweep.ask]
 
 
@@ -96,7 +98,7 @@ def live(delete: bool, after: int, cycles: list) -> Iterator[tuple[Life, dict[in
     """Go through the cycles; yields after each, with what each page had led to before removals."""
     orphans = {"after": after, "delete": delete}
     source = DataSource(name="s", start_urls=[URLS[0]], refresh={"mode": "scratch"}, orphans=orphans)
-    state = SqliteState(":memory:", "s")
+    state = SqliteStore(":memory:", "s")
     life = Life(state, OrphanSweeper(state, source, (URLS[0],)))
     for number, (pages, fate) in enumerate(cycles, 1):
         before = dict(life.read)
@@ -124,7 +126,7 @@ def test_fast_64_no_document_leaves_while_a_page_that_led_to_it_was_not_read(
 def test_fast_63_without_delete_no_document_leaves_unasked(after: int, cycles: list) -> None:
     before: set[str] = set()
     for life, _ in live(False, after, cycles):
-        documents = {record.url for record in life.state.records() if record.indexed}
+        documents = {record.url for record in life.state.records.all_records() if record.indexed}
         left = before - documents
         assert left <= {URLS[page] for page in life.fetched}
         before = documents

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 
@@ -11,35 +10,38 @@ from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, Domain
 from ultracrawl.rules.urls import UrlPolicy, url_key
 from ultracrawl.scheduler import candidate_filter as admission
 from ultracrawl.scheduler.candidate_filter import CandidateFilter, SeenUrls
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 
 PAGE = "http://a.example/dir/page"
 
 
-class CountingState(SqliteState):
+class CountingStore(SqliteStore):
     """Counts the look-ups that reach the document table."""
 
-    lookups = 0
+    def __init__(self) -> None:
+        super().__init__(":memory:", "s")
+        self._queries: list[str] = []
+        self._db.set_trace_callback(self._queries.append)
 
-    def lookup(self, keys: Sequence[int]) -> dict[int, tuple[str, int]]:
-        self.lookups += 1
-        return super().lookup(keys)
+    @property
+    def lookups(self) -> int:
+        return sum(query.startswith("SELECT key, url, depth FROM url") for query in self._queries)
 
 
 @pytest.fixture
-def state() -> CountingState:
-    store = CountingState(":memory:", "s")
+def state() -> CountingStore:
+    store = CountingStore()
     store.begin_run(1.0, "")
     return store
 
 
-def admit_with(state: SqliteState, depth: int | None = None) -> tuple[CandidateFilter, Counter[str]]:
+def admit_with(state: SqliteStore, depth: int | None = None) -> tuple[CandidateFilter, Counter[str]]:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),), mode=CrawlMode(depth=depth))
     rejected: Counter[str] = Counter()
     return CandidateFilter(UrlPolicy(), Boundary(rules), state, lambda: 5.0, rejected), rejected
 
 
-def test_links_become_entries_once_in_their_order(state: CountingState) -> None:
+def test_links_become_entries_once_in_their_order(state: CountingStore) -> None:
     admit, rejected = admit_with(state)
     found, inside = admit.admit(["x", "/y", "x#part", "HTTP://A.example:80/y", "mailto:me"], PAGE, 1)
     assert [one.url for one in found] == ["http://a.example/dir/x", "http://a.example/y"]
@@ -48,7 +50,7 @@ def test_links_become_entries_once_in_their_order(state: CountingState) -> None:
     assert not rejected
 
 
-def test_a_rejected_link_is_counted_once_and_remembered(state: CountingState) -> None:
+def test_a_rejected_link_is_counted_once_and_remembered(state: CountingStore) -> None:
     admit, rejected = admit_with(state)
     for _ in range(3):
         found, inside = admit.admit(["http://b.example/"], PAGE, 1)
@@ -57,7 +59,7 @@ def test_a_rejected_link_is_counted_once_and_remembered(state: CountingState) ->
     assert state.lookups == 1
 
 
-def test_navigation_bars_cost_no_query(state: CountingState) -> None:
+def test_navigation_bars_cost_no_query(state: CountingStore) -> None:
     admit, _ = admit_with(state)
     bar = [f"/nav/{number}" for number in range(50)]
     admit.admit(bar, PAGE, 1)
@@ -66,7 +68,7 @@ def test_navigation_bars_cost_no_query(state: CountingState) -> None:
     assert (found, len(inside), state.lookups) == ([], 50, before)
 
 
-def test_known_urls_of_an_earlier_run_are_asserted_not_queued(state: CountingState) -> None:
+def test_known_urls_of_an_earlier_run_are_asserted_not_queued(state: CountingStore) -> None:
     first, _ = admit_with(state)
     (entry,), _ = first.admit(["/known"], PAGE, 1)
     state.flush()
@@ -75,14 +77,14 @@ def test_known_urls_of_an_earlier_run_are_asserted_not_queued(state: CountingSta
     assert (found, list(inside)) == ([], [entry.key])
 
 
-def test_too_deep_links_may_come_back_by_a_shorter_route(state: CountingState) -> None:
+def test_too_deep_links_may_come_back_by_a_shorter_route(state: CountingStore) -> None:
     admit, rejected = admit_with(state, depth=2)
     assert admit.admit(["/x"], PAGE, 3)[0] == []
     assert rejected == {"depth 2": 1}
     assert [one.url for one in admit.admit(["/x"], PAGE, 2)[0]] == ["http://a.example/x"]
 
 
-def test_a_shorter_route_to_a_known_url_is_told(state: CountingState) -> None:
+def test_a_shorter_route_to_a_known_url_is_told(state: CountingStore) -> None:
     admit, _ = admit_with(state)
     admit.admit(["/x"], PAGE, 5)
     admit.admit(["/x"], PAGE, 2)
@@ -91,7 +93,7 @@ def test_a_shorter_route_to_a_known_url_is_told(state: CountingState) -> None:
 
 @pytest.mark.parametrize(("depth", "shorter"), [(2, [2]), (5, []), (6, [])])
 def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
-    state: CountingState, depth: int, shorter: list[int]
+    state: CountingStore, depth: int, shorter: list[int]
 ) -> None:
     admit_with(state)[0].admit(["/x"], PAGE, 5)
     state.flush()
@@ -122,7 +124,7 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_is_turned_away_is_told_once_with_its_message(
-    state: CountingState, href: str, told: tuple[str, str] | None
+    state: CountingStore, href: str, told: tuple[str, str] | None
 ) -> None:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),))
     screened: list[tuple[str, ...]] = []
@@ -139,7 +141,7 @@ def test_what_is_turned_away_is_told_once_with_its_message(
     assert screened == ([(href, told[0], PAGE, told[1])] if told else [])
 
 
-def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingState) -> None:
+def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingStore) -> None:
     boundary = Boundary(BoundaryRules(mode=CrawlMode(fwdlinks=False)))
     admit = CandidateFilter(UrlPolicy(), boundary, state, lambda: 5.0, Counter())
     found, _ = admit.admit(["x"], "http://cdn.example/base/", 1, PAGE)
@@ -149,14 +151,14 @@ def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingS
 
 
 def test_a_new_url_that_is_not_admitted_in_this_cycle_is_known_and_waits_nowhere(
-    state: CountingState,
+    state: CountingStore,
 ) -> None:
     admit, _ = admit_with(state)
     admit.admits = lambda site: site != "a.example"
     found, inside = admit.admit(["/x"], PAGE, 1)
     assert (found, list(inside)) == ([], [url_key("http://a.example/x")])
     state.flush()
-    assert state.lookup(list(inside)) == {inside[0]: ("http://a.example/x", 1)}
-    assert state.queued("a.example", 9) == []
+    assert state.records.known_urls(list(inside)) == {inside[0]: ("http://a.example/x", 1)}
+    assert state.queue.entries_of("a.example", 9) == []
     admit.admits = lambda site: True
     assert [one.url for one in admit.admit(["/y"], PAGE, 1)[0]] == ["http://a.example/y"]

@@ -57,7 +57,7 @@ def outcomes(project: Desk, data: Path) -> dict[str, str]:
     definitions = read_definitions(project.directory / NAME / "sources")
     state = open_state(placed(require(definitions), data), "local", read_only=True)
     try:
-        return {"/" + row.url.split("/", 3)[3]: row.outcome.value for row in state.records()}
+        return {"/" + row.url.split("/", 3)[3]: row.outcome.value for row in state.records.all_records()}
     finally:
         state.close()
 

@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 HERE = next(number for number, step in enumerate(MIGRATIONS) if "former_anchor" in step)
@@ -53,21 +53,21 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_it_knew_is_counted_and_every_document_looked_at(file: Path) -> None:
-    SqliteState(file, "s", read_only=True).close()
-    state = SqliteState(file, "s")
-    assert state.anchors.texts([HERON, OLD]) == {HERON: ("grey heron", "heron"), OLD: ("grey heron",)}
+    SqliteStore(file, "s", read_only=True).close()
+    state = SqliteStore(file, "s")
+    assert state.links.anchor_texts([HERON, OLD]) == {HERON: ("grey heron", "heron"), OLD: ("grey heron",)}
     assert state._db.execute("SELECT text, pages FROM anchor ORDER BY text").fetchall() == [
         ("grey heron", 1),
         ("heron", 2),
     ], "what a redirect repeated is known as a redirect"
-    assert state.anchors.due(None, 10) == [HERON]
-    assert state.anchors.news([HERON]) == {HERON: ("grey heron", "heron")}
+    assert state.links.documents_due(None, 10) == [HERON]
+    assert state.links.changed_texts([HERON]) == {HERON: ("grey heron", "heron")}
     state.flush()
-    state.anchors.page(PAGE, b"")
-    state.anchors.sweep()
+    state.links.put_page_anchors(PAGE, b"")
+    state.links.sweep_anchors()
     state.flush()
-    assert state.anchors.news(state.anchors.due(None, 10)) == {HERON: ("heron",)}
+    assert state.links.changed_texts(state.links.documents_due(None, 10)) == {HERON: ("heron",)}
     state.close()
-    again = SqliteState(file, "s")
-    assert again.anchors.texts([HERON]) == {HERON: ("heron",)}
+    again = SqliteStore(file, "s")
+    assert again.links.anchor_texts([HERON]) == {HERON: ("heron",)}
     again.close()

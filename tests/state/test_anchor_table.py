@@ -9,48 +9,50 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.content.anchors import LONGEST, MOST_ANCHORS, SHARED, anchor_mark, anchor_text
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 
 A, B, C, HERON, EGRET, OLD, OLDER = 1, 2, 3, 10, -11, 12, 13
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[SqliteState]:
-    opened = SqliteState(tmp_path / "s.sqlite", "s")
+def state(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "s.sqlite", "s")
     for key in (A, B, C, HERON, EGRET, OLD, OLDER):
-        opened.discover(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
+        opened.records.discover_url(QueueEntry(key, f"http://h/{key}", "http://h", 0, key), 1.0)
     yield opened
     opened.close()
 
 
-def say(state: SqliteState, page: int, *links: tuple[int, str] | tuple[int, str, str]) -> None:
-    state.anchors.page(page, array("q", [state.anchors.meet(*link) for link in links]).tobytes())
+def say(state: SqliteStore, page: int, *links: tuple[int, str] | tuple[int, str, str]) -> None:
+    state.links.put_page_anchors(
+        page, array("q", [state.links.note_anchor(*link) for link in links]).tobytes()
+    )
 
 
-def texts(state: SqliteState, key: int) -> tuple[str, ...]:
+def texts(state: SqliteStore, key: int) -> tuple[str, ...]:
     state.flush()
-    return state.anchors.texts([key]).get(key, ())
+    return state.links.anchor_texts([key]).get(key, ())
 
 
-def handed(state: SqliteState, *keys: int) -> None:
+def handed(state: SqliteStore, *keys: int) -> None:
     """Have documents go to the index with the texts that are known by now."""
     state.flush()
     for key in keys:
-        state.anchors.told(key, texts(state, key))
+        state.links.submitted_with_texts(key, texts(state, key))
     state.flush()
 
 
-def news(state: SqliteState) -> dict[int, tuple[str, ...]]:
+def news(state: SqliteStore) -> dict[int, tuple[str, ...]]:
     """Return what is new at the end of a run."""
-    state.anchors.sweep()
+    state.links.sweep_anchors()
     state.flush()
-    found = state.anchors.news(state.anchors.due(None, 100))
+    found = state.links.changed_texts(state.links.documents_due(None, 100))
     state.flush()
-    assert state.anchors.due(None, 100) == []
+    assert state.links.documents_due(None, 100) == []
     return found
 
 
-def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteState) -> None:
+def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"), (HERON, "ardea"), (EGRET, "egret"))
     say(state, B, (HERON, "heron"))
     assert texts(state, HERON) == ("ardea", "heron")
@@ -58,7 +60,7 @@ def test_texts_come_in_an_order_of_their_own_each_once(state: SqliteState) -> No
     assert texts(state, A) == ()
 
 
-def test_what_the_index_was_told_is_not_due_and_what_comes_after_is(state: SqliteState) -> None:
+def test_what_the_index_was_told_is_not_due_and_what_comes_after_is(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON, EGRET)
     say(state, B, (HERON, "heron"), (EGRET, "egret"))
@@ -68,28 +70,28 @@ def test_what_the_index_was_told_is_not_due_and_what_comes_after_is(state: Sqlit
     assert news(state) == {}
 
 
-def test_a_text_goes_with_its_last_page(state: SqliteState) -> None:
+def test_a_text_goes_with_its_last_page(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"), (EGRET, "egret"))
     say(state, B, (HERON, "heron"))
     handed(state, HERON, EGRET)
     say(state, A)
     assert news(state) == {EGRET: ()}
-    state.drop([B])
+    state.drop_urls([B])
     assert news(state) == {HERON: ()}, "the page was forgotten, and its links with it"
     say(state, A, (HERON, "heron"))
     assert news(state) == {HERON: ("heron",)}, "said again"
 
 
-def test_a_text_that_went_and_came_in_one_run_is_still_known(state: SqliteState) -> None:
+def test_a_text_that_went_and_came_in_one_run_is_still_known(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"))
     mark = array("q", [anchor_mark(HERON, "heron")]).tobytes()
     say(state, A)
     state.flush()
-    state.anchors.page(B, mark)  # by who met the text before
+    state.links.put_page_anchors(B, mark)  # by who met the text before
     assert texts(state, HERON) == ("heron",)
 
 
-def test_of_many_texts_those_that_most_pages_have(state: SqliteState) -> None:
+def test_of_many_texts_those_that_most_pages_have(state: SqliteStore) -> None:
     said = [(HERON, f"heron {number:02}") for number in range(MOST_ANCHORS + 1)]
     say(state, A, *said)
     handed(state, HERON)
@@ -98,7 +100,7 @@ def test_of_many_texts_those_that_most_pages_have(state: SqliteState) -> None:
     assert news(state) == {HERON: tuple(text for _, text in (*said[:-2], said[-1]))}, "numbers decide"
 
 
-def test_a_part_of_a_page_is_kept_apart(state: SqliteState) -> None:
+def test_a_part_of_a_page_is_kept_apart(state: SqliteStore) -> None:
     say(state, A, (HERON, "eggs", "part"), (HERON, "heron"))
     assert texts(state, HERON) == ("heron",)
     rows = state._db.execute("SELECT fragment, text, pages FROM anchor ORDER BY text").fetchall()
@@ -106,11 +108,11 @@ def test_a_part_of_a_page_is_kept_apart(state: SqliteState) -> None:
 
 
 def test_texts_of_links_to_many_documents_count_for_none_and_again_when_they_are_fewer(
-    state: SqliteState,
+    state: SqliteStore,
 ) -> None:
     few = [(target, "next") for target in range(100, 100 + SHARED)]
     for target, _ in few:
-        state.discover(QueueEntry(target, f"http://h/{target}", "http://h", 0, target), 1.0)
+        state.records.discover_url(QueueEntry(target, f"http://h/{target}", "http://h", 0, target), 1.0)
     say(state, A, *few, (100, "heron"))
     handed(state, *(target for target, _ in few))
     say(state, B, (200, "next"))
@@ -119,50 +121,50 @@ def test_texts_of_links_to_many_documents_count_for_none_and_again_when_they_are
     assert news(state) == {100: ("heron", "next"), **{target: ("next",) for target, _ in few[1:]}}
 
 
-def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: SqliteState) -> None:
+def test_what_is_said_of_a_url_that_redirects_is_said_of_its_target(state: SqliteStore) -> None:
     handed(state, HERON, EGRET)
-    state.anchors.redirect(OLDER, OLD)
-    state.anchors.redirect(OLD, HERON)
+    state.links.put_redirect(OLDER, OLD)
+    state.links.put_redirect(OLD, HERON)
     say(state, A, (OLDER, "grey heron"), (HERON, "heron"))
     assert news(state) == {HERON: ("grey heron", "heron")}
-    state.anchors.redirect(OLD, EGRET)
+    state.links.put_redirect(OLD, EGRET)
     assert news(state) == {HERON: ("heron",), EGRET: ("grey heron",)}
     say(state, B, (OLD, "egret"))
     assert news(state) == {EGRET: ("egret", "grey heron")}
-    state.drop([OLDER])
+    state.drop_urls([OLDER])
     assert news(state) == {EGRET: ("egret",)}
-    state.anchors.redirect(OLD, OLDER)
-    state.anchors.redirect(OLDER, OLD)
+    state.links.put_redirect(OLD, OLDER)
+    state.links.put_redirect(OLDER, OLD)
     assert news(state) == {EGRET: ()}, "a circle ends"
 
 
-def test_what_is_not_yet_told_survives_a_crash(state: SqliteState, tmp_path: Path) -> None:
+def test_what_is_not_yet_told_survives_a_crash(state: SqliteStore, tmp_path: Path) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON)
-    state.anchors.handed(EGRET)
+    state.links.submitted_without_texts(EGRET)
     say(state, A, (HERON, "ardea"))
     state.flush()
-    state.anchors.meet(EGRET, "lost with the page that said it")
+    state.links.note_anchor(EGRET, "lost with the page that said it")
     copy = tmp_path / "copy.sqlite"
     for suffix in ("", "-wal"):
         copy.with_name(copy.name + suffix).write_bytes((tmp_path / f"s.sqlite{suffix}").read_bytes())
-    again = SqliteState(copy, "s")
+    again = SqliteStore(copy, "s")
     assert news(again) == {HERON: ("ardea",), EGRET: ()}
     again.close()
 
 
-def test_documents_that_left_are_not_due(state: SqliteState) -> None:
+def test_documents_that_left_are_not_due(state: SqliteStore) -> None:
     handed(state, HERON, EGRET)
     say(state, A, (HERON, "heron"), (EGRET, "egret"))
-    state.anchors.left(HERON)
-    state.drop([EGRET])
+    state.links.document_left(HERON)
+    state.drop_urls([EGRET])
     assert news(state) == {}
 
 
-def test_after_damage_all_is_told_again(state: SqliteState) -> None:
+def test_after_damage_all_is_told_again(state: SqliteStore) -> None:
     say(state, A, (HERON, "heron"))
     handed(state, HERON)
-    state.anchors.doubt()
+    state.links.doubt_submitted_texts()
     assert news(state) == {HERON: ("heron",)}
 
 

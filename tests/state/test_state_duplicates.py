@@ -11,7 +11,7 @@ import pytest
 from ultracrawl.model import Page, UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates import Fingerprints, blocks, distance, preference, rank, simhash
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 PRINT = b"0123456789abcdef"
@@ -23,19 +23,19 @@ def entry(url: str, seq: int) -> QueueEntry:
 
 @pytest.mark.parametrize("flushed", [False, True], ids=["unflushed", "flushed"])
 def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> None:
-    state = SqliteState(tmp_path / "a.sqlite", "a")
+    state = SqliteStore(tmp_path / "a.sqlite", "a")
     for number, url in enumerate(("http://x/a", "http://x/b", "http://x/c"), 1):
         found = entry(url, number)
-        state.discover(found, 1.0)
+        state.records.discover_url(found, 1.0)
         given = b"" if url.endswith("c") else PRINT
-        state.finish(found, UrlRecord(url, "a", fingerprint=given, preference=2))
+        state.records.finish_url(found, UrlRecord(url, "a", fingerprint=given, preference=2))
     if flushed:
         state.flush()
-    assert sorted(one.url for one in state.same_content(PRINT)) == ["http://x/a", "http://x/b"]
-    assert state.same_content(b"") == []
-    assert state.same_content(PRINT)[0].preference == 2
-    state.amend(url_key("http://x/a"), UrlRecord("http://x/a", "a"))
-    assert [one.url for one in state.same_content(PRINT)] == ["http://x/b"]
+    assert sorted(one.url for one in state.records.same_content(PRINT)) == ["http://x/a", "http://x/b"]
+    assert state.records.same_content(b"") == []
+    assert state.records.same_content(PRINT)[0].preference == 2
+    state.records.amend_record(url_key("http://x/a"), UrlRecord("http://x/a", "a"))
+    assert [one.url for one in state.records.same_content(PRINT)] == ["http://x/b"]
     state.close()
 
 
@@ -46,26 +46,26 @@ def test_records_of_equal_content_are_found(tmp_path: Path, flushed: bool) -> No
 def test_the_nearest_text_is_found(
     tmp_path: Path, flushed: bool, bits: int, within: int, found: bool
 ) -> None:
-    state = SqliteState(tmp_path / "a.sqlite", "a")
+    state = SqliteStore(tmp_path / "a.sqlite", "a")
     dice = random.Random(bits)
     value = dice.getrandbits(64) | 1 << 63
-    state.near.put(PRINT, value)
+    state.records.put_simhash(PRINT, value)
     if flushed:
         state.flush()
     for _ in range(50):
         other = value
         for bit in dice.sample(range(64), bits):
             other ^= 1 << bit
-        assert state.near.find(other, within) == (PRINT if found else None)
+        assert state.records.nearest_simhash(other, within) == (PRINT if found else None)
     state.close()
 
 
 def test_texts_that_no_page_has_are_forgotten_by_the_next_run(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path / "a.sqlite", "a")
-    state.near.put(PRINT, 5)
+    state = SqliteStore(tmp_path / "a.sqlite", "a")
+    state.records.put_simhash(PRINT, 5)
     state.flush()
     state.begin_run(1.0, "scope")
-    assert state.near.find(5, 0) is None
+    assert state.records.nearest_simhash(5, 0) is None
     state.close()
 
 
@@ -77,8 +77,8 @@ def test_an_older_state_is_brought_up_to_date(tmp_path: Path) -> None:
     db.execute("INSERT INTO url (key, url, site, depth, outcome) VALUES (1, 'http://x/', 'x', 0, 'NEW')")
     db.commit()
     db.close()
-    state = SqliteState(path, "a")
-    record = state.get(1)
+    state = SqliteStore(path, "a")
+    record = state.records.get_record(1)
     assert record is not None
     assert (record.outcome, record.fingerprint, record.preference) == (UrlOutcome.NEW, b"", 1)
     state.close()

@@ -9,7 +9,7 @@ import pytest
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 
 URL = "http://h/a"
 
@@ -19,63 +19,67 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "s.sqlite"
 
 
-def known(state: SqliteState, url: str = URL) -> int:
+def known(state: SqliteStore, url: str = URL) -> int:
     key = url_key(url)
-    state.discover(QueueEntry(key, url, site_of(url), 0, state.next_seq()), 1.0)
+    state.records.discover_url(QueueEntry(key, url, site_of(url), 0, state.queue.next_seq()), 1.0)
     state.flush()
     return key
 
 
 def test_errors_are_counted_by_rule_and_survive(path: Path) -> None:
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     key = known(state)
-    assert [state.failures.count(key, "5xx"), state.failures.count(key, "5xx")] == [1, 2]
-    assert state.failures.count(key, "net") == 1
+    assert [state.visits.count_failure(key, "5xx"), state.visits.count_failure(key, "5xx")] == [1, 2]
+    assert state.visits.count_failure(key, "net") == 1
     state.close()
-    state = SqliteState(path, "s")
-    assert state.failures.count(key, "5xx") == 3
-    state.failures.forget(key)
-    assert state.failures.count(key, "5xx") == 1
+    state = SqliteStore(path, "s")
+    assert state.visits.count_failure(key, "5xx") == 3
+    state.visits.forget_failures(key)
+    assert state.visits.count_failure(key, "5xx") == 1
     state.close()
-    state = SqliteState(path, "s")
-    assert (state.failures.count(key, "5xx"), state.failures.count(key, "net")) == (2, 1)
+    state = SqliteStore(path, "s")
+    assert (state.visits.count_failure(key, "5xx"), state.visits.count_failure(key, "net")) == (2, 1)
     state.close()
 
 
 def test_what_was_not_flushed_is_as_it_was_before(path: Path) -> None:
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     key = known(state)
-    state.failures.count(key, "net")
+    state.visits.count_failure(key, "net")
     state.flush()
-    state.failures.forget(key)
-    reader = SqliteState(path, "s", read_only=True)
-    assert reader.failures.count(key, "net") == 2
+    state.visits.forget_failures(key)
+    reader = SqliteStore(path, "s", read_only=True)
+    assert reader.visits.count_failure(key, "net") == 2
     reader._db.close()
     state.close()
 
 
 def test_errors_of_dropped_urls_are_forgotten(path: Path) -> None:
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     key = known(state)
-    state.failures.count(key, "net")
-    state.drop([key])
+    state.visits.count_failure(key, "net")
+    state.drop_urls([key])
     known(state)
-    assert state.failures.count(key, "net") == 1
+    assert state.visits.count_failure(key, "net") == 1
     state.close()
 
 
 def test_documents_that_are_to_leave_are_listed_and_kept(path: Path) -> None:
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     key = known(state)
     gone = replace(
-        state.get(key), outcome=UrlOutcome.GONE, indexed=True, leaving="GONE: not found", failures=9
+        state.records.get_record(key),
+        outcome=UrlOutcome.GONE,
+        indexed=True,
+        leaving="GONE: not found",
+        failures=9,
     )  # type: ignore[type-var]
-    state.amend(key, gone)
+    state.records.amend_record(key, gone)
     state.flush()
-    assert [record.leaving for record in state.leaving_records()] == ["GONE: not found"]
-    assert (state.counts().leaving, gone.held) == (1, False)
-    assert state.orphans() == set(), "as long as the document is in the index"
-    state.amend(key, replace(gone, leaving="", indexed=False))
+    assert [record.leaving for record in state.records.leaving_records()] == ["GONE: not found"]
+    assert (state.records.count_urls().leaving, gone.held) == (1, False)
+    assert state.records.forgettable_urls() == set(), "as long as the document is in the index"
+    state.records.amend_record(key, replace(gone, leaving="", indexed=False))
     state.flush()
-    assert (list(state.leaving_records()), state.orphans()) == ([], {key})
+    assert (list(state.records.leaving_records()), state.records.forgettable_urls()) == ([], {key})
     state.close()

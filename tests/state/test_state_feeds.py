@@ -7,41 +7,41 @@ from collections.abc import Iterator
 import pytest
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 
 NEWS = [FeedLink(11, 5.0, 4.0, 1, expired=True), FeedLink(12, 6.0, only=True)]
 
 
 @pytest.fixture
-def state() -> Iterator[SqliteState]:
-    store = SqliteState(":memory:", "s")
+def state() -> Iterator[SqliteStore]:
+    store = SqliteStore(":memory:", "s")
     store.begin_run(1.0, "")
     yield store
     store.close()
 
 
 @pytest.mark.parametrize("flushed", [False, True])
-def test_a_list_comes_back_as_it_was_put(state: SqliteState, flushed: bool) -> None:
-    state.feeds.put(1, NEWS)
-    state.feeds.put(2, [])
+def test_a_list_comes_back_as_it_was_put(state: SqliteStore, flushed: bool) -> None:
+    state.sites.put_feed_links(1, NEWS)
+    state.sites.put_feed_links(2, [])
     if flushed:
         state.flush()
-    assert state.feeds.links(1) == NEWS
-    assert (state.feeds.links(2), state.feeds.links(3)) == ([], [])
-    assert state.feeds.feeds() >= {1}
+    assert state.sites.feed_links(1) == NEWS
+    assert (state.sites.feed_links(2), state.sites.feed_links(3)) == ([], [])
+    assert state.sites.feed_keys() >= {1}
     state.flush()
-    assert list(state.feeds.every()) == [(1, link) for link in NEWS]
+    assert list(state.sites.all_feed_links()) == [(1, link) for link in NEWS]
 
 
-def test_a_list_replaces_the_one_before(state: SqliteState) -> None:
-    state.feeds.put(1, NEWS)
-    state.feeds.put(2, NEWS[:1])
+def test_a_list_replaces_the_one_before(state: SqliteStore) -> None:
+    state.sites.put_feed_links(1, NEWS)
+    state.sites.put_feed_links(2, NEWS[:1])
     state.flush()
-    state.feeds.put(1, NEWS[1:])
-    assert state.feeds.links(1) == NEWS[1:]
+    state.sites.put_feed_links(1, NEWS[1:])
+    assert state.sites.feed_links(1) == NEWS[1:]
     state.flush()
-    assert state.feeds.links(1) == NEWS[1:]
-    assert state.feeds.links(2) == NEWS[:1], "that of another feed stays"
-    state.feeds.put(1, [])
+    assert state.sites.feed_links(1) == NEWS[1:]
+    assert state.sites.feed_links(2) == NEWS[:1], "that of another feed stays"
+    state.sites.put_feed_links(1, [])
     state.flush()
-    assert state.feeds.feeds() == {2}
+    assert state.sites.feed_keys() == {2}

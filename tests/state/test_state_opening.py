@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 
 
 @pytest.mark.parametrize("attempt", range(5))
@@ -16,9 +16,9 @@ def test_readers_that_come_while_a_store_is_made_do_not_disturb(tmp_path: Path, 
     path.touch()
 
     def look(_: int) -> int:
-        state = SqliteState(path, "s", read_only=True)
+        state = SqliteStore(path, "s", read_only=True)
         try:
-            return state.counts().known
+            return state.records.count_urls().known
         finally:
             state.close()
 

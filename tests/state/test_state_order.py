@@ -8,7 +8,7 @@ from pathlib import Path
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import ChangeHistory
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 ORDERED = next(number for number, step in enumerate(MIGRATIONS) if "url_in_order" in step)
@@ -47,15 +47,15 @@ def test_an_older_file_keeps_rows_histories_and_queue(tmp_path: Path) -> None:
     db.execute(f"PRAGMA user_version={ORDERED}")
     db.commit()
     db.close()
-    state = SqliteState(file, "s")
+    state = SqliteStore(file, "s")
     assert state.begin_run(2.0, "")[1] is True
-    assert [one.key for one in state.queued("h", 9)] == [-9]
-    record = state.get(7)
+    assert [one.key for one in state.queue.entries_of("h", 9)] == [-9]
+    record = state.records.get_record(7)
     assert record is not None
     assert (record.url, record.etag, record.links, record.leaving) == ("http://h/7", "e", b"\1", "orphan")
-    assert state.revisits.history(3) == ChangeHistory(5.0, 8.0)
-    state.drop([3])
-    assert state.revisits.history(3) == ChangeHistory()
+    assert state.visits.history_of(3) == ChangeHistory(5.0, 8.0)
+    state.drop_urls([3])
+    assert state.visits.history_of(3) == ChangeHistory()
     state.close()
     db = sqlite3.connect(file)
     assert db.execute("SELECT key FROM url ORDER BY id").fetchall() == [(-9,), (7,)]
@@ -65,14 +65,14 @@ def test_an_older_file_keeps_rows_histories_and_queue(tmp_path: Path) -> None:
 
 def test_what_is_found_together_lies_together(tmp_path: Path) -> None:
     file = tmp_path / "s.sqlite"
-    state = SqliteState(file, "s")
+    state = SqliteStore(file, "s")
     state.begin_run(1.0, "")
     urls = [f"http://h/{number}" for number in range(50)]
     for number, url in enumerate(urls):
         entry = QueueEntry(url_key(url), url, "h", 1, number + 1)
-        state.discover(entry, 1.0)
+        state.records.discover_url(entry, 1.0)
         if number % 7 == 0:
-            state.finish(entry, UrlRecord(url, "s", outcome=UrlOutcome.NEW))
+            state.records.finish_url(entry, UrlRecord(url, "s", outcome=UrlOutcome.NEW))
             state.flush()
     state.close()
     db = sqlite3.connect(file)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, Retained, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
@@ -25,84 +25,86 @@ def record(one: QueueEntry, **changes: object) -> UrlRecord:
 
 
 @pytest.fixture(params=["file", "memory"])
-def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteState]:
-    store = SqliteState(tmp_path / "s.sqlite" if request.param == "file" else ":memory:", "s")
+def state(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "s.sqlite" if request.param == "file" else ":memory:", "s")
     store.begin_run(NOW, "")
     yield store
     store.close()
 
 
-def keep(state: SqliteState, one: QueueEntry, document: bytes) -> None:
-    state.discover(one, NOW)
-    state.pending.put(one.key, document)
+def keep(state: SqliteStore, one: QueueEntry, document: bytes) -> None:
+    state.records.discover_url(one, NOW)
+    state.documents.retain_document(Retained.APPROVAL, one.key, document)
     done = record(one, outcome=UrlOutcome.PENDING, status_code=StatusCode.CRAWLED, pending=True)
-    state.finish(one, done)
+    state.records.finish_url(one, done)
 
 
-def test_a_kept_document_comes_back_before_and_after_the_flush(state: SqliteState) -> None:
+def test_a_kept_document_comes_back_before_and_after_the_flush(state: SqliteStore) -> None:
     keep(state, entry(1), b"one")
-    assert state.pending.get(1) == b"one"
-    known = state.get(1)
+    assert state.documents.retained_document(Retained.APPROVAL, 1) == b"one"
+    known = state.records.get_record(1)
     assert known is not None
     assert known.pending
     state.flush()
-    assert state.pending.get(1) == b"one"
-    assert state.get(1) == known
-    assert state.pending.get(2) is None
-    assert (state.counts().pending, list(state.pending_records())) == (1, [known])
+    assert state.documents.retained_document(Retained.APPROVAL, 1) == b"one"
+    assert state.records.get_record(1) == known
+    assert state.documents.retained_document(Retained.APPROVAL, 2) is None
+    assert (state.records.count_urls().pending, list(state.records.pending_records())) == (1, [known])
 
 
-def test_a_later_version_replaces_and_discarding_lets_go(state: SqliteState) -> None:
+def test_a_later_version_replaces_and_discarding_lets_go(state: SqliteStore) -> None:
     keep(state, entry(1), b"one")
     state.flush()
-    state.pending.put(1, b"two")
+    state.documents.retain_document(Retained.APPROVAL, 1, b"two")
     state.flush()
-    assert state.pending.get(1) == b"two"
-    state.pending.discard(1)
-    assert state.pending.get(1) is None
+    assert state.documents.retained_document(Retained.APPROVAL, 1) == b"two"
+    state.documents.release_document(Retained.APPROVAL, 1)
+    assert state.documents.retained_document(Retained.APPROVAL, 1) is None
     state.flush()
-    assert (state.pending.keys(), state.counts().pending) == ([], 0)
-    known = state.get(1)
+    assert (state.documents.retained_keys(Retained.APPROVAL), state.records.count_urls().pending) == ([], 0)
+    known = state.records.get_record(1)
     assert known is not None
     assert not known.pending
 
 
-def test_keys_come_by_depth_and_url_and_dropped_urls_take_their_documents_along(state: SqliteState) -> None:
+def test_keys_come_by_depth_and_url_and_dropped_urls_take_their_documents_along(state: SqliteStore) -> None:
     for number, depth in ((3, 0), (1, 1), (2, 1)):
         keep(state, entry(number, depth), b"x")
     state.flush()
-    assert state.pending.keys() == [3, 1, 2]
-    state.drop([1])
-    assert state.pending.keys() == [3, 2]
+    assert state.documents.retained_keys(Retained.APPROVAL) == [3, 1, 2]
+    state.drop_urls([1])
+    assert state.documents.retained_keys(Retained.APPROVAL) == [3, 2]
 
 
 def test_what_was_not_flushed_is_lost_together_with_its_record(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
-    first = SqliteState(path, "s")
+    first = SqliteStore(path, "s")
     first.begin_run(NOW, "")
     keep(first, entry(1), b"one")
     first.flush()
-    first.pending.discard(1)
-    first.amend(1, record(entry(1), handed=True))
-    reader = SqliteState(path, "s", read_only=True)
-    assert reader.pending.get(1) == b"one"
-    (known,) = reader.records()
+    first.documents.release_document(Retained.APPROVAL, 1)
+    first.records.amend_record(1, record(entry(1), handed=True))
+    reader = SqliteStore(path, "s", read_only=True)
+    assert reader.documents.retained_document(Retained.APPROVAL, 1) == b"one"
+    (known,) = reader.records.all_records()
     assert (known.pending, known.handed) == (True, False)
     reader.close()
     first.close()
 
 
 def test_removed_urls_leave_the_queue_and_no_new_run_takes_them_up__ultra_search_117(
-    state: SqliteState,
+    state: SqliteStore,
 ) -> None:
     for number in (1, 2, 3):
-        state.discover(entry(number), NOW)
-    state.amend(1, record(entry(1), outcome=UrlOutcome.REMOVED, status_code=StatusCode.BLACKLISTED))
-    state.dequeue_removed()
-    assert [one.key for one in state.queued("h", 9)] == [2, 3]
+        state.records.discover_url(entry(number), NOW)
+    state.records.amend_record(
+        1, record(entry(1), outcome=UrlOutcome.REMOVED, status_code=StatusCode.BLACKLISTED)
+    )
+    state.queue.dequeue_removed()
+    assert [one.key for one in state.queue.entries_of("h", 9)] == [2, 3]
     state.begin_run(NOW + 1, "another")
-    assert [one.key for one in state.queued("h", 9)] == [2, 3]
-    assert state.lookup([1]) == {1: ("http://h/1", 0)}, "it stays known"
+    assert [one.key for one in state.queue.entries_of("h", 9)] == [2, 3]
+    assert state.records.known_urls([1]) == {1: ("http://h/1", 0)}, "it stays known"
 
 
 @pytest.mark.parametrize("read_only", [True, False])
@@ -114,13 +116,13 @@ def test_a_store_from_before_is_brought_up_to_date(tmp_path: Path, read_only: bo
         db.execute("INSERT INTO url (key, url, site, depth) VALUES (1, 'http://h/1', 'h', 0)")
         db.execute("PRAGMA user_version=3")
     db.close()
-    state = SqliteState(path, "s", read_only=read_only)
-    assert state.counts().pending == 0
-    assert [one.url for one in state.records()] == ["http://h/1"]
+    state = SqliteStore(path, "s", read_only=read_only)
+    assert state.records.count_urls().pending == 0
+    assert [one.url for one in state.records.all_records()] == ["http://h/1"]
     state.close()
 
 
-def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteState) -> None:
+def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteStore) -> None:
     """In the index, on the way there, waiting for an approval or for the place of another; the rest goes."""
     for number, changes in enumerate(
         [
@@ -133,11 +135,11 @@ def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteS
         ],
         1,
     ):
-        state.discover(entry(number), NOW)
-        state.finish(entry(number), record(entry(number), **changes))
+        state.records.discover_url(entry(number), NOW)
+        state.records.finish_url(entry(number), record(entry(number), **changes))
     keep(state, entry(7), b"seven")
-    state.discover(entry(8), NOW)
-    state.finish(entry(8), record(entry(8), outcome=UrlOutcome.DUPLICATE))
-    state.successors.put(8, b"eight")
-    assert state.kept_keys() == {1, 2, 7, 8}
-    assert state.kept_keys(duplicates=True) == {1, 2, 4, 7, 8}
+    state.records.discover_url(entry(8), NOW)
+    state.records.finish_url(entry(8), record(entry(8), outcome=UrlOutcome.DUPLICATE))
+    state.documents.retain_document(Retained.REPLACEMENT, 8, b"eight")
+    assert state.documents.kept_keys() == {1, 2, 7, 8}
+    assert state.documents.kept_keys(duplicates=True) == {1, 2, 4, 7, 8}

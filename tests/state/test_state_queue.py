@@ -11,9 +11,9 @@ import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import QueueEntry, SqliteState
+from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
-from ultracrawl.stores.sqlite.queue_table import MOST_PLACES
+from ultracrawl.stores.sqlite.queue import MOST_PLACES
 from ultracrawl.stores.sqlite.read_ahead import LEAST, MOST, REST, SMALL, ReadAhead
 
 BY_PLACE = next(number for number, step in enumerate(MIGRATIONS) if "queue_by_key" in step)
@@ -29,12 +29,12 @@ def record(one: QueueEntry, reason: str = "") -> UrlRecord:
     return UrlRecord(one.url, "s", outcome=UrlOutcome.NEW, reason=reason, last_fetched=1.0)
 
 
-def filled(sites: int, urls: int) -> SqliteState:
-    state = SqliteState(":memory:", "s")
+def filled(sites: int, urls: int) -> SqliteStore:
+    state = SqliteStore(":memory:", "s")
     state.begin_run(1.0, "")
     for number in range(urls):
         for site in range(sites):
-            state.discover(entry(f"s{site:04}", number, state.next_seq()), 1.0)
+            state.records.discover_url(entry(f"s{site:04}", number, state.queue.next_seq()), 1.0)
     state.flush()
     return state
 
@@ -54,12 +54,12 @@ def test_an_older_queue_is_taken_over_and_what_leads_nowhere_is_left_out(tmp_pat
     db.execute(f"PRAGMA user_version={BY_PLACE}")
     db.commit()
     db.close()
-    state = SqliteState(file, "s")
-    assert state.queued("h", 9) == [
+    state = SqliteStore(file, "s")
+    assert state.queue.entries_of("h", 9) == [
         QueueEntry(7, "http://h/a", "h", 1, 5),
         QueueEntry(-9, "http://h/b", "h", 1, 4, 3, rank=-1, level=2),
     ]
-    assert state.next_seq() == 6
+    assert state.queue.next_seq() == 6
     state.close()
 
 
@@ -68,54 +68,56 @@ def test_a_dropped_url_whose_place_is_given_away_harms_nobody(read: bool) -> Non
     state = filled(1, 2)
     first, last = (entry("s0000", number, number + 1) for number in (0, 1))
     if read:
-        assert [one.key for one in state.queued("s0000", 9)] == [first.key, last.key]
-    state.drop([last.key])
-    successor = entry("s0000", 7, state.next_seq())
-    state.discover(successor, 2.0)
+        assert [one.key for one in state.queue.entries_of("s0000", 9)] == [first.key, last.key]
+    state.drop_urls([last.key])
+    successor = entry("s0000", 7, state.queue.next_seq())
+    state.records.discover_url(successor, 2.0)
     state.flush()
-    state.finish(last, record(last, "came back"))  # it was on its way when it was dropped
+    state.records.finish_url(last, record(last, "came back"))  # it was on its way when it was dropped
     state.flush()
-    rows = {one.url: one.reason for one in state.records()}
+    rows = {one.url: one.reason for one in state.records.all_records()}
     assert rows == {first.url: "", successor.url: "", last.url: "came back"}
-    assert [one.key for one in state.queued("s0000", 9)] == [first.key, successor.key]
+    assert [one.key for one in state.queue.entries_of("s0000", 9)] == [first.key, successor.key]
 
 
 def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row() -> None:
     state = filled(1, 1)
     run, _ = state.begin_run(2.0, "")
     gone = entry("s0000", 0, 1)
-    state.finish(gone, UrlRecord(gone.url, "s", outcome=UrlOutcome.GONE, failures=9, last_fetched=1.0))
-    state.requeue(gone)
+    state.records.finish_url(
+        gone, UrlRecord(gone.url, "s", outcome=UrlOutcome.GONE, failures=9, last_fetched=1.0)
+    )
+    state.queue.requeue_url(gone)
     state.flush()
     state.begin_run(3.0, "another scope")
-    assert state.get(gone.key) is None
-    found = entry("s0000", 1, state.next_seq())
-    state.discover(found, 3.0)
-    assert state.queued("s0000", 9) == [found]
+    assert state.records.get_record(gone.key) is None
+    found = entry("s0000", 1, state.queue.next_seq())
+    state.records.discover_url(found, 3.0)
+    assert state.queue.entries_of("s0000", 9) == [found]
     assert run.number == 1
 
 
 def test_a_url_that_is_found_twice_keeps_its_row() -> None:
     state = filled(1, 1)
     known, new = entry("s0000", 0, 5), entry("s0000", 1, 6)
-    state.finish(entry("s0000", 0, 1), record(known, "kept"))
+    state.records.finish_url(entry("s0000", 0, 1), record(known, "kept"))
     state.flush()
     for one in (new, known):
-        state.discover(one, 2.0)
-    assert [one.key for one in state.queued("s0000", 9)] == [known.key, new.key]
-    assert {one.url: one.reason for one in state.records()} == {known.url: "kept", new.url: ""}
+        state.records.discover_url(one, 2.0)
+    assert [one.key for one in state.queue.entries_of("s0000", 9)] == [known.key, new.key]
+    assert {one.url: one.reason for one in state.records.all_records()} == {known.url: "kept", new.url: ""}
 
 
 def test_more_places_than_are_remembered() -> None:
     state = filled(1, 3)
-    waiting = state.queued("s0000", 9)
-    state._queue._remember((number, 1) for number in range(MOST_PLACES + 1))
-    state.queued("s0000", 1)  # forgets the places of the others
+    waiting = state.queue.entries_of("s0000", 9)
+    state.queue.places.remember_places((number, 1) for number in range(MOST_PLACES + 1))
+    state.queue.entries_of("s0000", 1)  # forgets the places of the others
     for one in waiting:
-        state.finish(one, record(one, one.url))
+        state.records.finish_url(one, record(one, one.url))
     state.flush()
-    assert all(one.reason == one.url for one in state.records())
-    assert state.counts().queued == 0
+    assert all(one.reason == one.url for one in state.records.all_records())
+    assert state.records.count_urls().queued == 0
 
 
 @pytest.mark.parametrize("order", ["by name", "shuffled", "backwards"])
@@ -131,16 +133,16 @@ def test_every_entry_is_read_once_whatever_happens_meanwhile(order: str, sites: 
     for name in names:
         expected[name] = {url_key(f"http://{name}/{number}") for number in range(urls)}
     for turn, name in enumerate(names):
-        taken = {one.key for one in state.queued(name, 1000)}
+        taken = {one.key for one in state.queue.entries_of(name, 1000)}
         assert taken == expected.pop(name)
         other = names[(turn + 1 + turn % 3) % sites]
         if other in expected and turn % 5 == 0:
-            new = entry(other, 1000 + turn, state.next_seq())
-            state.discover(new, 1.0)
+            new = entry(other, 1000 + turn, state.queue.next_seq())
+            state.records.discover_url(new, 1.0)
             expected[other].add(new.key)
         elif other in expected and turn % 5 == 1:
             dropped = min(expected[other])
-            state.drop([dropped])
+            state.drop_urls([dropped])
             expected[other].remove(dropped)
 
 
@@ -149,20 +151,20 @@ def test_small_sites_in_order_cost_few_queries() -> None:
     asked: list[str] = []
     state._db.set_trace_callback(asked.append)
     for site in range(2000):
-        assert len(state.queued(f"s{site:04}", 16, range(1, 2))) == 1
+        assert len(state.queue.entries_of(f"s{site:04}", 16, range(1, 2))) == 1
     assert len(asked) < 30
 
 
 def test_levels_and_limits_hold_for_what_was_read_ahead() -> None:
-    state = SqliteState(":memory:", "s")
+    state = SqliteStore(":memory:", "s")
     state.begin_run(1.0, "")
     for site in ("a", "b"):
         for number in range(6):
-            state.discover(entry(site, number, number + 1)._replace(level=1 + number % 2), 1.0)
+            state.records.discover_url(entry(site, number, number + 1)._replace(level=1 + number % 2), 1.0)
     state.flush()
-    state.queued("a", 2)
-    assert [one.seq for one in state.queued("b", 2, range(2, 3))] == [2, 4]
-    assert [one.seq for one in state.queued("b", 9)] == [1, 3, 5, 2, 4, 6]
+    state.queue.entries_of("a", 2)
+    assert [one.seq for one in state.queue.entries_of("b", 2, range(2, 3))] == [2, 4]
+    assert [one.seq for one in state.queue.entries_of("b", 9)] == [1, 3, 5, 2, 4, 6]
 
 
 def test_after_reading_in_vain_it_rests() -> None:
@@ -171,13 +173,15 @@ def test_after_reading_in_vain_it_rests() -> None:
     assert ahead.wanted(SMALL + 1) == 0, "a large site has a query of its own"
     assert ahead.wanted(1) == LEAST
     ahead.fill(rows, more=True, without=set())
-    assert [ahead.take(name) for name in ("other", f"s{LEAST - 1}")] == [None, None], "the last may be cut"
+    assert [ahead.take_site(name) for name in ("other", f"s{LEAST - 1}")] == [None, None], (
+        "the last may be cut"
+    )
     assert [ahead.wanted(1) for _ in range(REST + 1)] == [*[0] * REST, LEAST]
     ahead.fill(rows, more=False, without={"s0"})
-    assert (ahead.take("s0"), ahead.take("s1")) == (None, [rows[1]])
+    assert (ahead.take_site("s0"), ahead.take_site("s1")) == (None, [rows[1]])
     sizes = []
     for _ in range(5):
         sizes.append(ahead.wanted(1))
         ahead.fill(rows, more=False, without=set())
-        ahead.take("s1")
+        ahead.take_site("s1")
     assert sizes[-1] == MOST

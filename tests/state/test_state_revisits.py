@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import ChangeHistory, CycleRule, Observation, RefreshMode, SiteSize
-from ultracrawl.stores import Advice, QueueEntry, QueueStart, SqliteState
+from ultracrawl.stores import Advice, QueueEntry, QueueStart, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 NOW = 1_700_000_000.0
@@ -25,8 +25,8 @@ def entry(number: int, site: str = "h", depth: int = 0) -> QueueEntry:
 
 
 @pytest.fixture
-def state() -> Iterator[SqliteState]:
-    store = SqliteState(":memory:", "s")
+def state() -> Iterator[SqliteStore]:
+    store = SqliteStore(":memory:", "s")
     store.begin_run(NOW, "s", QueueStart(SCRATCH))
     for number in (1, 2, 3):
         fetch(store, entry(number))
@@ -34,51 +34,53 @@ def state() -> Iterator[SqliteState]:
     store.close()
 
 
-def fetch(store: SqliteState, one: QueueEntry) -> None:
-    store.discover(one, NOW)
-    store.finish(one, UrlRecord(one.url, "s", outcome=UrlOutcome.NEW, last_fetched=NOW, indexed=True))
+def fetch(store: SqliteStore, one: QueueEntry) -> None:
+    store.records.discover_url(one, NOW)
+    store.records.finish_url(
+        one, UrlRecord(one.url, "s", outcome=UrlOutcome.NEW, last_fetched=NOW, indexed=True)
+    )
     store.flush()
 
 
-def next_cycle(store: SqliteState, rule: CycleRule = SCRATCH) -> None:
+def next_cycle(store: SqliteStore, rule: CycleRule = SCRATCH) -> None:
     store.end_run(replace(store.runs(1)[0], finished=NOW))
     store.begin_run(NOW + 1, "s", QueueStart(rule))
 
 
 def test_a_known_url_is_met_for_the_first_time_once_a_cycle_in_the_order_of_the_links(
-    state: SqliteState,
+    state: SqliteStore,
 ) -> None:
-    assert state.revisits.first_met([3, 1]) == [], "they were fetched in this cycle"
+    assert state.visits.note_met([3, 1]) == [], "they were fetched in this cycle"
     next_cycle(state)
-    assert [one.key for one in state.revisits.first_met([3, 1, 99])] == [3, 1]
-    assert state.revisits.first_met([1]) == []
+    assert [one.key for one in state.visits.note_met([3, 1, 99])] == [3, 1]
+    assert state.visits.note_met([1]) == []
     state.flush()
-    assert [one.key for one in state.revisits.first_met([1, 2])] == [2]
+    assert [one.key for one in state.visits.note_met([1, 2])] == [2]
 
 
 def test_what_was_seen_survives_a_resumed_run(tmp_path: Path) -> None:
-    store = SqliteState(tmp_path / "s.sqlite", "s")
+    store = SqliteStore(tmp_path / "s.sqlite", "s")
     store.begin_run(NOW, "s", QueueStart(SCRATCH))
     fetch(store, entry(1))
     fetch(store, entry(2))
     next_cycle(store)
-    store.revisits.first_met([1])
-    store.requeue(entry(1)._replace(seq=9))
+    store.visits.note_met([1])
+    store.queue.requeue_url(entry(1)._replace(seq=9))
     store.close()
-    store = SqliteState(tmp_path / "s.sqlite", "s")
+    store = SqliteStore(tmp_path / "s.sqlite", "s")
     assert store.begin_run(NOW + 2, "s", QueueStart(SCRATCH))[1]
-    assert [one.key for one in store.revisits.first_met([1, 2])] == [2]
+    assert [one.key for one in store.visits.note_met([1, 2])] == [2]
     store.close()
 
 
-def test_fast_63_unseen_urls_are_those_of_earlier_cycles(state: SqliteState) -> None:
+def test_fast_63_unseen_urls_are_those_of_earlier_cycles(state: SqliteStore) -> None:
     for _ in range(2):
         next_cycle(state)
-        state.revisits.saw([2])
+        state.visits.note_seen([2])
         state.flush()
-    assert [one.key for one in state.revisits.unseen(2)] == [1, 3]
-    assert [one.key for one in state.revisits.unseen(1)] == [1, 3]
-    assert state.revisits.unseen(3) == []
+    assert [one.key for one in state.visits.unseen_urls(2)] == [1, 3]
+    assert [one.key for one in state.visits.unseen_urls(1)] == [1, 3]
+    assert state.visits.unseen_urls(3) == []
 
 
 observations = st.lists(
@@ -95,7 +97,7 @@ observations = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(observations)
 def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) -> None:
-    store = SqliteState(":memory:", "s")
+    store = SqliteStore(":memory:", "s")
     store.begin_run(NOW, "s")
     fetch(store, entry(1))
     expected, at = ChangeHistory(), NOW
@@ -103,10 +105,10 @@ def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) ->
         at += passed
         modified = before if not before else at - before
         observation = Observation(1, at, changed, modified, True)
-        store.revisits.observe(observation)
+        store.visits.note_visit(observation)
         expected = expected.after(observation)
         store.flush()
-    found = store.revisits.history(1)
+    found = store.visits.history_of(1)
     assert (found.first, found.last, found.checks, found.changes) == (
         expected.first, expected.last, expected.checks, expected.changes,
     )  # fmt: skip
@@ -115,41 +117,41 @@ def test_fast_189_the_store_adds_observations_up_as_the_rule_does(seen: list) ->
     store.close()
 
 
-def test_advice_of_sitemaps_and_types_are_known_of_pages(state: SqliteState) -> None:
-    state.revisits.advise([Advice(1, "daily", 0.8, 5.0)])
-    state.revisits.observe(Observation(1, NOW, markup=True))
+def test_advice_of_sitemaps_and_types_are_known_of_pages(state: SqliteStore) -> None:
+    state.visits.note_advice([Advice(1, "daily", 0.8, 5.0)])
+    state.visits.note_visit(Observation(1, NOW, markup=True))
     state.flush()
-    (page,) = state.revisits.known_pages([1])
+    (page,) = state.visits.known_pages([1])
     assert (page.changefreq, page.priority, page.markup, page.last_fetched) == ("daily", 0.8, True, NOW)
     assert page.told == 5.0
-    assert len(list(state.revisits.known_pages())) == 3
+    assert len(list(state.visits.known_pages())) == 3
 
 
-def test_new_urls_that_are_put_off_are_known_and_not_queued(state: SqliteState) -> None:
-    state.discover(entry(7), NOW, queued=False)
-    state.discover(entry(8), NOW)
+def test_new_urls_that_are_put_off_are_known_and_not_queued(state: SqliteStore) -> None:
+    state.records.discover_url(entry(7), NOW, queued=False)
+    state.records.discover_url(entry(8), NOW)
     state.flush()
-    assert [one.key for one in state.queued("h", 9)] == [8]
-    assert state.revisits.site_sizes() == {"h": SiteSize(3, 2)}
+    assert [one.key for one in state.queue.entries_of("h", 9)] == [8]
+    assert state.visits.site_sizes() == {"h": SiteSize(3, 2)}
 
 
-def test_an_adaptive_cycle_begins_with_what_was_chosen_in_its_order(state: SqliteState) -> None:
+def test_an_adaptive_cycle_begins_with_what_was_chosen_in_its_order(state: SqliteStore) -> None:
     state.end_run(replace(state.runs(1)[0], finished=NOW))
     run, _ = state.begin_run(
         NOW + 1, "s", QueueStart(CycleRule(RefreshMode.ADAPTIVE, minors=4), lambda place: [3, 1])
     )
     assert run.mode == RefreshMode.ADAPTIVE
-    assert [one.key for one in state.queued("h", 9)] == [3, 1]
+    assert [one.key for one in state.queue.entries_of("h", 9)] == [3, 1]
 
 
-def test_urls_that_leave_the_table_leave_no_history(state: SqliteState) -> None:
-    state.revisits.observe(Observation(1, NOW))
+def test_urls_that_leave_the_table_leave_no_history(state: SqliteStore) -> None:
+    state.visits.note_visit(Observation(1, NOW))
     state.flush()
-    state.drop([1])
-    assert state.revisits.history(1) == ChangeHistory()
-    state.revisits.saw([1])
+    state.drop_urls([1])
+    assert state.visits.history_of(1) == ChangeHistory()
+    state.visits.note_seen([1])
     state.flush()
-    assert state._all("SELECT count(*) FROM revisit") == [(2,)]
+    assert state._access.read("SELECT count(*) FROM revisit") == [(2,)]
 
 
 def test_a_file_of_an_earlier_version_keeps_queue_and_times(tmp_path: Path) -> None:
@@ -164,33 +166,33 @@ def test_a_file_of_an_earlier_version_keeps_queue_and_times(tmp_path: Path) -> N
     db.execute(f"PRAGMA user_version={before}")
     db.commit()
     db.close()
-    store = SqliteState(file, "s")
+    store = SqliteStore(file, "s")
     run, resumed = store.begin_run(NOW, "s")
     assert (resumed, run.number, run.cycle, run.due, run.mode) == (True, 3, 3, 6.0, "known")
-    assert store.queued("h", 9) == [QueueEntry(1, "http://h/1", "h", 2, 5, 1)]
-    assert store.revisits.history(1) == ChangeHistory(7.0, 7.0)
-    assert store.revisits.first_met([1]) == [], "it waits in the queue of this cycle"
+    assert store.queue.entries_of("h", 9) == [QueueEntry(1, "http://h/1", "h", 2, 5, 1)]
+    assert store.visits.history_of(1) == ChangeHistory(7.0, 7.0)
+    assert store.visits.note_met([1]) == [], "it waits in the queue of this cycle"
     store.close()
 
 
 def test_paths_with_their_known_queries_the_largest_first() -> None:
-    store = SqliteState(":memory:", "s")
+    store = SqliteStore(":memory:", "s")
     store.begin_run(NOW, "s")
     urls = ["http://h/cal?1", "http://h/cal?2", "http://h/cal", "http://h/x?a?b", "http://i/cal?1"]
     for number, url in enumerate(urls, 1):
-        store.discover(QueueEntry(number, url, "h", 0, number), NOW)
+        store.records.discover_url(QueueEntry(number, url, "h", 0, number), NOW)
     store.flush()
-    sizes = store.revisits.path_sizes(10)
+    sizes = store.visits.path_sizes(10)
     assert sizes == {"http://h/cal": 2, "http://h/x": 1, "http://i/cal": 1}
-    assert store.revisits.path_sizes(1) == {"http://h/cal": 2}
+    assert store.visits.path_sizes(1) == {"http://h/cal": 2}
     store.close()
 
 
-def test_advice_counts_for_a_url_that_nothing_was_noted_of_yet(state: SqliteState) -> None:
-    state.discover(entry(9), NOW)
+def test_advice_counts_for_a_url_that_nothing_was_noted_of_yet(state: SqliteStore) -> None:
+    state.records.discover_url(entry(9), NOW)
     state.flush()
     state._db.execute("DELETE FROM revisit WHERE id=(SELECT id FROM url WHERE key=9)")
-    state.revisits.advise([Advice(9, "daily", 0.7)])
+    state.visits.note_advice([Advice(9, "daily", 0.7)])
     state.flush()
-    (page,) = state.revisits.known_pages([9])
+    (page,) = state.visits.known_pages([9])
     assert (page.changefreq, page.priority) == ("daily", 0.7)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, SqliteState, StoredSitemap
+from ultracrawl.stores import QueueEntry, SqliteStore, StoredSitemap
 
 NOW = 1_700_000_000.0
 
@@ -19,45 +19,45 @@ def entry(number: int) -> QueueEntry:
     return QueueEntry(number, f"http://h/{number}", "h", 0, 0)
 
 
-def finish(state: SqliteState, number: int, run: int, outcome: UrlOutcome = UrlOutcome.NOT_INDEXED) -> None:
-    state.finish(entry(number), UrlRecord(f"http://h/{number}", "s", outcome=outcome))
-    state.sitemaps.put(number, StoredSitemap(run))
+def finish(state: SqliteStore, number: int, run: int, outcome: UrlOutcome = UrlOutcome.NOT_INDEXED) -> None:
+    state.records.finish_url(entry(number), UrlRecord(f"http://h/{number}", "s", outcome=outcome))
+    state.sites.put_sitemap(number, StoredSitemap(run))
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[SqliteState]:
-    store = SqliteState(tmp_path / "s.sqlite", "s")
+def state(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "s.sqlite", "s")
     yield store
     store.close()
 
 
-def end(state: SqliteState) -> None:
+def end(state: SqliteStore) -> None:
     state.end_run(replace(state.runs(1)[0], finished=NOW))
 
 
-def test_a_sitemap_comes_back_as_it_was_written(state: SqliteState) -> None:
+def test_a_sitemap_comes_back_as_it_was_written(state: SqliteStore) -> None:
     state.begin_run(NOW, "scope")
     dates = array("q", [5, 0]).tobytes()
-    state.sitemaps.put(1, StoredSitemap(1, is_index=True, dates=dates))
+    state.sites.put_sitemap(1, StoredSitemap(1, is_index=True, dates=dates))
     for _ in range(2):
-        found = state.sitemaps.get(1)
+        found = state.sites.get_sitemap(1)
         assert found == StoredSitemap(1, is_index=True, dates=dates)
         assert list(found.entries(array("q", [7, 8]).tobytes())) == [(7, 5), (8, 0)]
-        assert state.sitemaps.keys() == {1}
+        assert state.sites.sitemap_keys() == {1}
         state.flush()
-    assert state.sitemaps.get(2) is None
+    assert state.sites.get_sitemap(2) is None
 
 
-def test_sitemaps_are_not_queued_as_pages(state: SqliteState) -> None:
+def test_sitemaps_are_not_queued_as_pages(state: SqliteStore) -> None:
     state.begin_run(NOW, "scope")
-    state.discover(QueueEntry(2, "http://h/2", "h", 0, 2), NOW)
+    state.records.discover_url(QueueEntry(2, "http://h/2", "h", 0, 2), NOW)
     finish(state, 1, run=1)
     end(state)
     state.begin_run(NOW, "scope")
-    assert [one.key for one in state.queued("h", 10)] == [2]
+    assert [one.key for one in state.queue.entries_of("h", 10)] == [2]
 
 
-def test_sitemaps_that_are_gone_or_were_not_asked_for_are_forgotten(state: SqliteState) -> None:
+def test_sitemaps_that_are_gone_or_were_not_asked_for_are_forgotten(state: SqliteStore) -> None:
     state.begin_run(NOW, "scope")
     for number in (1, 2, 3):
         finish(state, number, run=1)
@@ -66,34 +66,34 @@ def test_sitemaps_that_are_gone_or_were_not_asked_for_are_forgotten(state: Sqlit
     finish(state, 1, run=2)
     finish(state, 2, run=2, outcome=UrlOutcome.GONE)
     end(state)
-    assert state.sitemaps.keys() == {1, 2, 3}
+    assert state.sites.sitemap_keys() == {1, 2, 3}
     state.begin_run(NOW, "scope")
-    assert state.sitemaps.keys() == {1}
-    assert [record.url for record in state.records()] == ["http://h/1"]
+    assert state.sites.sitemap_keys() == {1}
+    assert [record.url for record in state.records.all_records()] == ["http://h/1"]
 
 
-def test_dropped_urls_are_no_sitemaps_any_more(state: SqliteState) -> None:
+def test_dropped_urls_are_no_sitemaps_any_more(state: SqliteStore) -> None:
     state.begin_run(NOW, "scope")
     finish(state, 1, run=1)
-    state.drop([1])
-    assert state.sitemaps.keys() == set()
+    state.drop_urls([1])
+    assert state.sites.sitemap_keys() == set()
 
 
-def test_the_latest_date_counts_until_the_next_run(state: SqliteState, tmp_path: Path) -> None:
+def test_the_latest_date_counts_until_the_next_run(state: SqliteStore, tmp_path: Path) -> None:
     state.begin_run(NOW, "scope")
-    assert not state.sitemaps.speak
-    state.sitemaps.announce([(1, 10), (2, 10)])
+    assert not state.sites.dates_announced
+    state.sites.announce_dates([(1, 10), (2, 10)])
     state.flush()
-    state.sitemaps.announce([(1, 9), (2, 11)])
-    assert state.sitemaps.speak
+    state.sites.announce_dates([(1, 9), (2, 11)])
+    assert state.sites.dates_announced
     state.flush()
     state.close()
-    resumed = SqliteState(tmp_path / "s.sqlite", "s")
+    resumed = SqliteStore(tmp_path / "s.sqlite", "s")
     assert resumed.begin_run(NOW, "scope")[1]
-    assert resumed.sitemaps.speak, "what was said before the kill still holds"
-    assert resumed.sitemaps.dates([1, 2, 3]) == {1: 10, 2: 11}
+    assert resumed.sites.dates_announced, "what was said before the kill still holds"
+    assert resumed.sites.announced_dates([1, 2, 3]) == {1: 10, 2: 11}
     end(resumed)
     resumed.begin_run(NOW, "scope")
-    assert not resumed.sitemaps.speak
-    assert resumed.sitemaps.dates([1, 2, 3]) == {}
+    assert not resumed.sites.dates_announced
+    assert resumed.sites.announced_dates([1, 2, 3]) == {}
     resumed.close()

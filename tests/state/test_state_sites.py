@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import QueueEntry, QueueStart, SqliteState, StoredSite
+from ultracrawl.stores import QueueEntry, QueueStart, SqliteStore, StoredSite
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 
 
@@ -20,42 +20,42 @@ def entry(path: str, seq: int, level: int = 1, depth: int = 1) -> QueueEntry:
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_site_is_remembered(tmp_path: Path, at_once: bool) -> None:
     row = StoredSite("a", 12.5, "2 s (back-off)", None, 3, 8.0, "refused", 9.0, 0, "2 rules")
-    state = SqliteState(tmp_path / "s.sqlite", "s")
-    state.sites.put(StoredSite("a"))
-    state.sites.put(row, at_once=at_once)
-    assert state.sites.get("a") == row
-    reader = SqliteState(tmp_path / "s.sqlite", "s", read_only=True)
-    assert reader.sites.get("a") == (row if at_once else None)
+    state = SqliteStore(tmp_path / "s.sqlite", "s")
+    state.sites.put_site(StoredSite("a"))
+    state.sites.put_site(row, at_once=at_once)
+    assert state.sites.get_site("a") == row
+    reader = SqliteStore(tmp_path / "s.sqlite", "s", read_only=True)
+    assert reader.sites.get_site("a") == (row if at_once else None)
     state.flush()
-    assert reader.sites.get("a") == row
-    state.sites.put(StoredSite("free", 5.0))
-    state.sites.put(StoredSite("slow", 5.0, own_delay=3.0))
+    assert reader.sites.get_site("a") == row
+    state.sites.put_site(StoredSite("free", 5.0))
+    state.sites.put_site(StoredSite("slow", 5.0, own_delay=3.0))
     state.flush()
-    assert {one.site for one in reader.sites.waiting_at(9.0)} == {"a", "slow"}
-    assert {one.site for one in reader.sites.waiting_at(4.0)} == {"a", "free", "slow"}
-    assert reader.sites.get("b") is None
+    assert {one.site for one in reader.sites.delayed_sites(9.0)} == {"a", "slow"}
+    assert {one.site for one in reader.sites.delayed_sites(4.0)} == {"a", "free", "slow"}
+    assert reader.sites.get_site("b") is None
     reader.close()
     state.close()
 
 
 def test_fast_17_sites_begin_afresh_in_the_next_run_and_not_in_a_resumed_one(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path / "s.sqlite", "s")
+    state = SqliteStore(tmp_path / "s.sqlite", "s")
     run, _ = state.begin_run(100.0, "scope")
-    state.sites.put(StoredSite("a", 160.0, errors=50, slowed=600.0, given_up=run.number))
+    state.sites.put_site(StoredSite("a", 160.0, errors=50, slowed=600.0, given_up=run.number))
     state.flush()
     assert state.begin_run(110.0, "scope")[1] is True
-    given_up = state.sites.get("a")
+    given_up = state.sites.get_site("a")
     assert given_up is not None
     assert given_up.given_up == run.number
     state.begin_run(120.0, "another scope")
-    assert state.sites.get("a") == StoredSite("a", 160.0)
+    assert state.sites.get_site("a") == StoredSite("a", 160.0)
     state.begin_run(40 * 86_400.0, "yet another")
-    assert state.sites.get("a") is None, "long ago"
+    assert state.sites.get_site("a") is None, "long ago"
     state.close()
 
 
 def test_fast_148_entries_come_back_by_level_then_depth_then_order(tmp_path: Path) -> None:
-    state = SqliteState(tmp_path / "s.sqlite", "s")
+    state = SqliteStore(tmp_path / "s.sqlite", "s")
     state.begin_run(1.0, "")
     for one in (
         entry("e", 1, 2),
@@ -64,19 +64,19 @@ def test_fast_148_entries_come_back_by_level_then_depth_then_order(tmp_path: Pat
         entry("d", 4, 2, 0),
         entry("a", 5, 1, 0),
     ):
-        state.discover(one, 1.0)
-    names = [one.url[-1] for one in state.queued("a.example.com", 9)]
+        state.records.discover_url(one, 1.0)
+    names = [one.url[-1] for one in state.queue.entries_of("a.example.com", 9)]
     assert names == ["a", "b", "c", "d", "e"]
-    assert [one.url[-1] for one in state.queued("a.example.com", 9, range(2, 3))] == ["d", "e"]
-    assert state.sites.waiting("a.example.com") == {1: 3, 2: 2}
-    first = state.queued("a.example.com", 1)[0]
-    record = state.get(first.key)
+    assert [one.url[-1] for one in state.queue.entries_of("a.example.com", 9, range(2, 3))] == ["d", "e"]
+    assert state.queue.number_by_level("a.example.com") == {1: 3, 2: 2}
+    first = state.queue.entries_of("a.example.com", 1)[0]
+    record = state.records.get_record(first.key)
     assert record is not None
-    state.finish(first, record)
-    assert state.sites.waiting("a.example.com") == {1: 2, 2: 2}
+    state.records.finish_url(first, record)
+    assert state.queue.number_by_level("a.example.com") == {1: 2, 2: 2}
     state.begin_run(2.0, "again", QueueStart(level_of=lambda url: 7 if url.endswith("b") else 3))
-    assert [(one.url[-1], one.level) for one in state.queued("a.example.com", 9)][-1] == ("b", 7)
-    assert state.sites.waiting("a.example.com") == {3: 4, 7: 1}
+    assert [(one.url[-1], one.level) for one in state.queue.entries_of("a.example.com", 9)][-1] == ("b", 7)
+    assert state.queue.number_by_level("a.example.com") == {3: 4, 7: 1}
     state.close()
 
 
@@ -92,7 +92,7 @@ def test_a_queue_without_levels_is_brought_up_to_date(tmp_path: Path) -> None:
         "PRAGMA user_version=3;"
     )
     db.close()
-    state = SqliteState(path, "s")
+    state = SqliteStore(path, "s")
     assert state.begin_run(2.0, "")[1] is True
-    assert state.queued("a", 9) == [QueueEntry(5, "http://a/", "a", 2, 7, 1, level=1)]
+    assert state.queue.entries_of("a", 9) == [QueueEntry(5, "http://a/", "a", 2, 7, 1, level=1)]
     state.close()

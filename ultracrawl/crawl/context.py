@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import LinkQueue, Visit
     from ultracrawl.model import RunReport
     from ultracrawl.sources import CompiledSource, DataSource, Project
-    from ultracrawl.stores import RunMark, StateStore
+    from ultracrawl.stores import RunMark, Store
 
 
 class Ports:
     """What is opened when a crawl begins; before that, each is missing (AttributeError)."""
 
-    store: StateStore
+    store: Store
     documents: IndexWriter
     endings: Recorder
     queue: LinkQueue
@@ -47,7 +47,7 @@ class CrawlContext:
     ports: Ports = field(default_factory=Ports)
 
     @property
-    def store(self) -> StateStore:
+    def store(self) -> Store:
         """What is known of URLs, sites, runs and the queue."""
         return self.ports.store
 

@@ -7,14 +7,14 @@ from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.rules.recrawl import Observation, is_statement
 from ultracrawl.sources import CompiledSource
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 
 
 class VisitObserver:
     """Told of every visit that ended (`Recorder.on_finish`); an observation is made where its content is known."""
 
-    def __init__(self, state: StateStore, rules: CompiledSource) -> None:
-        self._revisits = state.revisits
+    def __init__(self, state: Store, rules: CompiledSource) -> None:
+        self._visits = state.visits
         self._link_types = rules.reader.link_types
 
     def finished(self, visit: Visit, now: float) -> None:
@@ -22,12 +22,12 @@ class VisitObserver:
         if visit.outcome is None:
             return
         key = visit.entry.key
-        self._revisits.saw((key,))
+        self._visits.note_seen((key,))
         unchanged = visit.outcome.unchanged
         if visit.sitemap is not None or not (unchanged or visit.checksum):
             return
         known = visit.record.checksum
-        self._revisits.observe(
+        self._visits.note_visit(
             Observation(
                 key,
                 now,

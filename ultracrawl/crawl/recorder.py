@@ -11,7 +11,7 @@ from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.removal.orphans import is_orphan
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.stores import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, Retained, Store
 
 HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
@@ -34,9 +34,7 @@ class Recorder:
     MODIFIED and PENDING have the document leave the index, if there is one: `Deletions` carries that out.
     """
 
-    def __init__(
-        self, state: StateStore, report: RunReport, clock: Callable[[], float], hooks: Hooks
-    ) -> None:
+    def __init__(self, state: Store, report: RunReport, clock: Callable[[], float], hooks: Hooks) -> None:
         self._state = state
         self._report = report
         self._clock = clock
@@ -63,7 +61,7 @@ class Recorder:
         record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
         visit.code, visit.reason = record.status_code, record.reason
         if visit.record.pending and not record.pending:
-            self._state.pending.discard(visit.entry.key)
+            self._state.documents.release_document(Retained.APPROVAL, visit.entry.key)
         if self._leaves_index(visit.record, outcome):
             denied = visit.filtered is not None and visit.filtered.denied
             cause = f"{FILTERED if denied else outcome.value}: {record.reason}".rstrip(": ")
@@ -71,10 +69,10 @@ class Recorder:
         if visit.unrendered:
             record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
         if not outcome.transient:
-            self._state.failures.forget(visit.entry.key)
+            self._state.visits.forget_failures(visit.entry.key)
         if self.names is not None:
             self.names.ended(visit, outcome)
-        self._state.finish(visit.entry, record)
+        self._state.records.finish_url(visit.entry, record)
         self._report.outcomes[outcome] += 1
         self._report.lost += outcome.in_vain and not visit.record.outcome.in_vain
         self._report.status_codes[record.status_code] += 1
@@ -95,23 +93,25 @@ class Recorder:
             status_code=StatusCode.NOT_MODIFIED,
             reason=SITEMAP_LASTMOD,
         )
-        self._state.finish(entry, record)
+        self._state.records.finish_url(entry, record)
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
         self._report.not_asked += 1
-        self._state.revisits.saw((entry.key,))
+        self._state.visits.note_seen((entry.key,))
         for told in self._hooks.vouched:
             told(known)
 
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
-        known = self._state.get(entry.key) or UrlRecord(entry.url, self._report.source, entry.depth)
+        known = self._state.records.get_record(entry.key) or UrlRecord(
+            entry.url, self._report.source, entry.depth
+        )
         record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, reason=rule)
-        self._state.finish(entry, record)
+        self._state.records.finish_url(entry, record)
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
         self._report.turn_away(rule)
-        self._state.revisits.saw((entry.key,))
+        self._state.visits.note_seen((entry.key,))
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Take note that the end of a visit of this run turned out to be another one."""

@@ -191,7 +191,7 @@ class CrawlSession:
         self.agreement.tell()
         self._open_feed()
         self._open_documents()
-        lost = self.context.store.lost(self.context.documents.recover())
+        lost = self.context.store.documents.refetch_lost(self.context.documents.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
         self.filling.begin(self.context.documents, resumed=resumed)
@@ -206,7 +206,7 @@ class CrawlSession:
             follow_definition(self.context, self.rewriter, refresh_only=self.limits.refresh_only)
             if self.context.source.crawling_mode != "examine":
                 self.pending.approve()
-        self.context.report.scheduled = self.context.store.counts().queued
+        self.context.report.scheduled = self.context.store.records.count_urls().queued
         self.logs.open()
         hooks.add(self.logs)
         self.link_lists = open_link_lists(self.context)

@@ -14,7 +14,7 @@ from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.frontier.limits import TrapGuard
 from ultracrawl.rules.urls import JoinedLinks, UrlPolicy, host_of, site_of, url_key
 from ultracrawl.scheduler.rewriting import LinkRewriting
-from ultracrawl.stores import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, Store
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class CandidateFilter:
         self,
         policy: UrlPolicy,
         boundary: Boundary,
-        state: StateStore,
+        state: Store,
         clock: Callable[[], float],
         rejected_by: Counter[str],
         rewriter: UrlRewriter | None = None,
@@ -197,7 +197,7 @@ class CandidateFilter:
         self.shorter.append((key, depth))
 
     def _unmet(self, unmet: dict[int, str], parent: str, depth: int, inside: array[int]) -> list[QueueEntry]:
-        known = self._state.lookup(list(unmet))
+        known = self._state.records.known_urls(list(unmet))
         if self._look_up is not None:
             self._look_up(host_of(url) for key, url in unmet.items() if key not in known)
         shown = self._rewriting.shown if self._rewriting else {}
@@ -220,7 +220,7 @@ class CandidateFilter:
 
     def _put_off(self, key: int, url: str, depth: int, display_url: str) -> None:
         entry = QueueEntry(key, url, site_of(url), depth, 0, display_url=display_url)
-        self._state.discover(entry, self._clock(), queued=False)
+        self._state.records.discover_url(entry, self._clock(), queued=False)
         self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
@@ -287,8 +287,8 @@ class CandidateFilter:
         """Make a URL known and queue it, on the level that the rules say unless one is given."""
         level = self._level_of(url) if level is None else level
         entry = QueueEntry(
-            key, url, site_of(url), depth, self._state.next_seq(), hops, display_url, level=level
+            key, url, site_of(url), depth, self._state.queue.next_seq(), hops, display_url, level=level
         )
-        self._state.discover(entry, self._clock())
+        self._state.records.discover_url(entry, self._clock())
         self.seen.put(key, depth)
         return entry

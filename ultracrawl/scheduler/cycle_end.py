@@ -36,7 +36,7 @@ class CycleEnd:
         """Deal with what is over, and orphans, wave by wave: what one led to may be one after it left."""
         session = self._session
         try:
-            if session.context.run.failed or session.context.store.queued_sites():
+            if session.context.run.failed or session.context.store.queue.waiting_sites():
                 return
             if session.expiry.sweep() + session.feeds.expire():
                 self._wake(0.0)  # copies may take their places
@@ -52,7 +52,7 @@ class CycleEnd:
             remove_orphans(session.context.store, sweep, session.context.source.orphans.after)
             session.context.report.orphans += len(sweep.remove)
             for one in sweep.remove:
-                record = session.context.store.get(one.key)
+                record = session.context.store.records.get_record(one.key)
                 if record is not None:
                     session.duplicates.left(record)
             logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))

@@ -71,9 +71,11 @@ class LinkIngest:
     def _trap_guard(self) -> TrapGuard:
         limits, state = self._session.context.source.limits, self._session.context.store
         sizes: dict[str, int] = {}
-        if limits.urls_per_site and state.counts().known >= limits.urls_per_site // 2:  # else none is near it
-            sizes = {site: size.fetched + size.new for site, size in state.revisits.site_sizes().items()}
-        queries = state.revisits.path_sizes(PATHS // 2) if limits.query_variations else {}
+        if (
+            limits.urls_per_site and state.records.count_urls().known >= limits.urls_per_site // 2
+        ):  # else none is near it
+            sizes = {site: size.fetched + size.new for site, size in state.visits.site_sizes().items()}
+        queries = state.visits.path_sizes(PATHS // 2) if limits.query_variations else {}
         return TrapGuard(limits.urls_per_site, limits.query_variations, sizes, queries)
 
     def _keep_to_limits(self) -> None:
@@ -85,7 +87,7 @@ class LinkIngest:
         """Return the rule that keeps an entry from being fetched now: it is new, and only known URLs are asked for."""
         if not self._session.limits.refresh_only or not entry.seq:
             return ""
-        record = self._session.context.store.get(entry.key)
+        record = self._session.context.store.records.get_record(entry.key)
         return "" if record is not None and record.last_fetched else REFRESH_ONLY
 
     def must_ask(self, key: int) -> bool:
@@ -95,7 +97,7 @@ class LinkIngest:
     def visit(self, entry: QueueEntry) -> Visit:
         """Return the visit of an entry whose turn has come."""
         session = self._session
-        record = session.context.store.get(entry.key)
+        record = session.context.store.records.get_record(entry.key)
         if record is None:
             record = UrlRecord(
                 entry.url, session.context.source.name, entry.depth, first_seen=session.context.clock()
@@ -108,7 +110,7 @@ class LinkIngest:
         self._unconditional.discard(entry.key)
         task = session.sitemaps.task(entry.key)
         if task is not None:
-            rescan = rescan or task.again or session.context.store.sitemaps.get(entry.key) is None
+            rescan = rescan or task.again or session.context.store.sites.get_sitemap(entry.key) is None
         return Visit(
             entry._replace(display_url=record.display_url),
             record,
@@ -137,7 +139,7 @@ class LinkIngest:
             self._session.context.run.problems.append(f"start URL {url!r} is not a URL that can be crawled")
             return False
         key = url_key(canonical)
-        if self._session.context.store.lookup([key]):
+        if self._session.context.store.records.known_urls([key]):
             return self.waking.start(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
         if rule is None:
@@ -199,7 +201,7 @@ class LinkIngest:
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""
         key = url_key(target)
-        known = self._session.context.store.lookup([key])
+        known = self._session.context.store.records.known_urls([key])
         if known and self.waking.on:
             self.waking.meet(known)
         if not known:
@@ -234,11 +236,11 @@ class LinkIngest:
             record.url,
             site_of(record.url),
             depth,
-            state.next_seq(),
+            state.queue.next_seq(),
             display_url=record.display_url,
             level=level,
         )
-        state.requeue(entry)
+        state.queue.requeue_url(entry)
         self._place(entry)
 
     def _take_shorter_routes(self) -> None:
@@ -250,13 +252,13 @@ class LinkIngest:
         if self._session.context.rules.depth_limit is None:
             return
         for key, depth in shorter:
-            record = self._session.context.store.get(key)
+            record = self._session.context.store.records.get_record(key)
             if key in self._session.context.visits:
                 self._depths[key] = depth
                 self._once_more.add(key)
             elif record is None or not self._was_visited(record):
                 self._depths[key] = depth
                 if record is not None:
-                    self._session.context.store.amend(key, replace(record, depth=depth))
+                    self._session.context.store.records.amend_record(key, replace(record, depth=depth))
             elif not record.removed:
                 self._requeue(key, record, depth)

@@ -32,30 +32,30 @@ class OffFocusHops:
         if not self.on or hops == NO_LINKS:
             return
         found = set(new)
-        store = self._session.context.store.detours
+        store = self._session.context.store.queue
         if hops:
             for key in found:
-                store.put(key, hops)
-        for key, before in store.hops([key for key in inside if key not in found]).items():
+                store.put_hops(key, hops)
+        for key, before in store.hops_to([key for key in inside if key not in found]).items():
             if hops < before:
-                store.put(key, hops)
+                store.put_hops(key, hops)
                 self._come_nearer(key)
 
     def pass_on(self, key: int, target: int, *, new: bool) -> None:
         """Give the target of a redirect the hops of the URL that leads there."""
         if self.on:
-            hops = self._session.context.store.detours.hops([key]).get(key, 0)
+            hops = self._session.context.store.queue.hops_to([key]).get(key, 0)
             self.note(hops, [target] if new else [], [target])
 
     def _come_nearer(self, key: int) -> None:
         """Have a page scanned again whose links were counted with too many hops; one that is kept needs no scan."""
         state = self._session.context.store
-        record = state.get(key)
+        record = state.records.get_record(key)
         if record is None or record.held or record.removed or not record.last_fetched:
             return
         if key in self._session.context.visits:
             return
         unread = replace(record, etag="", last_modified="", checksum=b"")
-        state.amend(key, unread)
+        state.records.amend_record(key, unread)
         if record.last_fetched >= self._session.context.mark.started:
             self._requeue(key, unread, record.depth)

@@ -68,7 +68,7 @@ class Pacing:
         session = self._session
         session.context.hooks.before_flush.append(self.store)
         now, wall = time.monotonic(), session.context.clock()
-        for row in session.context.store.sites.waiting_at(wall):
+        for row in session.context.store.sites.delayed_sites(wall):
             if row.stand_in:
                 self.mirrors.recall(row.site, row.stand_in)
             if row.given_up == session.context.mark.number:
@@ -171,16 +171,16 @@ class Pacing:
             self._frontier.clocks.set_delay(site, asked)
         else:
             self._frontier.clocks.reset_delay(site)
-        known = self._session.context.store.sites.get(site) or StoredSite(site)
+        known = self._session.context.store.sites.get_site(site) or StoredSite(site)
         # Without a time it would be taken for one of long ago when the next run begins.
         next_at = known.next_at or self._session.context.clock()
-        self._session.context.store.sites.put(replace(known, robots=_in_words(rules), next_at=next_at))
+        self._session.context.store.sites.put_site(replace(known, robots=_in_words(rules), next_at=next_at))
         self._changed.add(site)
 
     def end(self) -> None:
         """Report the sites that were given up, with the number of their URLs that wait for the next run."""
         for site in sorted(self._frontier.given_up):
-            waiting = self._session.context.store.sites.waiting(site)
+            waiting = self._session.context.store.queue.number_by_level(site)
             self._session.context.report.given_up[site] = sum(waiting.values())
 
     # ---- the table of sites
@@ -196,7 +196,7 @@ class Pacing:
         if site is None and name not in self._errors:
             return
         sites = self._session.context.store.sites
-        row = sites.get(name) or StoredSite(name)
+        row = sites.get_site(name) or StoredSite(name)
         if site is not None:
             clock, now = site.clock, time.monotonic()
             held = clock.held > clock.due
@@ -208,7 +208,7 @@ class Pacing:
         row = replace(row, stand_in=self.mirrors.stand_in(name))
         error, at = self._errors.pop(name, (row.last_error, row.error_at))
         given_up = self._session.context.mark.number if name in self._frontier.given_up else 0
-        sites.put(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)
+        sites.put_site(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)
 
 
 def _in_words(rules: RobotsRules) -> str:

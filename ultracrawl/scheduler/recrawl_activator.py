@@ -31,7 +31,7 @@ class RecrawlActivator:
         """Sites that go on with the queue of the cycle before."""
         self._later: list[bytes] = []
         if self._mode is RefreshMode.SOFT:
-            self._held = frozenset(session.context.store.left_over_sites())
+            self._held = frozenset(session.context.store.queue.left_over_sites())
 
     @property
     def on(self) -> bool:
@@ -40,17 +40,17 @@ class RecrawlActivator:
 
     def meet(self, keys: Iterable[int]) -> None:
         """Take known URLs that something leads to; those met for the first time in this cycle are queued."""
-        fresh = self._session.context.store.revisits.first_met(keys)
+        fresh = self._session.context.store.visits.note_met(keys)
         if self._mode.asks_known:
             self._wake(fresh)
 
     def is_fresh(self, key: int) -> bool:
         """Return whether a known URL neither waits nor was fetched in this cycle; from now on it counts as seen."""
-        return self.on and bool(self._session.context.store.revisits.first_met((key,)))
+        return self.on and bool(self._session.context.store.visits.note_met((key,)))
 
     def start(self, url: str) -> bool:
         """Queue a known start URL for this cycle; returns whether it was."""
-        fresh = self._session.context.store.revisits.first_met((url_key(url),)) if self.on else []
+        fresh = self._session.context.store.visits.note_met((url_key(url),)) if self.on else []
         if self._mode is RefreshMode.ADAPTIVE and self._session.context.mark.minor:
             return False
         return self._wake(fresh)
@@ -65,20 +65,20 @@ class RecrawlActivator:
         return woken
 
     def _queue(self, one: KnownUrl) -> None:
-        seq = self._session.context.store.next_seq()
+        seq = self._session.context.store.queue.next_seq()
         level = self._session.context.rules.levels.of(one.url)
         entry = QueueEntry(
             one.key, one.url, one.site, one.depth, seq, display_url=one.display_url, level=level
         )
-        self._session.context.store.requeue(entry)
+        self._session.context.store.queue.requeue_url(entry)
         self._enqueue(entry)
 
     def ask(self, key: int) -> None:
         """Queue a known URL to which nothing led."""
-        record = self._session.context.store.get(key)
+        record = self._session.context.store.records.get_record(key)
         if record is None:
             return
-        self._session.context.store.revisits.saw((key,))
+        self._session.context.store.visits.note_seen((key,))
         site = site_of(record.url)
         self._queue(KnownUrl(key, record.url, site, record.depth, record.display_url))
 
@@ -100,14 +100,14 @@ class RecrawlActivator:
             self._reassert(self._later.pop())
 
     def _is_index(self, key: int) -> bool:
-        stored = self._session.context.store.sitemaps.get(key)
+        stored = self._session.context.store.sites.get_sitemap(key)
         return stored is not None and stored.is_index
 
     def _reassert(self, links: bytes) -> None:
         unmet = [key for key in array("q", links) if self._seen.get(key) is None]
         if not unmet:
             return
-        known = self._session.context.store.lookup(unmet)
+        known = self._session.context.store.records.known_urls(unmet)
         for key, (_, depth) in known.items():
             self._seen.put(key, depth)
         self.meet(key for key in unmet if key in known)

@@ -57,11 +57,11 @@ class ReplayScheduler(BaseScheduler):
         session.context.hooks.visit_ended.append(self._finished)
         session.context.hooks.resumed.append(self._wake)
         session.context.store.flush()
-        leaving = {url_key(record.url) for record in session.context.store.leaving_records()}
-        searchable = self._of_sites(session.context.store.kept_keys() - leaving)
+        leaving = {url_key(record.url) for record in session.context.store.records.leaving_records()}
+        searchable = self._of_sites(session.context.store.documents.kept_keys() - leaving)
         stored = set(session.keeper.store.stored_keys()) if session.keeper.store is not None else set()
         self._keys = sorted(stored & searchable, reverse=True)
-        self._spare = stored - session.context.store.kept_keys() - leaving
+        self._spare = stored - session.context.store.documents.kept_keys() - leaving
         missing = len(searchable - stored)
         session.context.report.scheduled = len(self._keys)
         if self._sites and not searchable:
@@ -79,7 +79,7 @@ class ReplayScheduler(BaseScheduler):
         """Return the keys of the documents of the sites that are asked for."""
         if not self._sites:
             return keys
-        found = ((key, self._session.context.store.get(key)) for key in keys)
+        found = ((key, self._session.context.store.records.get_record(key)) for key in keys)
         return frozenset(key for key, record in found if record and site_of(record.url) in self._sites)
 
     def close(self, reason: str) -> Deferred[None]:
@@ -106,7 +106,7 @@ class ReplayScheduler(BaseScheduler):
             self._alarm.set(WAIT)
             return None
         key = self._keys.pop()
-        record = self._session.context.store.get(key)
+        record = self._session.context.store.records.get_record(key)
         if record is None:
             return self.next_request()
         entry = QueueEntry(

@@ -118,8 +118,8 @@ class UltracrawlScheduler(BaseScheduler):
         """Give the frontier every site with stored entries, as far as a run that is resumed has pages of it left."""
         session = self._session
         if session.context.report.resumed and self._budget.per_site is not None:
-            self._budget.resume(session.context.store.revisits.fetched_since(session.context.mark.started))
-        for site, _ in session.context.store.queued_sites():
+            self._budget.resume(session.context.store.visits.fetched_since(session.context.mark.started))
+        for site, _ in session.context.store.queue.waiting_sites():
             if self._budget.is_begun(site):
                 self._keep_to_budget(site)
             if not self._budget.is_spent(site):
@@ -239,7 +239,7 @@ class UltracrawlScheduler(BaseScheduler):
         levels = self._session.context.rules.levels.levels
         # A resumed run may hold levels that the definition no longer has; they count as the last one.
         stop = level + 1 if level < levels else sys.maxsize
-        stored = self._session.context.store.queued(site, batch, range(level, stop))
+        stored = self._session.context.store.queue.entries_of(site, batch, range(level, stop))
         asked = self._sitemaps.asked([one for one in stored if one.key not in self._session.context.visits])
         more = len(stored) == batch
         self._frontier.entries.refill_site(site, asked, more=more, level=level)
@@ -317,7 +317,7 @@ class UltracrawlScheduler(BaseScheduler):
         while waiting:
             for entry in waiting:
                 self._turn_away(entry)
-            waiting = self._session.context.store.queued(site, REFILL)
+            waiting = self._session.context.store.queue.entries_of(site, REFILL)
 
     def _turn_away(self, entry: QueueEntry) -> None:
         self._retries.pop(entry.key, None)

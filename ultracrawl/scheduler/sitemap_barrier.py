@@ -70,9 +70,9 @@ class SitemapBarrier:
 
     def asked(self, entries: list[QueueEntry]) -> list[QueueEntry]:
         """Leave out the pages that have their outcome by the word of a sitemap."""
-        if not self._session.context.store.sitemaps.speak or not self._desk.trusts_dates:
+        if not self._session.context.store.sites.dates_announced or not self._desk.trusts_dates:
             return entries
-        dates = self._session.context.store.sitemaps.dates([entry.key for entry in entries])
+        dates = self._session.context.store.sites.announced_dates([entry.key for entry in entries])
         return [
             one for one in entries if one.key not in dates or not self._is_vouched_for(one, dates[one.key])
         ]
@@ -81,7 +81,7 @@ class SitemapBarrier:
         session = self._session
         if self._ways.must_ask(entry.key):
             return False
-        record = session.context.store.get(entry.key)
+        record = session.context.store.records.get_record(entry.key)
         if record is None or not record.indexed or record.leaving or record.reason == EXPIRES:
             return False
         rules = session.robots.known(entry.url)

@@ -15,7 +15,7 @@ from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.opening import open_state
 
 COMMIT_TIMEOUT = 3600.0
@@ -80,7 +80,7 @@ class ApprovalReport:
 class Approval:
     """Decides on the documents of one source; get it from `approval_of`, which holds the lock of the source."""
 
-    def __init__(self, source: DataSource, project: Project, state: StateStore, feed: IndexWriter) -> None:
+    def __init__(self, source: DataSource, project: Project, state: Store, feed: IndexWriter) -> None:
         rules = compile_source(source, project)
         self._policy: UrlPolicy = rules.url_policy
         self._levels = rules.levels
@@ -90,7 +90,7 @@ class Approval:
 
     def pending(self, selection: Selection) -> list[UrlRecord]:
         """Return what waits and is meant. Raises `UserError` for a named URL that does not wait."""
-        return self._chosen(self._state.pending_records(), selection, "does not wait for an approval")
+        return self._chosen(self._state.records.pending_records(), selection, "does not wait for an approval")
 
     def approve(self, selection: Selection) -> None:
         """Hand over the documents that wait and are meant; they are in the index when `approval_of` has ended."""
@@ -101,24 +101,24 @@ class Approval:
 
     def remove(self, selection: Selection) -> None:
         """Take known URLs out for good, those in the index too."""
-        known = (record for record in self._state.records() if not record.removed)
+        known = (record for record in self._state.records.all_records() if not record.removed)
         chosen = self._chosen(known, selection, "is not known")
         self.report.deleted += self._documents.remove(url_key(record.url) for record in chosen)
         self.report.removed += len(chosen)
 
     def restore(self, selection: Selection) -> None:
         """Let removed URLs come back: the next crawl fetches them."""
-        removed = (record for record in self._state.records() if record.removed)
+        removed = (record for record in self._state.records.all_records() if record.removed)
         chosen = self._chosen(removed, selection, "was not removed")
         for record in chosen:
             key = url_key(record.url)
-            self._state.amend(key, restored(record))
-            self._state.requeue(self._entry(key, record))
+            self._state.records.amend_record(key, restored(record))
+            self._state.queue.requeue_url(self._entry(key, record))
         self._state.flush()
         self.report.restored += len(chosen)
 
     def _entry(self, key: int, record: UrlRecord) -> QueueEntry:
-        seq = self._state.next_seq()
+        seq = self._state.queue.next_seq()
         level = self._levels.of(record.url)
         shown = record.display_url
         return QueueEntry(key, record.url, site_of(record.url), record.depth, seq, 0, shown, level=level)
@@ -146,7 +146,7 @@ def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
         numbers = RunReport(source.name, "", "")
         feed = open_feed(project, source, state, numbers)
         try:
-            state.lost(feed.recover())
+            state.documents.refetch_lost(feed.recover())
             approval = Approval(source, project, state, feed)
             yield approval
             state.flush()
@@ -154,7 +154,7 @@ def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
         finally:
             feed.close(COMMIT_TIMEOUT)
         approval.report.indexed += numbers.indexed
-        approval.report.pending = state.counts().pending
+        approval.report.pending = state.records.count_urls().pending
         if numbers.problems:
             raise WorkError("; ".join(numbers.problems))
     finally:

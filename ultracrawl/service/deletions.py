@@ -19,7 +19,7 @@ def held_back(project: Project, source: DataSource) -> list[UrlRecord]:
     """Return the records whose documents are to leave, as far as a crawl that may be running has written them down."""
     state = open_state(project, source.name, read_only=True)
     try:
-        return list(state.leaving_records())
+        return list(state.records.leaving_records())
     finally:
         state.close()
 
@@ -36,7 +36,7 @@ def deletions_of(project: Project, source: DataSource) -> Iterator[Deletions]:
         numbers = RunReport(source.name, "", "")
         feed = open_feed(project, source, state, numbers)
         try:
-            state.lost(feed.recover())
+            state.documents.refetch_lost(feed.recover())
             yield Deletions(state, feed)
             state.flush()
             feed.drain()

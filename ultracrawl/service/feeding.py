@@ -108,7 +108,7 @@ def _deliver(project: Project, source: DataSource) -> str:
         numbers = RunReport(source.name, "", "")
         feed = open_feed(project, source, state, numbers)
         try:
-            state.lost(feed.recover())
+            state.documents.refetch_lost(feed.recover())
         finally:
             feed.close(COMMIT_TIMEOUT)
     finally:

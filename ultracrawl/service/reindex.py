@@ -60,7 +60,7 @@ def _knowing(project: Project, sources: list[DataSource], sites: list[str]) -> l
 def _knows(project: Project, source: DataSource, sites: list[str]) -> bool:
     state = open_state(project, source.name, read_only=True)
     try:
-        return any(state.sites.get(site) is not None for site in sites)
+        return any(state.sites.get_site(site) is not None for site in sites)
     finally:
         state.close()
 

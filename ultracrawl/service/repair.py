@@ -11,7 +11,7 @@ from ultracrawl.index.soundness import make_sound
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.opening import open_state, state_exists, stored_documents_exist
 
 
@@ -66,7 +66,7 @@ def _missing(project: Project, name: str) -> dict[str, int]:
     return {source: number for source, number in numbers.items() if number}
 
 
-def _lost(project: Project, name: str, state: SqliteState) -> list[UrlRecord]:
+def _lost(project: Project, name: str, state: SqliteStore) -> list[UrlRecord]:
     with closing(open_index(project, name)) as index:
         return lost_records(state, index, state.source)
 

@@ -1,49 +1,36 @@
-"""The document table and the queue of a source, durable.
+"""What is known of a source, durable.
 
-`StateStore` (the interface), `SqliteState` (its implementation, also in memory), `QueueEntry` (a waiting
-URL), `RunMark` (a run), `StateCounts` (sizes), `QueueOutlook` with `OutlookUrl` (the queue for people who look at
-it), `QueueStart` (how the queue of a new run is made). Parts of a store: `SitemapStore` (sitemaps; `StoredSitemap` is
-one), `PendingStore` (documents that wait for an approval), `DetourStore` (hops of focused crawling), `FailureStore`
-(errors by URL and rule), `RevisitStore` (visits over time; `Advice` goes in, `KnownUrl` and `UnseenUrl` are its
-answers), `SiteStore` (what is remembered of sites; `StoredSite` is one), `RobotsStore` (robots.txt as it came;
-`StoredRobots` is one), `AllowanceStore` (shares of new URLs
-in a minor cycle). The module `control` has the files by which a running crawl is seen and steered.
+`Store` (the interface, made of the parts in `stores.port`), `SqliteStore` (its implementation, also in memory), and
+the values that go in and out: `QueueEntry` (a waiting URL), `QueuedUrl` (one that people look at), `QueueStart` (how
+the queue of a new run is made), `RunMark` (a run), `StateCounts` (sizes), `Retained` (what documents are kept back
+for), `Expiries` and `Unrecorded` (of documents), `StoredSite`, `StoredRobots` and `StoredSitemap` (of sites),
+`Advice`, `KnownUrl` and `UnseenUrl` (of visits). The module `control_channel` has the files by which a running crawl is
+seen and steered.
 """
 
-from ultracrawl.stores.sqlite.cycle_start import QueueStart
-from ultracrawl.stores.sqlite.parts.allowance_table import AllowanceStore
-from ultracrawl.stores.sqlite.parts.detour_table import DetourStore
-from ultracrawl.stores.sqlite.parts.failure_table import FailureStore
-from ultracrawl.stores.sqlite.parts.pending_table import PendingStore
-from ultracrawl.stores.sqlite.parts.revisit_table import Advice, KnownUrl, RevisitStore, UnseenUrl
-from ultracrawl.stores.sqlite.parts.robots_table import RobotsStore, StoredRobots
-from ultracrawl.stores.sqlite.parts.site_table import SiteStore, StoredSite
-from ultracrawl.stores.sqlite.parts.sitemap_table import SitemapStore, StoredSitemap
-from ultracrawl.stores.sqlite.queue_view import OutlookUrl, QueueOutlook
-from ultracrawl.stores.sqlite.store import SqliteState
-from ultracrawl.stores.store import QueueEntry, RunMark, StateCounts, StateStore
+from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded
+from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry, QueueStart
+from ultracrawl.stores.port.records import StateCounts
+from ultracrawl.stores.port.sites import StoredRobots, StoredSite, StoredSitemap
+from ultracrawl.stores.port.store import RunMark, Store
+from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
+from ultracrawl.stores.sqlite.store import SqliteStore
 
 __all__ = [
     "Advice",
-    "AllowanceStore",
-    "DetourStore",
-    "FailureStore",
+    "Expiries",
     "KnownUrl",
-    "OutlookUrl",
-    "PendingStore",
     "QueueEntry",
-    "QueueOutlook",
     "QueueStart",
-    "RevisitStore",
-    "RobotsStore",
+    "QueuedUrl",
+    "Retained",
     "RunMark",
-    "SiteStore",
-    "SitemapStore",
-    "SqliteState",
+    "SqliteStore",
     "StateCounts",
-    "StateStore",
+    "Store",
     "StoredRobots",
     "StoredSite",
     "StoredSitemap",
+    "Unrecorded",
     "UnseenUrl",
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
-from ultracrawl.stores import SqliteState
+from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.documents.clustered import open_clusters
 from ultracrawl.stores.documents.response_bodies import BlockStore, DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
@@ -33,13 +33,13 @@ def state_exists(project: Project, source: str) -> bool:
     return _state_path(project, source).exists()
 
 
-def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> SqliteState:
+def open_state(project: Project, source: str, *, read_only: bool = False, renew: bool = False) -> SqliteStore:
     """Open the document table and queue of one source. Raises `UserError`, `StateError`.
 
     With `renew`, a damaged file is set aside and a new one begun.
     """
     path = ":memory:" if project.state.engine == "memory" else _state_path(project, source)
-    return SqliteState(path, source, read_only=read_only, renew=renew)
+    return SqliteStore(path, source, read_only=read_only, renew=renew)
 
 
 def _documents_path(project: Project, source: DataSource) -> Path:

@@ -138,10 +138,10 @@ def _known(project: Project, source: DataSource, url: str) -> _Known:
         return _Known()
     state = open_state(project, source.name, read_only=True)
     try:
-        record = state.get(url_key(url))
-        twins = state.same_content(record.fingerprint) if record else []
+        record = state.records.get_record(url_key(url))
+        twins = state.records.same_content(record.fingerprint) if record else []
         others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
-        return _Known(record, state.robots.get(origin_of(url)), tuple(others))
+        return _Known(record, state.sites.get_robots(origin_of(url)), tuple(others))
     finally:
         state.close()
 

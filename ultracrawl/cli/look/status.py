@@ -97,7 +97,7 @@ def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | N
     """Put what the state of a source says into its row; returns its latest run. Raises `StateError`."""
     state = open_state(project, name, read_only=True)
     try:
-        counts, latest = state.counts(), next(iter(state.runs(1)), None)
+        counts, latest = state.records.count_urls(), next(iter(state.runs(1)), None)
     finally:
         state.close()
     row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)

@@ -8,7 +8,7 @@ from ultracrawl.cli.options import config_option, json_option, known_sources, op
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 from ultracrawl.stores.opening import open_state, state_exists
 
 
@@ -42,8 +42,8 @@ def command(config: str | None, source: str, outcome: str | None, as_json: bool)
         raise StateError("\n".join(map(str, unreadable)))
 
 
-def _list(state: StateStore, wanted: UrlOutcome | None, as_json: bool) -> None:
-    for record in state.records(wanted):
+def _list(state: Store, wanted: UrlOutcome | None, as_json: bool) -> None:
+    for record in state.records.all_records(wanted):
         if as_json:
             print_json({**record.as_json(), "duplicate_of": _holder(state, record)})
         else:
@@ -52,8 +52,8 @@ def _list(state: StateStore, wanted: UrlOutcome | None, as_json: bool) -> None:
     state.close()
 
 
-def _holder(state: StateStore, record: UrlRecord) -> str | None:
+def _holder(state: Store, record: UrlRecord) -> str | None:
     """Return the URL that stands in the index for a duplicate; None for other URLs and duplicates beyond the list."""
     if record.outcome is not UrlOutcome.DUPLICATE or not record.fingerprint:
         return None
-    return next((one.url for one in state.same_content(record.fingerprint) if one.indexed), None)
+    return next((one.url for one in state.records.same_content(record.fingerprint) if one.indexed), None)

@@ -90,7 +90,7 @@ def _list(project: Project, source: DataSource, selection: Selection, as_json: b
     is_meant = selection.test()
     state = open_state(project, source.name, read_only=True)
     try:
-        for record in filter(is_meant, state.pending_records()):
+        for record in filter(is_meant, state.records.pending_records()):
             _show(record, as_json)
     finally:
         state.close()

@@ -60,7 +60,7 @@ class FeedTracker:
             return
         self._session.context.hooks.visit_ended.append(self._finished)
         over = []
-        for _, link in self._session.context.store.feeds.every():
+        for _, link in self._session.context.store.sites.all_feed_links():
             if link.expired:
                 over.append(link.key)
             elif link.only and not self.section.follow_links:
@@ -88,7 +88,7 @@ class FeedTracker:
     def take(self, visit: Visit, feed: Feed) -> int:
         """Queue what a feed names and keep its list; returns how many of its entries are inside and not over."""
         state, now, key = self._session.context.store, self._session.context.clock(), visit.entry.key
-        known = state.feeds.links(key)
+        known = state.sites.feed_links(key)
         over = {link.key for link in known if link.expired}
         wanted, named = self._wanted(feed, over)
         found = self.queue.feed(
@@ -97,10 +97,10 @@ class FeedTracker:
         named.update((found[entry.url][0], entry.date) for entry in wanted if entry.url in found)
         fresh = [one for one, is_new in found.values() if is_new]
         # What is over is kept in mind while the feed names it, and until its page is forgotten.
-        in_mind = over & (named.keys() | state.lookup(list(over)).keys())
+        in_mind = over & (named.keys() | state.records.known_urls(list(over)).keys())
         known = [link for link in known if not link.expired or link.key in in_mind]
         links = self.section.rule.expire(renewed(known, named, fresh, now), now)
-        state.feeds.put(key, links)
+        state.sites.put_feed_links(key, links)
         live = {link.key for link in links if not link.expired}
         if not self.section.follow_links:
             self._only.update(link.key for link in links if link.only)
@@ -138,14 +138,14 @@ class FeedTracker:
         if not (self.section.on and self.section.delete_expired):
             return 0
         session, now, number = self._session, self._session.context.clock(), 0
-        for feed in session.context.store.feeds.feeds() & self._answered:
-            links = self.section.rule.expire(session.context.store.feeds.links(feed), now)
-            session.context.store.feeds.put(feed, links)
+        for feed in session.context.store.sites.feed_keys() & self._answered:
+            links = self.section.rule.expire(session.context.store.sites.feed_links(feed), now)
+            session.context.store.sites.put_feed_links(feed, links)
         session.context.store.flush()
         for key in self._unreached():
-            record = session.context.store.get(key)
+            record = session.context.store.records.get_record(key)
             if record is not None and (record.indexed or record.handed) and not record.leaving:
-                session.context.store.amend(
+                session.context.store.records.amend_record(
                     key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over")
                 )
                 session.duplicates.left(record)
@@ -159,14 +159,14 @@ class FeedTracker:
         state = self._session.context.store
         over: set[int] = set()
         lists: dict[int, set[int]] = {}
-        for feed, link in state.feeds.every():
+        for feed, link in state.sites.all_feed_links():
             lists.setdefault(feed, set()).add(link.key)
             if link.expired:
                 over.add(link.key)
-        live = {link.key for _, link in state.feeds.every() if not link.expired}
+        live = {link.key for _, link in state.sites.all_feed_links() if not link.expired}
         left = over - live - self._seeds - self._feeds
         if left:
-            for page, links in state.revisits.links():
+            for page, links in state.links.page_links():
                 left.difference_update(key for key in array("q", links) if key not in lists.get(page, ()))
         return left
 
@@ -176,9 +176,9 @@ class FeedTracker:
         unreached = self._unreached() if over else set()
         gone = []
         for key in unreached:
-            record = state.get(key)
+            record = state.records.get_record(key)
             if record is not None and not (record.indexed or record.handed or record.leaving):
                 gone.append(key)
         if gone:
-            state.drop(gone)
+            state.drop_urls(gone)
             self.queue.forget(gone)

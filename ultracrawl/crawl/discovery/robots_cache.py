@@ -104,7 +104,7 @@ class RobotsCache:
         forced = session.crawler.settings.getbool(
             "ULTRACRAWL_FORCE"
         )  # a changed definition needs no other answer
-        stored = None if forced else session.context.store.robots.get(origin)
+        stored = None if forced else session.context.store.sites.get_robots(origin)
         if stored is None:
             return False
         rules, now = self._judge(stored), session.context.clock()
@@ -152,14 +152,14 @@ class RobotsCache:
             answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
-        robots = self._session.context.store.robots
+        sites = self._session.context.store.sites
         answer = replace(
             answer, origin=origin, asked=self._session.context.clock(), body=answer.body[: PARSED_BYTES + 1]
         )
-        rules, before = self._judge(answer), robots.get(origin)
+        rules, before = self._judge(answer), sites.get_robots(origin)
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
             rules, answer = kept, replace(before, failed=answer.asked)
-        robots.put(answer)
+        sites.put_robots(answer)
         self._copies[origin] = _Copy(rules, time.monotonic())
         return rules
 

@@ -40,14 +40,14 @@ class SitemapEcho:
 
     def was_guessed(self, place: str) -> bool:
         """Whether there was no sitemap at a usual place a short time ago."""
-        stored = self._session.context.store.robots.get(origin_of(place))
+        stored = self._session.context.store.sites.get_robots(origin_of(place))
         return stored is not None and self._is_lately(stored.guessed)
 
     def note_guess(self, place: str) -> None:
         """Keep in mind that there is no sitemap at a usual place."""
-        robots = self._session.context.store.robots
-        if (stored := robots.get(origin_of(place))) is not None:
-            robots.put(replace(stored, guessed=self._session.context.clock()))
+        sites = self._session.context.store.sites
+        if (stored := sites.get_robots(origin_of(place))) is not None:
+            sites.put_robots(replace(stored, guessed=self._session.context.clock()))
 
     def _is_lately(self, moment: float) -> bool:
         session = self._session
@@ -96,4 +96,4 @@ class SitemapEcho:
     def say(self, dates: Iterable[tuple[int, int]]) -> None:
         """Note when pages changed by the word of a sitemap, if that counts in this run."""
         if self._session.sitemaps.trusts_dates:
-            self._session.context.store.sitemaps.announce((key, date) for key, date in dates if date)
+            self._session.context.store.sites.announce_dates((key, date) for key, date in dates if date)

@@ -99,10 +99,10 @@ class SitemapManager:
         """Take up the sitemaps of the definition; a source without sitemaps forgets those of earlier runs."""
         session = self._session
         self.queue = queue
-        self._known = session.context.store.sitemaps.keys()
+        self._known = session.context.store.sites.sitemap_keys()
         if not self.on:
             if self._known:
-                session.context.store.drop(self._known)
+                session.context.store.drop_urls(self._known)
             return
         session.context.hooks.visit_ended.append(self._finished)
         self._holds = self.trusts_dates and (
@@ -170,12 +170,12 @@ class SitemapManager:
 
     def _stays_page(self, key: int) -> bool:
         """Whether a URL is known as a page, and not as one of a type that is no page for this source."""
-        record = self._session.context.store.get(key)
+        record = self._session.context.store.records.get_record(key)
         return record is not None and record.status_code != StatusCode.WRONG_TYPE
 
     def _take_up(self, key: int, url: str, task: SitemapJob, hops: int) -> None:
-        stored = self._session.context.store.sitemaps.get(key) if key in self._known else None
-        is_new = stored is None and not self._session.context.store.lookup([key])
+        stored = self._session.context.store.sites.get_sitemap(key) if key in self._known else None
+        is_new = stored is None and not self._session.context.store.records.known_urls([key])
         task.tentative = task.tentative and is_new
         if stored is not None and stored.run == self._session.context.mark.number:
             self._resume(key, url, task, stored)
@@ -188,7 +188,7 @@ class SitemapManager:
 
     def _recall(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> bool:
         """Have a sitemap say again what it said a short time ago; False if it has to be asked for."""
-        record = self._session.context.store.get(key)
+        record = self._session.context.store.records.get_record(key)
         if record is None or not self.echo.is_young(record):
             return False
         self._wait_for(task, task.sites)
@@ -200,12 +200,14 @@ class SitemapManager:
     def _take_as_read(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
         self._session.context.report.scheduled += 1
         self._session.context.endings.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
-        self._session.context.store.sitemaps.put(key, replace(stored, run=self._session.context.mark.number))
+        self._session.context.store.sites.put_sitemap(
+            key, replace(stored, run=self._session.context.mark.number)
+        )
 
     def _resume(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> None:
         """Take a sitemap for read that was read before this run was interrupted."""
         if stored.is_index:
-            record = self._session.context.store.get(key)
+            record = self._session.context.store.records.get_record(key)
             for child, _ in self.entries(record, stored):
                 self.announce(child, url, self.child_of(task))
 
@@ -255,7 +257,7 @@ class SitemapManager:
         if record is None:
             return []
         dates = dict(stored.entries(record.links))
-        known = self._session.context.store.lookup(list(dates))
+        known = self._session.context.store.records.known_urls(list(dates))
         return [(known[key][0], date) for key, date in dates.items() if key in known]
 
     def skips(
@@ -264,10 +266,10 @@ class SitemapManager:
         """Take a sitemap for read that its index says has not changed since; None if it has to be asked for."""
         url = self._form.canonical(href, base)
         key = 0 if url is None else url_key(url)
-        stored = self._session.context.store.sitemaps.get(key) if key in self._known else None
+        stored = self._session.context.store.sites.get_sitemap(key) if key in self._known else None
         if not latest or url is None or stored is None or key in self._tasks or not self.trusts_dates:
             return None
-        record = self._session.context.store.get(key)
+        record = self._session.context.store.records.get_record(key)
         if (
             record is None
             or self._refusal(url, task)
@@ -316,9 +318,9 @@ class SitemapManager:
             session.context.report.scheduled += 1
         stored = task.stored
         if stored is None and (outcome.transient or outcome in _UNCHANGED):
-            stored = session.context.store.sitemaps.get(key)
+            stored = session.context.store.sites.get_sitemap(key)
         session.context.report.sitemaps += task.stored is not None
-        session.context.store.sitemaps.put(key, replace(stored or StoredSitemap(run), run=run))
+        session.context.store.sites.put_sitemap(key, replace(stored or StoredSitemap(run), run=run))
 
     def abandon(self, key: int) -> None:
         """Let nothing wait any more for a sitemap that is not going to be asked for."""

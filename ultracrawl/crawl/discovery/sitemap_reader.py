@@ -40,7 +40,7 @@ class SitemapReader:
     async def read(self, response: Response) -> None:
         """Take the answer, 304 or a body, and end the visit."""
         visit = self._visit
-        stored = self._session.context.store.sitemaps.get(visit.entry.key)
+        stored = self._session.context.store.sites.get_sitemap(visit.entry.key)
         unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
         if stored is not None and (response.status == 304 or unchanged):
             await self._echo.repeat(self._task, visit.record, stored)
@@ -97,7 +97,7 @@ class SitemapReader:
                 self._session.outbox.send([entry.loc for entry in chunk], self._visit.url)
             found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
             if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
-                self._session.context.store.revisits.advise(
+                self._session.context.store.visits.note_advice(
                     Advice(found[entry.loc], entry.changefreq, entry.priority, self._changed(entry))
                     for entry in chunk
                     if entry.loc in found

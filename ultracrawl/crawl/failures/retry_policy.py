@@ -62,7 +62,7 @@ class RetryPolicy:
         rule = policy.rule_for(error)
         errors = 0
         if rule.delete_after is not None and not visit.tentative:
-            errors = session.context.store.failures.count(visit.entry.key, rule.pattern)
+            errors = session.context.store.visits.count_failure(visit.entry.key, rule.pattern)
         verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
         if verdict.delete:
             reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"

@@ -19,7 +19,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.session import CrawlSession
@@ -32,17 +32,19 @@ def indexes_of(source: DataSource) -> list[str]:
     return [place.index for place in source.feeding.in_order] or [PROJECT_INDEX]
 
 
-def lost_records(state: StateStore, index: IndexEngine, source: str) -> list[UrlRecord]:
+def lost_records(state: Store, index: IndexEngine, source: str) -> list[UrlRecord]:
     """Return the records whose documents should be in an index and are not."""
     held = {url for _, url in index.urls(source)}
-    return [record for record in state.records() if record.indexed and record.shown_url not in held]
+    return [
+        record for record in state.records.all_records() if record.indexed and record.shown_url not in held
+    ]
 
 
-def forget_documents(state: StateStore, records: Iterable[UrlRecord]) -> None:
+def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
     """Have the table know that documents are not in the index, so that they are fetched in full."""
     for record in records:
         unread = replace(record, indexed=False, etag="", last_modified="", checksum=b"")
-        state.amend(url_key(record.url), unread)
+        state.records.amend_record(url_key(record.url), unread)
     state.flush()
 
 
@@ -72,7 +74,7 @@ class Agreement:
             if self.problems:
                 leave_unfilled(cache_folder(session.context.project, session.context.source.name), name)
                 self.problems.clear()
-        number, counts = self._count(primary), session.context.store.counts()
+        number, counts = self._count(primary), session.context.store.records.count_urls()
         if number is None:
             return
         self._has_strangers = number > counts.documents
@@ -134,7 +136,9 @@ class Agreement:
             or may_lead_further(session.context.store)
         ):
             return
-        known = {one.shown_url for one in session.context.store.records() if one.indexed or one.handed}
+        known = {
+            one.shown_url for one in session.context.store.records.all_records() if one.indexed or one.handed
+        }
         found: set[str] = set()
         for name in indexes_of(session.context.source):
             index = open_index(session.context.project, name)

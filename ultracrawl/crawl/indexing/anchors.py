@@ -66,7 +66,7 @@ class AnchorTexts:
 
     def redirected(self, visit: Visit, target: str) -> None:
         """Have what is said of a URL be said of the one that it redirects to."""
-        self._session.context.store.anchors.redirect(visit.entry.key, url_key(target))
+        self._session.context.store.links.put_redirect(visit.entry.key, url_key(target))
 
     def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
         """Return the mark of a link that was not met lately, and have the store know of it."""
@@ -76,7 +76,7 @@ class AnchorTexts:
             said, target = anchor_text(text), url_key(whole)
             if target not in kept:
                 return _NOTHING
-            mark = self._session.context.store.anchors.meet(target, said, fragment) if said else _NOTHING
+            mark = self._session.context.store.links.note_anchor(target, said, fragment) if said else _NOTHING
         if self._met >= GENERATION:
             self._old, self._young, self._met = self._young, {}, 0
         self._young.setdefault(url, {})[text] = mark
@@ -88,14 +88,14 @@ class AnchorTexts:
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:
             return
-        store, key = self._session.context.store.anchors, visit.entry.key
+        links, key = self._session.context.store.links, visit.entry.key
         known = visit.record.last_fetched > 0
         if visit.anchors is not None:
-            store.page(key, visit.anchors)
+            links.put_page_anchors(key, visit.anchors)
         elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.status == 304):
-            store.page(key, b"")
+            links.put_page_anchors(key, b"")
         if known and outcome is not UrlOutcome.REDIRECTED:
-            store.redirect(key, 0)
+            links.put_redirect(key, 0)
 
     # ---- what documents get
 
@@ -105,22 +105,22 @@ class AnchorTexts:
         Called at the end of a run. Those on their way in the open segment get theirs when that is sealed. Raises
         `WorkError`.
         """
-        session, store = self._session, self._session.context.store.anchors
+        session, links = self._session, self._session.context.store.links
         session.context.flush()
-        store.sweep()
+        links.sweep_anchors()
         session.context.store.flush()
         number, last = 0, None
-        while keys := store.due(last, BATCH):
+        while keys := links.documents_due(last, BATCH):
             last = keys[-1]
-            for key, texts in store.news(
+            for key, texts in links.changed_texts(
                 [key for key in keys if not session.context.documents.completes(key)]
             ).items():
-                record = session.context.store.get(key)
+                record = session.context.store.records.get_record(key)
                 if record is not None and record.searchable:
                     session.context.documents.rename(key, record.shown_url, texts)
                     number += 1
                 else:
-                    store.left(key)
+                    links.document_left(key)
             session.context.flush()
             session.context.documents.tick()
         return number

@@ -30,13 +30,13 @@ class Filling:
         self.outlets = open_outlets(session.context.project, session.context.source)
         """The ways to all indexes of the source."""
         self._new = self.outlets.unfilled()
-        self._has_documents = bool(self._new) and session.context.store.counts().documents > 0
+        self._has_documents = bool(self._new) and session.context.store.records.count_urls().documents > 0
         if self._has_documents and not session.context.run.replay:
             names = ", ".join(f"`{one.index}`" for one in self._new)
             logger.warning(
                 "%s: every page is fetched again to fill the index %s", session.context.source.name, names
             )
-            session.context.store.remake_documents()
+            session.context.store.documents.remake_documents()
             session.context.run.force = True
 
     def begin(self, feed: IndexWriter, *, resumed: bool) -> None:
@@ -67,5 +67,9 @@ class Filling:
             finally:
                 engine.close()
         if found:
-            found -= {one.shown_url for one in session.context.store.records() if one.indexed or one.handed}
+            found -= {
+                one.shown_url
+                for one in session.context.store.records.all_records()
+                if one.indexed or one.handed
+            }
         return iter(sorted(found))

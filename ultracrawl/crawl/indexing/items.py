@@ -62,7 +62,7 @@ class ItemTracker:
             )
             return None
         key = url_key(url)
-        record = session.context.store.get(key)
+        record = session.context.store.records.get_record(key)
         if (
             record is not None
             and record.last_fetched >= session.context.mark.started
@@ -88,9 +88,9 @@ class ItemTracker:
         """Take an entry out of the queue whose document was given; False for all others."""
         if entry.key not in self.given:
             return False
-        record = self._session.context.store.get(entry.key)
+        record = self._session.context.store.records.get_record(entry.key)
         if record is not None:
-            self._session.context.store.finish(entry, record)
+            self._session.context.store.records.finish_url(entry, record)
             self._session.context.report.scheduled -= 1
         return True
 

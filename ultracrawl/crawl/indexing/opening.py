@@ -8,13 +8,13 @@ from ultracrawl.index.opening import feeding_switch, open_cache, open_outlets
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 
 
 def open_feed(
     project: Project,
     source: DataSource,
-    state: StateStore,
+    state: Store,
     report: RunReport,
     *,
     crawling: bool = False,

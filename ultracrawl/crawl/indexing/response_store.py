@@ -11,6 +11,7 @@ from ultracrawl.crawl.recorder import HANDED
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.stores import Retained
 from ultracrawl.stores.opening import open_documents
 
 if TYPE_CHECKING:
@@ -85,13 +86,14 @@ class ResponseStore:
 
     def _to_be_kept(self) -> frozenset[int]:
         state, options = self._session.context.store, self._options
-        kept = state.kept_keys(duplicates=options.duplicates)
+        kept = state.documents.kept_keys(duplicates=options.duplicates)
         if not options.remove_sent:
             return kept
         waiting = self._session.context.documents.unsent().union(
-            state.pending.keys(), state.successors.keys()
+            state.documents.retained_keys(Retained.APPROVAL),
+            state.documents.retained_keys(Retained.REPLACEMENT),
         )
-        return kept - (state.kept_keys() - waiting)
+        return kept - (state.documents.kept_keys() - waiting)
 
     def _wants(self, visit: Visit) -> bool:
         if visit.outcome is UrlOutcome.DUPLICATE:

@@ -15,7 +15,7 @@ from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.batches import Committed, Failed, Report
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.model import RunReport
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.indexing.pauses import Pauses
@@ -58,7 +58,7 @@ class IndexWriter:
         source: str,
         cache: DocumentCache,
         outlets: IndexDestinations,
-        state: StateStore,
+        state: Store,
         report: RunReport,
         *,
         every: float | None = None,
@@ -77,7 +77,7 @@ class IndexWriter:
         self._two_phases = two_phases
         self._backlog = backlog
         self._pauses = pauses
-        self._anchors = state.anchors if anchors else None
+        self._links = state.links if anchors else None
         self._clock = clock
         self._since = 0.0
         """When the first of the changes came that wait in the cache."""
@@ -94,8 +94,8 @@ class IndexWriter:
         self._look_at_pauses()
         for told in self._outlets.salvage():
             self._problem(told)
-            if self._anchors is not None:
-                self._anchors.doubt()
+            if self._links is not None:
+                self._links.doubt_submitted_texts()
         self._outlets.recover(self._cache)
         waiting: dict[int, str] = {}
         for path in self._outlets.primary.line:
@@ -107,10 +107,10 @@ class IndexWriter:
 
     def _adopt(self, documents: Mapping[int, str]) -> None:
         """See to documents of which the store was not told before the crawler was killed: their pages come again."""
-        unrecorded = self._state.adopt(documents)
-        if self._anchors is not None:
+        unrecorded = self._state.documents.adopt_unrecorded(documents)
+        if self._links is not None:
             for key in unrecorded.known:
-                self._anchors.handed(key)
+                self._links.submitted_without_texts(key)
         self.remove_unknown(documents[key] for key in unrecorded.unknown)
 
     def waiting(self) -> set[int]:
@@ -129,16 +129,16 @@ class IndexWriter:
 
     def add(self, key: int, document: IndexDocument) -> None:
         """Take a document that is new or changed. Raises `IndexStoreError` if the cache cannot be written."""
-        if self._anchors is not None:
-            self._anchors.handed(key)
+        if self._links is not None:
+            self._links.submitted_without_texts(key)
             document = replace(document, anchors=()) if document.anchors else document
         self._append(key, document)
         self._open[key] = document.url
 
     def delete(self, key: int, url: str) -> None:
         """Take the removal of a document."""
-        if self._anchors is not None:
-            self._anchors.left(key)
+        if self._links is not None:
+            self._links.document_left(key)
         self._append(key, Deletion(self._source, url))
         self._open[key] = ""
 
@@ -165,17 +165,17 @@ class IndexWriter:
     def _complete(self) -> None:
         """Give documents in the open segment the anchor texts that are known by now."""
         keys = [key for key, url in self._open.items() if url]
-        if self._anchors is None or not keys:
+        if self._links is None or not keys:
             return
         self._cache.sync()
         self._state.flush()
         for at in range(0, len(keys), COMPLETED):
             some = keys[at : at + COMPLETED]
-            texts = self._anchors.texts(some)
+            texts = self._links.anchor_texts(some)
             for key in some:
                 if key in texts:
                     self._cache.append(key, NewAnchors(self._source, self._open[key], texts[key]))
-                self._anchors.told(key, texts.get(key, ()))
+                self._links.submitted_with_texts(key, texts.get(key, ()))
 
     @property
     def congested(self) -> bool:
@@ -293,7 +293,7 @@ class IndexWriter:
 
     def _confirm(self, urls: Mapping[int, str], later: Collection[int], added: int) -> None:
         """Tell the store what the primary index has; of a document that was changed since, its own commit tells."""
-        self._state.mark_indexed((key, bool(url)) for key, url in urls.items() if key not in later)
+        self._state.documents.mark_indexed((key, bool(url)) for key, url in urls.items() if key not in later)
         self._cache.sync()
         self._state.flush()
         self._report.indexed += added

@@ -13,7 +13,7 @@ from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.recrawl import RefreshMode
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 from ultracrawl.stores.sqlite.cycle_start import RECHECKED
 
 Judge = Callable[[str, int], str]
@@ -73,7 +73,7 @@ class Forecast:
 
 
 def forecast(
-    state: StateStore | None,
+    state: Store | None,
     rules: CompiledSource,
     rewriter: UrlRewriter | None,
     source: DataSource,
@@ -95,7 +95,7 @@ def forecast(
             result.left_out.update(_left_out(state, judge, leaving))
     for url in rules.seeds:
         key = url_key(url)
-        if state is not None and key not in leaving and state.lookup([key]):
+        if state is not None and key not in leaving and state.records.known_urls([key]):
             continue
         rule = rules.boundary.rejects(url, seed=True)
         if rule is None:
@@ -108,7 +108,7 @@ def forecast(
 
 def _known(
     result: Forecast,
-    state: StateStore,
+    state: Store,
     rules: CompiledSource,
     rewriter: UrlRewriter | None,
     source: DataSource,
@@ -124,8 +124,8 @@ def _known(
     same = latest.scope == mark_of_next(latest, rules, closed=closed)
     result.resumes = not latest.finished and same and not is_over
     result.change = change_since(earlier[0] if result.resumes else latest, rules, closed=closed)
-    result.known = state.counts().known
-    leaving = set[int]() if result.resumes else state.orphans()
+    result.known = state.records.count_urls().known
+    leaving = set[int]() if result.resumes else state.records.forgettable_urls()
     result.forgotten = len(leaving)
     if result.change.scope:
         for record, rule in ScopeCheck(state, rules, rewriter).outside():
@@ -139,8 +139,8 @@ def _known(
     return leaving
 
 
-def _left_out(state: StateStore, judge: Judge, leaving: Container[int]) -> Iterator[str]:
-    for record in state.records():
+def _left_out(state: Store, judge: Judge, leaving: Container[int]) -> Iterator[str]:
+    for record in state.records.all_records():
         if record.searchable and not record.leaving and url_key(record.url) not in leaving:
             refusal = judge(record.url, record.depth)
             if refusal:
@@ -148,26 +148,26 @@ def _left_out(state: StateStore, judge: Judge, leaving: Container[int]) -> Itera
 
 
 def _begins_with(
-    result: Forecast, state: StateStore, rules: CompiledSource, source: DataSource, left_over: set[int]
+    result: Forecast, state: Store, rules: CompiledSource, source: DataSource, left_over: set[int]
 ) -> int:
     """Return with how many known URLs the queue of a new cycle begins; see `state.cycle_start`."""
     mode = source.refresh.mode
     if mode is RefreshMode.KNOWN or result.change.rescan:
-        removed = state.counts().outcomes.get(UrlOutcome.REMOVED, 0)
-        return result.stays - len(state.sitemaps.keys()) - removed
+        removed = state.records.count_urls().outcomes.get(UrlOutcome.REMOVED, 0)
+        return result.stays - len(state.sites.sitemap_keys()) - removed
     if mode is RefreshMode.ADAPTIVE:
         rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
-        return sum(map(sum, map(rule.split, state.revisits.site_sizes().values())))
-    first = {*state.lookup(list(map(url_key, rules.seeds))), *rechecked(state)}
+        return sum(map(sum, map(rule.split, state.visits.site_sizes().values())))
+    first = {*state.records.known_urls(list(map(url_key, rules.seeds))), *rechecked(state)}
     return len(first if mode is RefreshMode.SCRATCH else first | left_over)
 
 
-def rechecked(state: StateStore) -> list[int]:
+def rechecked(state: Store) -> list[int]:
     """Return the keys of documents that were held back from leaving, and are asked for once more."""
-    leaving = state.leaving_records()
+    leaving = state.records.leaving_records()
     return [url_key(one.url) for one in leaving if one.leaving.partition(":")[0] in RECHECKED]
 
 
-def _waiting(state: StateStore) -> Iterator[int]:
-    for site, number in state.queued_sites():
-        yield from (entry.key for entry in state.queued(site, number))
+def _waiting(state: Store) -> Iterator[int]:
+    for site, number in state.queue.waiting_sites():
+        yield from (entry.key for entry in state.queue.entries_of(site, number))

@@ -13,7 +13,7 @@ from ultracrawl.model.dates import iso
 from ultracrawl.rules.recrawl import CyclePlace, RefreshMode, ScoreParts
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource, DataSource
-from ultracrawl.stores import OutlookUrl, SqliteState
+from ultracrawl.stores import QueuedUrl, SqliteStore
 
 LEFT_OVER = "left over by the cycle before"
 WAITS = "waits in this cycle"
@@ -106,7 +106,7 @@ class QueueViewer:
 
     def __init__(
         self,
-        state: SqliteState,
+        state: SqliteStore,
         source: DataSource,
         rules: CompiledSource,
         now: float,
@@ -129,10 +129,10 @@ class QueueViewer:
         if latest is None:
             view.urls = [DueUrl(url, "", 0, START, 0.0, 0) for url in self._seeds[:limit]]
             return view
-        self._state.revisits.cycle = latest.cycle
+        self._state.visits.cycle = latest.cycle
         view.cycle, view.minor = latest.cycle, latest.minor
         view.due = refresh.rule.next_due(latest.place, self._now)
-        view.waiting = self._state.outlook.number_waiting()
+        view.waiting = self._state.queue.number_waiting()
         same = latest.scope == mark_of_next(latest, self._rules, closed=self._closed)
         view.resumes = same and not latest.finished and not refresh.rule.is_over(latest.place, self._now)
         if view.resumes:
@@ -145,7 +145,7 @@ class QueueViewer:
         return view
 
     def _waiting(self, limit: int, place: CyclePlace) -> list[DueUrl]:
-        urls = self._state.outlook.waiting(limit)
+        urls = self._state.queue.first_waiting(limit)
         if place.mode is RefreshMode.ADAPTIVE:
             return self._scored(self._due(one, CHOSEN if one.rank else NEW) for one in urls)
         return [self._due(one, LEFT_OVER if one.rank else WAITS) for one in urls]
@@ -154,22 +154,24 @@ class QueueViewer:
         """Return what a cycle that begins now would begin with; see `state.cycle_start`."""
         if mode is RefreshMode.ADAPTIVE:
             return self._chosen(limit)
-        left = [self._due(one, LEFT_OVER) for one in self._state.outlook.waiting(limit)]
+        left = [self._due(one, LEFT_OVER) for one in self._state.queue.first_waiting(limit)]
         if mode is RefreshMode.SCRATCH:
             left = []
         if mode is RefreshMode.KNOWN:
-            first = [self._due(one, KNOWN) for one in self._state.outlook.known(limit + len(left))]
+            first = [self._due(one, KNOWN) for one in self._state.queue.first_known(limit + len(left))]
         else:
             held = {one.site for one in left} if mode is RefreshMode.SOFT else set[str]()
-            starts = self._state.outlook.of(list(map(url_key, self._seeds)))
+            starts = self._state.queue.queued_urls(list(map(url_key, self._seeds)))
             first = [self._due(one, START) for one in starts if one.site not in held]
-            first += [self._due(one, HELD_BACK) for one in self._state.outlook.of(rechecked(self._state))]
+            first += [
+                self._due(one, HELD_BACK) for one in self._state.queue.queued_urls(rechecked(self._state))
+            ]
         both = [*first, *left] if mode is RefreshMode.PREPEND else [*left, *first]
         return list({one.url: one for one in reversed(both)}.values())[::-1][:limit]
 
     def _chosen(self, limit: int) -> list[DueUrl]:
         best = self._chooser.survey().pages[:limit]
-        found = {one.key: one for one in self._state.outlook.of([one.key for one in best])}
+        found = {one.key: one for one in self._state.queue.queued_urls([one.key for one in best])}
         due = []
         for one in best:
             why = NEW if not found[one.key].last_fetched else OVERDUE if one.overdue else BEST
@@ -180,7 +182,7 @@ class QueueViewer:
         listed = list(urls)
         rule = self._chooser.rule
         pages = {
-            page.url: page for page in self._state.revisits.known_pages([url_key(one.url) for one in listed])
+            page.url: page for page in self._state.visits.known_pages([url_key(one.url) for one in listed])
         }
         scored = []
         for one in listed:
@@ -189,16 +191,16 @@ class QueueViewer:
             scored.append(replace(one, score=rule.scorer.parts(page), interval=interval))
         return scored
 
-    def _due(self, one: OutlookUrl, why: str) -> DueUrl:
-        unseen = max(self._state.revisits.cycle - one.seen, 0) if one.seen else 0
+    def _due(self, one: QueuedUrl, why: str) -> DueUrl:
+        unseen = max(self._state.visits.cycle - one.seen, 0) if one.seen else 0
         return DueUrl(one.url, one.site, one.depth, why, one.last_fetched, one.seen, unseen)
 
     def _orphans(self, limit: int) -> tuple[list[DueUrl], str]:
         orphans = self._source.orphans
         seeds = set(map(url_key, self._seeds))
-        if self._source.refresh.mode is RefreshMode.KNOWN or self._state.revisits.cycle <= orphans.after:
+        if self._source.refresh.mode is RefreshMode.KNOWN or self._state.visits.cycle <= orphans.after:
             return [], ""
-        unseen = [one for one in self._state.revisits.unseen(orphans.after) if one.key not in seeds]
+        unseen = [one for one in self._state.visits.unseen_urls(orphans.after) if one.key not in seeds]
         keys = [one.key for one in unseen if one.has_document][:limit]
         fate = (
             "deleted at the end of the cycle, unless a page that was not read may lead to them"
@@ -206,4 +208,4 @@ class QueueViewer:
             else "fetched at the end of the cycle, and deleted if they are gone"
         )
         return [self._due(one, f"orphan: nothing led to it for {orphans.after} cycles")
-                for one in self._state.outlook.of(keys)], fate  # fmt: skip
+                for one in self._state.queue.queued_urls(keys)], fate  # fmt: skip

@@ -9,7 +9,7 @@ from ultracrawl.model.dates import iso
 from ultracrawl.rules.frontier.politeness.clock import Clock
 from ultracrawl.rules.frontier.politeness.pace import Delay
 from ultracrawl.sources import CompiledSource
-from ultracrawl.stores import StateStore, StoredSite
+from ultracrawl.stores import Store, StoredSite
 from ultracrawl.stores.control_channel import Phase
 
 
@@ -80,13 +80,13 @@ class SiteOutlook:
 
 
 def outlook(
-    state: StateStore, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
+    state: Store, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
 ) -> SiteOutlook | None:
     """Return how a source stands with a site at a time (epoch); None if it knows nothing of it.
 
     `phase` is what the crawl of the source does just now, if there is one.
     """
-    row, queued = state.sites.get(site), state.sites.waiting(site)
+    row, queued = state.sites.get_site(site), state.queue.number_by_level(site)
     if row is None and not queued:
         return None
     row = row or StoredSite(site)

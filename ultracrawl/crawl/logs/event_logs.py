@@ -67,7 +67,7 @@ class EventLogs:
         run = context.mark.number
 
         def known(site: str) -> bool:
-            return run > 1 and context.store.sites.get(site) is not None
+            return run > 1 and context.store.sites.get_site(site) is not None
 
         self._sites = SiteLog(self._log("site"), known, given_up)
         self._listen(self._sites.ended)

@@ -9,7 +9,7 @@ from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Retained, Store
 
 
 class DisplayUrls:
@@ -23,7 +23,7 @@ class DisplayUrls:
 
     def __init__(
         self,
-        state: StateStore,
+        state: Store,
         feed: IndexWriter,
         again: Callable[[UrlRecord], None],
         *,
@@ -38,9 +38,9 @@ class DisplayUrls:
         """Return the other document of the source that is shown under the display URL of this visit, or None."""
         self._take_back(visit)
         shown = visit.shown_url
-        others = self._state.shown_as(shown)
+        others = self._state.records.shown_as(shown)
         if shown != visit.url:
-            own = self._state.get(url_key(shown))
+            own = self._state.records.get_record(url_key(shown))
             if own is not None and own.shown_url == shown:
                 others.append(own)
         return next((one for one in others if one.url != visit.url and one.held), None)
@@ -55,13 +55,13 @@ class DisplayUrls:
 
         `shown` is the display URL that the target gets, empty for its own.
         """
-        borrowers = self._state.shown_as(visit.shown_url)
+        borrowers = self._state.records.shown_as(visit.shown_url)
         if borrowers and self._lends(visit) and not (shown and any(one.url == target for one in borrowers)):
             self._release(visit, borrowers)
 
     def _take_back(self, visit: Visit) -> None:
         if self._lends(visit):
-            self._release(visit, self._state.shown_as(visit.shown_url))
+            self._release(visit, self._state.records.shown_as(visit.shown_url))
 
     def _lends(self, visit: Visit) -> bool:
         before = visit.record.outcome is UrlOutcome.REDIRECTED
@@ -75,7 +75,7 @@ class DisplayUrls:
             key = url_key(record.url)
             if record.indexed or record.handed:
                 self._feed.delete(key, record.display_url)
-            self._state.pending.discard(key)
+            self._state.documents.release_document(Retained.APPROVAL, key)
             own = replace(
                 record,
                 display_url="",
@@ -87,5 +87,5 @@ class DisplayUrls:
                 pending=False,
                 leaving="",
             )
-            self._state.amend(key, own)
+            self._state.records.amend_record(key, own)
             self._again(own)

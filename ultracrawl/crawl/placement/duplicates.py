@@ -13,6 +13,7 @@ from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.duplicates import Rank, preference, rank, rank_of
 from ultracrawl.rules.urls import url_key
+from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.session import CrawlSession
@@ -53,7 +54,7 @@ class Duplicates:
 
     def open(self) -> None:
         """Take note of what an earlier run left."""
-        self._waiting.update(self._session.context.store.successors.keys())
+        self._waiting.update(self._session.context.store.documents.retained_keys(Retained.REPLACEMENT))
 
     def waits(self, key: int) -> bool:
         """Return whether the document of a URL waits for the place of one that is to leave the index."""
@@ -89,10 +90,10 @@ class Duplicates:
         """Return the documents with a text near this one; the visit is compared by their fingerprint then."""
         if simhash is None:
             return []
-        near = self._session.context.store.near
-        found = near.find(simhash, self._options.near_distance)
+        records = self._session.context.store.records
+        found = records.nearest_simhash(simhash, self._options.near_distance)
         if found is None:
-            near.put(visit.fingerprint, simhash)
+            records.put_simhash(visit.fingerprint, simhash)
             return []
         visit.fingerprint = found
         return self._others(visit)
@@ -141,7 +142,7 @@ class Duplicates:
         return changed and visit.record.searchable and visit.record.fingerprint != visit.fingerprint
 
     def _others(self, visit: Visit) -> list[UrlRecord]:
-        same = self._session.context.store.same_content(visit.fingerprint)
+        same = self._session.context.store.records.same_content(visit.fingerprint)
         return [record for record in same if record.url != visit.url]
 
     def _best(self, records: list[UrlRecord]) -> UrlRecord | None:
@@ -197,7 +198,7 @@ class Duplicates:
         return True
 
     def _others_of(self, record: UrlRecord) -> list[UrlRecord]:
-        same = self._session.context.store.same_content(record.fingerprint)
+        same = self._session.context.store.records.same_content(record.fingerprint)
         return [one for one in same if one.url != record.url]
 
     # ---- one takes the place of another
@@ -220,7 +221,9 @@ class Duplicates:
         if leaving is None:
             return False
         key = visit.entry.key
-        self._session.context.store.successors.put(key, packed(key, document))
+        self._session.context.store.documents.retain_document(
+            Retained.REPLACEMENT, key, packed(key, document)
+        )
         self._waiting.add(key)
         self.displace(visit)
         self._session.context.endings.finish(
@@ -237,7 +240,7 @@ class Duplicates:
         if record.searchable:
             session.context.documents.delete(key, record.shown_url)
         if record.pending:
-            session.context.store.pending.discard(key)
+            session.context.store.documents.release_document(Retained.APPROVAL, key)
         self._forget(key)
         logger.info("30083 duplicate document ignored: %s has the content of %s", record.url, winner.url)
         demoted = replace(
@@ -255,7 +258,7 @@ class Duplicates:
         self.recount(record, demoted)
 
     def _amend(self, record: UrlRecord) -> None:
-        self._session.context.store.amend(url_key(record.url), record)
+        self._session.context.store.records.amend_record(url_key(record.url), record)
         self._session.context.queue.amended(record)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
@@ -266,7 +269,7 @@ class Duplicates:
     def _forget(self, key: int) -> None:
         if key in self._waiting:
             self._waiting.discard(key)
-            self._session.context.store.successors.discard(key)
+            self._session.context.store.documents.release_document(Retained.REPLACEMENT, key)
 
     def ended(self, visit: Visit) -> None:
         """Take note of a visit's end: if nobody is left in the index for its former content, somebody is fetched."""
@@ -284,7 +287,7 @@ class Duplicates:
 
     def _keeps(self, visit: Visit, fingerprint: bytes) -> bool:
         """Return whether a visit that ended stands for a content, or is known as a copy of it."""
-        now = self._session.context.store.get(visit.entry.key)
+        now = self._session.context.store.records.get_record(visit.entry.key)
         if now is None or now.fingerprint != fingerprint:
             return False
         return self._has_place(now) or now.outcome is UrlOutcome.DUPLICATE
@@ -317,7 +320,7 @@ class Duplicates:
             return
         logger.info("%s takes the place of %s", best.url, left.url)
         chosen = replace(best, etag="", last_modified="", checksum=b"")
-        self._session.context.store.amend(url_key(best.url), chosen)
+        self._session.context.store.records.amend_record(url_key(best.url), chosen)
         self._session.context.queue.again(chosen)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import Page
     from ultracrawl.sources import DataSource
-    from ultracrawl.stores import StateStore
+    from ultracrawl.stores import Store
 
 
 class LanguageFocus:
@@ -26,7 +26,7 @@ class LanguageFocus:
         self.policy = policy
         self._detect = detect
 
-    def refusal(self, visit: Visit, page: Page, response: Response, state: StateStore) -> str:
+    def refusal(self, visit: Visit, page: Page, response: Response, state: Store) -> str:
         """Return why a page is not kept, or empty; its visit is told how many hops its links get."""
         if self.policy.exempts(host_of(visit.url)):
             return ""
@@ -34,7 +34,7 @@ class LanguageFocus:
         if self.policy.keeps(language):
             return ""
         key = visit.entry.key
-        visit.link_hops = self.policy.hops_behind(state.detours.hops([key]).get(key, 0))
+        visit.link_hops = self.policy.hops_behind(state.queue.hops_to([key]).get(key, 0))
         return f"{FOCUSED}: its language is {language or 'unknown'}"
 
     def language_of(self, page: Page, response: Response) -> str:

@@ -13,7 +13,7 @@ from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 
 if TYPE_CHECKING:
     from ultracrawl.sources import DataSource
-    from ultracrawl.stores import StateStore
+    from ultracrawl.stores import Store
 
 HOPS = 10
 """Redirects one behind the other that are followed back."""
@@ -25,7 +25,7 @@ Lists = dict[str, list[str]]
 class RelationLists:
     """Looks up duplicates, redirects and mirrors of documents, and the pages that link to them."""
 
-    def __init__(self, source: DataSource, state: StateStore) -> None:
+    def __init__(self, source: DataSource, state: Store) -> None:
         self._state = state
         self._names = frozenset(source.relations.names)
         self._listed = source.relations.listed
@@ -52,7 +52,7 @@ class RelationLists:
         if not self._most_referrers:
             return
         found: dict[int, list[int]] = {key: [] for key in keys}
-        for page, links in self._state.revisits.links():
+        for page, links in self._state.links.page_links():
             for target in array("q", links):
                 pages = found.get(target)
                 if pages is not None and len(pages) < self._most_referrers and page != target:
@@ -61,11 +61,11 @@ class RelationLists:
 
     def _referring(self, record: UrlRecord) -> list[str]:
         assert self._referrers is not None
-        known = self._state.lookup(self._referrers.get(url_key(record.url), ()))
+        known = self._state.records.known_urls(self._referrers.get(url_key(record.url), ()))
         return sorted(url for url, _ in known.values())
 
     def _duplicates(self, record: UrlRecord) -> list[str]:
-        same = self._state.same_content(record.fingerprint)
+        same = self._state.records.same_content(record.fingerprint)
         return self._bounded(
             one for one in same if one.url != record.url and one.outcome is UrlOutcome.DUPLICATE
         )
@@ -74,7 +74,7 @@ class RelationLists:
         found: dict[str, UrlRecord] = {}
         front = [record.url]
         for _ in range(HOPS):
-            further = (one for url in front for one in self._state.redirecting_to(url))
+            further = (one for url in front for one in self._state.records.redirecting_to(url))
             new = {one.url: one for one in further if one.url not in found and one.url != record.url}
             if not new:
                 break

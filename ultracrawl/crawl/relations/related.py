@@ -11,6 +11,7 @@ from ultracrawl.crawl.relations.lists import RelationLists, as_text
 from ultracrawl.crawl.relations.reading import links_of, metadata_of
 from ultracrawl.crawl.removal.pending import packed, unpacked
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
+from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -49,7 +50,7 @@ class RelatedDocuments:
             policy = self._session.context.rules.url_policy.without_rewriting
             visit.told[RELATION_ATTRIBUTES["links"]] = links_of(page, response.url, policy)
         if "metadata" in self._names:
-            known = next(self._session.context.store.revisits.known_pages([visit.entry.key]), None)
+            known = next(self._session.context.store.visits.known_pages([visit.entry.key]), None)
             visit.told[RELATION_ATTRIBUTES["metadata"]] = metadata_of(page, response, known)
 
     def dress(self, visit: Visit, document: IndexDocument) -> IndexDocument:
@@ -59,8 +60,8 @@ class RelatedDocuments:
         record = replace(visit.record, fingerprint=visit.fingerprint)
         lists = RelationLists(self._session.context.source, state).of(record)
         plain = replace(document, attributes={**document.attributes, **own})
-        state.told.put(key, packed(key, plain))
-        state.told_lists.put(key, as_text(lists))
+        state.documents.retain_document(Retained.RELATED, key, packed(key, plain))
+        state.documents.retain_document(Retained.RELATED_LISTS, key, as_text(lists))
         return replace(plain, attributes={**plain.attributes, **lists})
 
     def refresh(self) -> Iterator[None]:
@@ -69,17 +70,17 @@ class RelatedDocuments:
         Called when the run has nothing left to fetch, and deletions are carried out.
         """
         session, state = self._session, self._session.context.store
-        keys, updated = state.told.keys(), 0  # sees what was flushed
+        keys, updated = state.documents.retained_keys(Retained.RELATED), 0  # sees what was flushed
         lists = RelationLists(session.context.source, state)
         if self.on:
             lists.gather_referrers(keys)
-        waiting = set(state.successors.keys())
+        waiting = set(state.documents.retained_keys(Retained.REPLACEMENT))
         for number, key in enumerate(keys, 1):
-            record = state.get(key)
+            record = state.records.get_record(key)
             alive = record is not None and (record.searchable or record.pending or key in waiting)
             if record is None or not alive or not self.on:
-                state.told.discard(key)
-                state.told_lists.discard(key)
+                state.documents.release_document(Retained.RELATED, key)
+                state.documents.release_document(Retained.RELATED_LISTS, key)
             elif record.searchable and record.held:
                 updated += self._update(key, record, lists)
             if number % BATCH == 0:
@@ -93,10 +94,14 @@ class RelatedDocuments:
         state = self._session.context.store
         now = lists.of(record)
         text = as_text(now)
-        data = state.told.get(key) if text != state.told_lists.get(key) else None
+        data = (
+            state.documents.retained_document(Retained.RELATED, key)
+            if text != state.documents.retained_document(Retained.RELATED_LISTS, key)
+            else None
+        )
         document = unpacked(data) if data else None
         if document is None:
             return False
         self._session.context.documents.add(key, replace(document, attributes={**document.attributes, **now}))
-        state.told_lists.put(key, text)
+        state.documents.retain_document(Retained.RELATED_LISTS, key, text)
         return True

@@ -15,7 +15,7 @@ from ultracrawl.crawl.removal.strangers import is_unknown
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +25,12 @@ class Deletions:
 
     They were marked one by one, as their visits ended; here they leave together, so that a fault of the server
     which takes many at once is noticed before it does harm. Where a document with the same content waits
-    (`StateStore.successors`), it takes the place of the one that leaves, in the same breath.
+    (`Store.successors`), it takes the place of the one that leaves, in the same breath.
     """
 
     def __init__(
         self,
-        state: StateStore,
+        state: Store,
         feed: IndexWriter,
         on_succession: Callable[[UrlRecord, UrlRecord], None] | None = None,
     ) -> None:
@@ -43,7 +43,7 @@ class Deletions:
     def candidates(self) -> list[UrlRecord]:
         """Return the records whose documents are to leave."""
         self._state.flush()
-        return list(self._state.leaving_records())
+        return list(self._state.records.leaving_records())
 
     def apply(
         self,
@@ -87,8 +87,8 @@ class Deletions:
     def _measure(self, leaving: Iterable[UrlRecord], started: float) -> int:
         """Return how many documents there were; after a loss of the state all that there are, as none seems older."""
         if any(map(is_unknown, leaving)):
-            return self._state.counts().documents
-        return self._state.documents_before(started)
+            return self._state.records.count_urls().documents
+        return self._state.documents.documents_before(started)
 
     def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
         """Take documents out of the index; returns how many. One whose URL shows another document now is left."""
@@ -98,27 +98,27 @@ class Deletions:
             if not self._replaced(record):
                 self._feed.delete(key, record.shown_url)
                 number += 1
-            self._state.amend(key, without_document(record))
+            self._state.records.amend_record(key, without_document(record))
             self._let_succeed(record)
             if is_outside(record) or is_unknown(record):
                 outside.append(key)
         if outside:
             self._feed.sync()
-            self._state.drop(outside)
+            self._state.drop_urls(outside)
         return number
 
     def discard(self, leaving: Iterable[UrlRecord]) -> int:
         """Let documents stay in the index until their next visit says the same again; returns how many."""
         kept = [record for record in leaving if not is_outside(record)]
         for record in kept:
-            self._state.amend(url_key(record.url), replace(record, leaving=""))
+            self._state.records.amend_record(url_key(record.url), replace(record, leaving=""))
         self._forget_idle()
         return len(kept)
 
     # ---- successors
 
     def _twins(self, record: UrlRecord) -> list[UrlRecord]:
-        same = self._state.same_content(record.fingerprint)
+        same = self._state.records.same_content(record.fingerprint)
         return [one for one in same if one.url != record.url]
 
     def _let_succeed(self, left: UrlRecord) -> None:
@@ -127,32 +127,33 @@ class Deletions:
         taken = any(one.held for one in twins)
         for one in twins:
             key = url_key(one.url)
-            data = self._state.successors.get(key)
+            data = self._state.documents.retained_document(Retained.REPLACEMENT, key)
             document = unpacked(data) if data else None
             if document is None:
                 continue
-            self._state.successors.discard(key)
+            self._state.documents.release_document(Retained.REPLACEMENT, key)
             if not taken:
                 taken = True
                 self._feed.add(key, document)
                 successor = approved(one)
-                self._state.amend(key, successor)
+                self._state.records.amend_record(key, successor)
                 if self._on_succession is not None:
                     self._on_succession(one, successor)
                 logger.info("%s takes the place of %s", one.url, left.url)
 
     def _has_successor(self, record: UrlRecord) -> bool:
         return any(
-            (one.searchable and not one.leaving) or self._state.successors.get(url_key(one.url))
+            (one.searchable and not one.leaving)
+            or self._state.documents.retained_document(Retained.REPLACEMENT, url_key(one.url))
             for one in self._twins(record)
         )
 
     def _forget_idle(self) -> None:
         """Let go of documents whose place is not vacated any more."""
-        for key in self._state.successors.keys():  # noqa: SIM118 - not a mapping
-            record = self._state.get(key)
+        for key in self._state.documents.retained_keys(Retained.REPLACEMENT):
+            record = self._state.records.get_record(key)
             if record is None or not any(one.leaving for one in self._twins(record)):
-                self._state.successors.discard(key)
+                self._state.documents.release_document(Retained.REPLACEMENT, key)
 
     def _suspicious(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
         """Return those that count: not pages that moved, each to a document of its own, nor what has a successor.
@@ -178,13 +179,13 @@ class Deletions:
         if not record.redirects_to:
             return 0
         key = url_key(record.redirects_to)
-        target = self._state.get(key)
+        target = self._state.records.get_record(key)
         return key if target is not None and target.held else 0
 
     def _replaced(self, record: UrlRecord) -> bool:
         shown = record.shown_url
-        others = self._state.shown_as(shown)
+        others = self._state.records.shown_as(shown)
         if record.display_url:
-            own = self._state.get(url_key(shown))
+            own = self._state.records.get_record(url_key(shown))
             others = [*others, *([own] if own is not None and own.shown_url == shown else [])]
         return any(other.url != record.url and other.held for other in others)

@@ -48,7 +48,7 @@ class ExpirySweeper:
     def open(self) -> None:
         """Learn which descriptions have expired."""
         session = self._session
-        self._due = session.context.store.expiry.expired(session.context.clock())
+        self._due = session.context.store.documents.expired_documents(session.context.clock())
         session.context.hooks.visit_ended.append(self._ended)
 
     def judge(self, visit: Visit) -> None:
@@ -64,23 +64,23 @@ class ExpirySweeper:
     def _ended(self, visit: Visit) -> None:
         key, at = visit.entry.key, visit.rd_expires
         if (visit.outcome in _KNOWN_AGAIN and at) or (visit.outcome in _MADE and (at or key in self._due)):
-            self._session.context.store.expiry.put(key, at)
+            self._session.context.store.documents.put_expiry(key, at)
 
     def sweep(self) -> int:
         """Mark expired descriptions as leaving, and have copies fetched; returns how many. For the end of a run."""
         session, swept = self._session, 0
         session.context.store.flush()
-        for key, at in session.context.store.expiry.expired(session.context.clock()).items():
-            record = session.context.store.get(key)
+        for key, at in session.context.store.documents.expired_documents(session.context.clock()).items():
+            record = session.context.store.records.get_record(key)
             in_index = record is not None and (record.indexed or record.handed) and not record.leaving
             if record is not None and in_index and self._seen_well(record):
                 continue
-            session.context.store.expiry.put(key, 0.0)
+            session.context.store.documents.put_expiry(key, 0.0)
             if record is not None and in_index:
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
                 # Without validators and checksum a later visit makes the description anew.
                 gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
-                session.context.store.amend(key, replace(gone, checksum=b""))
+                session.context.store.records.amend_record(key, replace(gone, checksum=b""))
                 session.duplicates.left(record)
                 swept += 1
         if swept:

@@ -9,7 +9,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl import provable
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
-from ultracrawl.stores import StateStore, UnseenUrl
+from ultracrawl.stores import Store, UnseenUrl
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class OrphanSweeper:
     be read in this cycle still links to it. Start URLs are never orphans.
     """
 
-    def __init__(self, state: StateStore, source: DataSource, seeds: tuple[str, ...]) -> None:
+    def __init__(self, state: Store, source: DataSource, seeds: tuple[str, ...]) -> None:
         self._state = state
         self._after = source.orphans.after
         self._delete = source.orphans.delete
@@ -46,14 +46,14 @@ class OrphanSweeper:
 
     def sweep(self) -> Sweep:
         """Return what to do now; to be called again when it was done, until nothing is found."""
-        revisits = self._state.revisits
-        if revisits.cycle <= self._after:
+        visits = self._state.visits
+        if visits.cycle <= self._after:
             return Sweep()
         self._state.flush()
-        unseen = {one.key: one for one in revisits.unseen(self._after) if one.key not in self._seeds}
+        unseen = {one.key: one for one in visits.unseen_urls(self._after) if one.key not in self._seeds}
         if not unseen:
             return Sweep()
-        proven = provable(unseen, revisits.links())
+        proven = provable(unseen, self._state.links.page_links())
         documents = [one for one in unseen.values() if one.has_document]
         return Sweep(
             ask=() if self._delete else tuple(documents),
@@ -62,13 +62,15 @@ class OrphanSweeper:
         )
 
 
-def remove_orphans(state: StateStore, sweep: Sweep, cycles: int) -> None:
+def remove_orphans(state: Store, sweep: Sweep, cycles: int) -> None:
     """Have the documents of orphans leave the index with the deletions of this run, and forget the other orphans."""
     for one in sweep.remove:
-        record = state.get(one.key)
+        record = state.records.get_record(one.key)
         if record is not None:
-            state.amend(one.key, replace(record, leaving=f"{ORPHAN}: nothing led to it for {cycles} cycles"))
-    state.drop(one.key for one in sweep.forget)
+            state.records.amend_record(
+                one.key, replace(record, leaving=f"{ORPHAN}: nothing led to it for {cycles} cycles")
+            )
+    state.drop_urls(one.key for one in sweep.forget)
 
 
 def is_orphan(record: UrlRecord) -> bool:

@@ -12,10 +12,11 @@ from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import change_from_line, change_to_line
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
+from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.indexing.writer import IndexWriter
-    from ultracrawl.stores import StateStore
+    from ultracrawl.stores import Store
 
 BATCH = 500
 """Documents that are handed over between two flushes."""
@@ -28,17 +29,17 @@ class PendingDocuments:
     become durable together. So it is in one of the two places at any time, and a second approval changes nothing.
     """
 
-    def __init__(self, state: StateStore, feed: IndexWriter) -> None:
+    def __init__(self, state: Store, feed: IndexWriter) -> None:
         self._state = state
         self._feed = feed
 
     def keep(self, key: int, document: IndexDocument) -> None:
         """Keep a document; it replaces an older version that waits."""
-        self._state.pending.put(key, packed(key, document))
+        self._state.documents.retain_document(Retained.APPROVAL, key, packed(key, document))
 
     def approve(self, keys: Iterable[int] | None = None) -> int:
         """Hand documents over to the index, all that wait if no keys are given; returns how many."""
-        waiting = iter(self._state.pending.keys() if keys is None else keys)
+        waiting = iter(self._state.documents.retained_keys(Retained.APPROVAL) if keys is None else keys)
         approved = 0
         while batch := list(islice(waiting, BATCH)):
             approved += sum(map(self._hand_over, batch))
@@ -48,25 +49,25 @@ class PendingDocuments:
         return approved
 
     def _hand_over(self, key: int) -> bool:
-        record, document = self._state.get(key), self._document(key)
+        record, document = self._state.records.get_record(key), self._document(key)
         if record is None or document is None:
             return False
         self._replace_leaving(record)
         self._feed.add(key, document)
-        self._state.pending.discard(key)
-        self._state.amend(key, approved(record))
+        self._state.documents.release_document(Retained.APPROVAL, key)
+        self._state.records.amend_record(key, approved(record))
         return True
 
     def _replace_leaving(self, record: UrlRecord) -> None:
         """Take out documents that are to leave and have the content of this one: it is their successor."""
-        for twin in self._state.same_content(record.fingerprint):
+        for twin in self._state.records.same_content(record.fingerprint):
             if twin.leaving and twin.url != record.url:
                 key = url_key(twin.url)
                 self._feed.delete(key, twin.shown_url)
-                self._state.amend(key, without_document(twin))
+                self._state.records.amend_record(key, without_document(twin))
 
     def _document(self, key: int) -> IndexDocument | None:
-        data = self._state.pending.get(key)
+        data = self._state.documents.retained_document(Retained.APPROVAL, key)
         return None if data is None else unpacked(data)
 
     def remove(self, keys: Iterable[int]) -> int:
@@ -76,17 +77,17 @@ class PendingDocuments:
         """
         deleted = 0
         for key in keys:
-            record = self._state.get(key)
+            record = self._state.records.get_record(key)
             if record is None or record.removed:
                 continue
             if record.indexed or record.handed:
                 self._feed.delete(key, record.shown_url)
                 deleted += 1
-            self._state.pending.discard(key)
-            self._state.successors.discard(key)
-            self._state.amend(key, removed(record))
+            self._state.documents.release_document(Retained.APPROVAL, key)
+            self._state.documents.release_document(Retained.REPLACEMENT, key)
+            self._state.records.amend_record(key, removed(record))
         self._feed.sync()
-        self._state.dequeue_removed()
+        self._state.queue.dequeue_removed()
         return deleted
 
 

@@ -10,7 +10,7 @@ from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import CompiledSource
-from ultracrawl.stores import RunMark, StateStore
+from ultracrawl.stores import RunMark, Store
 
 BATCH = 1000
 OUTSIDE = "SCOPE"
@@ -78,19 +78,19 @@ def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool 
 class ScopeCheck:
     """Tells which known URLs the rules of a source admit no longer; what a run drops, and what `plan` shows."""
 
-    def __init__(self, state: StateStore, rules: CompiledSource, rewriter: UrlRewriter | None) -> None:
+    def __init__(self, state: Store, rules: CompiledSource, rewriter: UrlRewriter | None) -> None:
         self._state = state
         self._rules = rules
         self._rewriter = rewriter
         self._seeds = frozenset(rules.seeds)
         self._exempt: frozenset[int] = frozenset()
         if rules.feeds_ignore_rules:
-            self._exempt = frozenset(link.key for _, link in state.feeds.every())
+            self._exempt = frozenset(link.key for _, link in state.sites.all_feed_links())
 
     def outside(self) -> Iterator[tuple[UrlRecord, str]]:
         """Yield every known URL that is outside now, with the rule that turns it away."""
-        sitemaps = self._state.sitemaps.keys()
-        for record in self._state.records():
+        sitemaps = self._state.sites.sitemap_keys()
+        for record in self._state.records.all_records():
             if record.removed or (sitemaps and url_key(record.url) in sitemaps):
                 continue
             rule = self._refusal(record)
@@ -128,12 +128,12 @@ class ScopeCheck:
         return None if same else OTHER_URLS
 
     def _redirects(self, url: str) -> bool:
-        record = self._state.get(url_key(url))
+        record = self._state.records.get_record(url_key(url))
         return record is not None and record.outcome is UrlOutcome.REDIRECTED
 
 
 def drop_outside(
-    state: StateStore,
+    state: Store,
     feed: IndexWriter,
     rules: CompiledSource,
     report: RunReport,
@@ -152,24 +152,24 @@ def drop_outside(
         report.rejected_by[rule] += 1
         key = url_key(record.url)
         if record.searchable and _has_copy(state, record, keys):
-            state.amend(key, replace(record, leaving=f"{OUTSIDE}: {rule}"))
+            state.records.amend_record(key, replace(record, leaving=f"{OUTSIDE}: {rule}"))
             held.append(key)
             continue
         if record.searchable:
             feed.delete(key, record.shown_url)
         dropped.append(key)
     feed.sync()
-    state.dequeue(held)
+    state.queue.dequeue_urls(held)
     for start in range(0, len(dropped), BATCH):
-        state.drop(dropped[start : start + BATCH])
+        state.drop_urls(dropped[start : start + BATCH])
     return len(outside)
 
 
-def _has_copy(state: StateStore, record: UrlRecord, outside: Container[int]) -> bool:
+def _has_copy(state: Store, record: UrlRecord, outside: Container[int]) -> bool:
     """Return whether a duplicate that stays inside can take the place of a document: it is fetched in this run."""
     return any(
         one.url != record.url and not one.removed and url_key(one.url) not in outside
-        for one in state.same_content(record.fingerprint)
+        for one in state.records.same_content(record.fingerprint)
     )
 
 

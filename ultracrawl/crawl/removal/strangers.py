@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.stores import QueueEntry, StateStore
+from ultracrawl.stores import QueueEntry, Store
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.indexing.writer import IndexWriter
@@ -21,12 +21,12 @@ _FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
 _STAYS = (*_FAILED, UrlOutcome.QUEUED, UrlOutcome.PENDING)
 
 
-def may_lead_further(state: StateStore) -> bool:
+def may_lead_further(state: Store) -> bool:
     """Return whether a page that could not be read yet may still lead to documents that nothing else leads to."""
     return any(
         not record.checksum and record.failures < PATIENCE
         for outcome in _FAILED
-        for record in state.records(outcome)
+        for record in state.records.all_records(outcome)
     )
 
 
@@ -35,7 +35,7 @@ def is_unknown(record: UrlRecord) -> bool:
     return record.leaving.startswith(UNKNOWN)
 
 
-def mark_strangers(state: StateStore, feed: IndexWriter, urls: Iterable[str], now: float) -> None:
+def mark_strangers(state: Store, feed: IndexWriter, urls: Iterable[str], now: float) -> None:
     """Give documents of the index a record again, by which `Deletions` takes them out, or by which they stay.
 
     What the table says of their URLs counts: a page that is gone takes its document with it, one that only failed does
@@ -43,19 +43,21 @@ def mark_strangers(state: StateStore, feed: IndexWriter, urls: Iterable[str], no
     """
     for url in urls:
         key = url_key(url)
-        known = state.get(key)
+        known = state.records.get_record(key)
         if known is not None and (known.indexed or known.handed):
             feed.remove_unknown([url])
             continue
         if known is None:
-            state.discover(QueueEntry(key, url, site_of(url), 0, state.next_seq()), now, queued=False)
+            state.records.discover_url(
+                QueueEntry(key, url, site_of(url), 0, state.queue.next_seq()), now, queued=False
+            )
             state.flush()
             cause = f"{UNKNOWN}: no page led to it since the state was lost"
         elif known.outcome in _STAYS:
             cause = ""
         else:
             cause = f"{known.outcome.value}: {known.reason}".rstrip(": ")
-        record = known or state.get(key)
+        record = known or state.records.get_record(key)
         assert record is not None
-        state.amend(key, replace(record, display_url="", indexed=True, leaving=cause))
+        state.records.amend_record(key, replace(record, display_url="", indexed=True, leaving=cause))
     state.flush()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ultracrawl.crawl.logs.score_log import ScoreLog
 from ultracrawl.rules.recrawl import Choice, CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ class AdaptiveChooser:
     left of the allowances is kept in the state, so that an interrupted minor cycle goes on with the rest.
     """
 
-    def __init__(self, state: StateStore, source: DataSource, clock: Callable[[], float]) -> None:
+    def __init__(self, state: Store, source: DataSource, clock: Callable[[], float]) -> None:
         self._state = state
         self._clock = clock
         self.rule = source.refresh.adaptive_rule(uses_sitemaps=source.sitemaps.use)
@@ -33,25 +33,25 @@ class AdaptiveChooser:
         choice = self.survey()
         self._allowance = choice.allowance
         for site, left in choice.allowance.items():
-            self._state.allowances.put(site, left)
+            self._state.queue.put_allowance(site, left)
         logger.info(
             "Minor cycle %d of cycle %d begins with %d URLs", place.minor + 1, place.cycle, len(choice.pages)
         )
         if self.log is not None:
-            self.log.chosen(choice, self._state.revisits.known_pages(), self.rule.scorer)
+            self.log.chosen(choice, self._state.visits.known_pages(), self.rule.scorer)
         return [one.key for one in choice.pages]
 
     def survey(self) -> Choice:
         """Return what a minor cycle that begins now would begin with."""
-        revisits = self._state.revisits
-        return self.rule.choose(revisits.known_pages(), revisits.site_sizes(), self._clock())
+        visits = self._state.visits
+        return self.rule.choose(visits.known_pages(), visits.site_sizes(), self._clock())
 
     def resume(self) -> None:
         """Allow in a minor cycle that goes on what is left of it; all of it, if none is stored."""
-        self._allowance = self._state.allowances.all()
+        self._allowance = self._state.queue.allowances()
         if self._allowance:
             return
-        sizes = self._state.revisits.site_sizes()
+        sizes = self._state.visits.site_sizes()
         split = {site: self.rule.split(size) for site, size in sizes.items()}
         self._allowance = {site: self.rule.allowance(size, split[site][0], 0) for site, size in sizes.items()}
 
@@ -61,7 +61,7 @@ class AdaptiveChooser:
         if left <= 0:
             return False
         self._allowance[site] = left - 1
-        self._state.allowances.put(site, left - 1)
+        self._state.queue.put_allowance(site, left - 1)
         return True
 
 

@@ -131,4 +131,4 @@ class RunEnd:
 
     def _is_unfinished(self) -> bool:
         """Whether URLs wait that this run could still have asked for."""
-        return self._context.store.counts().queued > self._context.report.given_up.total()
+        return self._context.store.records.count_urls().queued > self._context.report.given_up.total()

@@ -17,7 +17,7 @@ from ultracrawl.rules.frontier.limits import SlackLimit
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.sources import LimitsSection
-    from ultracrawl.stores import StateStore
+    from ultracrawl.stores import Store
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class RunLimits(Feature):
         """Begin to count."""
         self._began = time.monotonic()
         if self._documents.limit:
-            self._stored = self._context.store.counts().documents
+            self._stored = self._context.store.records.count_urls().documents
         self._look()
 
     def tick(self) -> None:
@@ -135,12 +135,12 @@ class RunLimits(Feature):
             told()
 
 
-def keeps_new_out(limits: LimitsSection, state: StateStore, folder: Path) -> bool:
+def keeps_new_out(limits: LimitsSection, state: Store, folder: Path) -> bool:
     """Return whether a run that begins now asks only for what it knows already; `folder` is that of the state."""
     documents = SlackLimit(limits.documents, limits.documents_slack)
     disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
     return bool(
-        (documents.limit and documents.update(state.counts().documents))
+        (documents.limit and documents.update(state.records.count_urls().documents))
         or (disk.limit and disk.update(_free_percent(folder)))
     )
 

@@ -93,7 +93,7 @@ def _in_vain(context: CrawlContext, url: str) -> str:
 
 def _end(context: CrawlContext, url: str) -> UrlRecord | None:
     """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
-    record = context.store.get(url_key(url))
+    record = context.store.records.get_record(url_key(url))
     for record in _led_to(context, url):  # noqa: B007 - the last one counts
         pass
     return record
@@ -101,11 +101,11 @@ def _end(context: CrawlContext, url: str) -> UrlRecord | None:
 
 def _led_to(context: CrawlContext, url: str) -> Iterator[UrlRecord]:
     """Yield the records of what a URL redirects to, one hop after the other."""
-    record = context.store.get(url_key(url))
+    record = context.store.records.get_record(url_key(url))
     for _ in range(MOST_HOPS):
         if record is None or not record.redirects_to:
             return
-        record = context.store.get(url_key(record.redirects_to))
+        record = context.store.records.get_record(url_key(record.redirects_to))
         if record is not None:
             yield record
 

@@ -18,7 +18,7 @@ def clear_robot(project: Project, source: str) -> int:
     if file is None or not file.exists():
         return 0
     state = open_state(project, source)  # it holds the lock of the source until the file is gone
-    known = state.counts().known
+    known = state.records.count_urls().known
     for suffix in ("", "-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
     state.close()

@@ -15,7 +15,7 @@ from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls import site_of
 from ultracrawl.service.robot.control import RobotState, robot_state
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores import StateStore
+from ultracrawl.stores import Store
 from ultracrawl.stores.opening import open_state, state_exists
 
 FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
@@ -80,12 +80,12 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
     with _store(project, source.name) as store:
         if store is None:
             return RobotStatus(source.name, state, starts, refreshed=clock())
-        counts, runs = store.counts(), store.runs(2)
+        counts, runs = store.records.count_urls(), store.runs(2)
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
         if "ftp" in source.boundary.schemes:
-            described = store.records(UrlOutcome.NOT_INDEXED)
+            described = store.records.all_records(UrlOutcome.NOT_INDEXED)
             excluded -= sum(record.reason.startswith(DIRECTORY) for record in described)
-        expiries = store.expiry.outlook(clock())
+        expiries = store.documents.expiries(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
     return RobotStatus(
@@ -118,7 +118,7 @@ def excluded_urls(project: Project, source: str) -> dict[str, list[UrlRecord]]:
     """Return the excluded URLs by reason, the reason with the most URLs first."""
     groups: dict[str, list[UrlRecord]] = {}
     with _store(project, source) as store:
-        for record in store.records() if store is not None else ():
+        for record in store.records.all_records() if store is not None else ():
             if reason := reason_of(record):
                 groups.setdefault(reason, []).append(record)
     return dict(sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])))
@@ -139,13 +139,13 @@ def servers_found(project: Project, source: str) -> list[FoundServer]:
     """Return all servers that the robot has met, the one with the most URLs first."""
     servers: dict[str, FoundServer] = {}
     with _store(project, source) as store:
-        for record in store.records() if store is not None else ():
+        for record in store.records.all_records() if store is not None else ():
             site = site_of(record.url)
             server = servers.setdefault(site, FoundServer(site))
             server.known += 1
             server.indexed += record.indexed
             server.excluded += record.outcome in _EXCLUDED
-        for site, waiting in store.queued_sites() if store is not None else ():
+        for site, waiting in store.queue.waiting_sites() if store is not None else ():
             servers.setdefault(site, FoundServer(site)).waiting = waiting
     return sorted(servers.values(), key=lambda server: (-server.known, server.site))
 
@@ -154,16 +154,16 @@ def waiting_urls(project: Project, source: str, most: int) -> list[tuple[str, in
     """Return URLs that wait, with their depth, at most so many; those of a site stand together, in their order."""
     found: list[tuple[str, int]] = []
     with _store(project, source) as store:
-        for site, _ in store.queued_sites() if store is not None else ():
+        for site, _ in store.queue.waiting_sites() if store is not None else ():
             assert store is not None, "it has sites"
-            found += [(entry.url, entry.depth) for entry in store.queued(site, most - len(found))]
+            found += [(entry.url, entry.depth) for entry in store.queue.entries_of(site, most - len(found))]
             if len(found) >= most:
                 break
     return found
 
 
 @contextmanager
-def _store(project: Project, source: str) -> Iterator[StateStore | None]:
+def _store(project: Project, source: str) -> Iterator[Store | None]:
     if not state_exists(project, source):
         yield None
         return

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.recrawl import ON_DEMAND, CyclePlace, CycleRule, RefreshMode
+from ultracrawl.rules.recrawl import CyclePlace, RefreshMode
+from ultracrawl.stores.port.queue import QueueStart
 
 if TYPE_CHECKING:
     import sqlite3
-
-Choose = Callable[[CyclePlace], Iterable[int]]
-"""Returns the keys that an adaptive cycle begins with, best first; asked while the cycle begins."""
 
 _LEFT_FIRST = "UPDATE queue SET rank=rank-1-(SELECT max(rank) FROM queue)"
 _LEFT_LAST = "UPDATE queue SET rank=rank+1-(SELECT min(rank) FROM queue)"
@@ -50,20 +46,6 @@ _HELD_BACK = f"""
 _WAITING_IS_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true
     ON CONFLICT (id) DO UPDATE SET seen=excluded.seen"""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueStart:
-    """How the queue of a new run is made: by which cycles, with which URLs, on which levels."""
-
-    rule: CycleRule = ON_DEMAND
-    choose: Choose | None = None
-    level_of: Callable[[str], int] | None = None
-    """Gives the level of a URL; without it all are on level 1."""
-
-
-AS_KNOWN = QueueStart()
-"""All known URLs, on one level."""
 
 
 def fill_queue(db: sqlite3.Connection, place: CyclePlace, start: QueueStart) -> None:

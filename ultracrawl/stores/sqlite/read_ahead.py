@@ -30,13 +30,13 @@ class ReadAhead:
         self._number = LEAST
         self._rest = 0
 
-    def take(self, site: str) -> list[Row] | None:
+    def take_site(self, site: str) -> list[Row] | None:
         """Return all rows of a site, None if they are not here; they are taken out."""
         rows = self._rows.pop(site, None)
         self._used = self._used or rows is not None
         return rows
 
-    def drop(self, site: str) -> None:
+    def drop_site(self, site: str) -> None:
         """Forget the rows of a site: they are no longer true."""
         self._rows.pop(site, None)
 

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ultracrawl.stores.store import RunMark
+from ultracrawl.stores.port.store import RunMark
 
 if TYPE_CHECKING:
     import sqlite3

@@ -1,76 +1,17 @@
-"""What links to documents are called, kept in the store of their source."""
+"""The links of pages, and what links to documents are called, kept in the store of their source."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from heapq import nsmallest
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol
 
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_mark
-from ultracrawl.stores.sqlite.database import translated
-from ultracrawl.stores.sqlite.parts.anchor_counts import AnchorCounts, AnchorLink
-
-if TYPE_CHECKING:
-    import sqlite3
-
-
-class AnchorStore(Protocol):
-    """The part of a `StateStore` that knows anchor texts. Writes become durable with its `flush`.
-
-    Of each text of links to a target (a URL by its key, or a part of it by its fragment) the store knows how many pages
-    have it, and of each text to how many targets it leads. What a document gets depends on these numbers alone. A page
-    remembers its links by their marks, so that what it said is taken back when it changes or leaves.
-    """
-
-    def meet(self, target: int, text: str, fragment: str = "") -> int:
-        """Take note of a text of links; returns the mark by which a page says that it has one."""
-
-    def page(self, key: int, marks: bytes) -> None:
-        """Say which links a page has now: their marks, 8 bytes each, each once."""
-
-    def redirect(self, key: int, target: int) -> None:
-        """Say where a URL redirects to, 0 for nowhere: what is said of it is said of its target."""
-
-    def texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
-        """Return the texts that documents should have, in their order; those without any are left out.
-
-        Sees what was flushed.
-        """
-
-    def handed(self, key: int) -> None:
-        """Say that a document goes to the index without its texts."""
-
-    def told(self, key: int, texts: tuple[str, ...]) -> None:
-        """Say which texts the index has, or gets, for a document."""
-
-    def left(self, key: int) -> None:
-        """Say that a document leaves the index."""
-
-    def doubt(self) -> None:
-        """Say that the index may have other texts than it was told, durably."""
-
-    def sweep(self) -> None:
-        """Have the next flush take back what dropped pages said, and see to texts that count now, or do not any more.
-
-        Called when all pages have said what they say.
-        """
-
-    def due(self, after: int | None, number: int) -> list[int]:
-        """Return documents whose texts may be others than the index was told, in order of their keys.
-
-        They are those behind the key `after`, `number` at the most. To be asked after `sweep`; sees what was flushed.
-        """
-
-    def news(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
-        """Return the texts of those documents whose texts are others than the index was told; sees what was flushed.
-
-        All count as told from then on: the caller hands them over.
-        """
-
+from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 
 _TEXTS = f"""
     WITH RECURSIVE ask(key, target) AS (
@@ -92,17 +33,16 @@ _WITHOUT, _LEFT = "without", "left"
 _FIRST = -(1 << 63)
 
 
-class AnchorTable:
-    """The tables `anchor...` of a SQLite store; `read` runs a query.
+class SqliteLinks(SqlitePart):
+    """The tables `anchor...`; see `LinkPart`.
 
     What pages say is in those of `AnchorCounts`; `anchor_left` has what is to be taken back of pages that were dropped,
     `anchor_redirect` where URLs redirect to, `anchor_document` what the index was told of documents.
     """
 
-    def __init__(self, db: sqlite3.Connection, read: Callable[..., list[tuple[Any, ...]]]) -> None:
-        self._db = db
-        self._read = read
-        self._counts = AnchorCounts(db)
+    def __init__(self, access: SqliteAccess) -> None:
+        super().__init__(access)
+        self._counts = AnchorCounts(access.db)
         self._met: dict[int, AnchorLink] = {}
         self._pages: dict[int, bytes] = {}
         self._redirects: dict[int, int] = {}
@@ -110,87 +50,92 @@ class AnchorTable:
         self._sweep = False
         self._crowded: set[int] | None = None
         """Documents of which more may be said than the index takes, so that numbers decide what it gets."""
+        self.changes = (self._met, self._pages, self._redirects, self._told)
 
-    @property
-    def unwritten(self) -> int:
-        """The number of writes that wait for the next flush."""
-        return len(self._met) + len(self._pages) + len(self._redirects) + len(self._told) + self._sweep
+    def page_links(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every page that has links, with them."""
+        yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
 
     # ---- what pages say
 
-    def meet(self, target: int, text: str, fragment: str = "") -> int:
+    def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
         """Take note of a text of links."""
         mark = anchor_mark(target, text, fragment)
         self._met[mark] = AnchorLink(target, fragment, text)
         return mark
 
-    def page(self, key: int, marks: bytes) -> None:
+    def put_page_anchors(self, key: int, marks: bytes) -> None:
         """Say which links a page has."""
         self._pages[key] = marks
 
-    def redirect(self, key: int, target: int) -> None:
+    def put_redirect(self, key: int, target: int) -> None:
         """Say where a URL redirects to."""
         self._redirects[key] = target
 
     # ---- what documents get
 
-    def texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+    def anchor_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
         """Return the texts that documents should have."""
         found: dict[int, tuple[str, ...]] = {}
-        with translated(self._db):  # row by row: of one document they may be many
+        with self._access.translated:  # row by row: of one document they may be many
             rows: Iterator[tuple[int, str, int]] = self._db.execute(_TEXTS, (json.dumps(list(keys)),))
             for key, said in groupby(rows, key=lambda row: row[0]):
                 most = nsmallest(MOST_ANCHORS, ((-pages, text) for _, text, pages in said))
                 found[key] = tuple(sorted(text for _, text in most))
         return found
 
-    def handed(self, key: int) -> None:
+    def submitted_without_texts(self, key: int) -> None:
         """Say that a document goes to the index without its texts."""
         self._told[key] = _WITHOUT
 
-    def told(self, key: int, texts: tuple[str, ...]) -> None:
+    def submitted_with_texts(self, key: int, texts: tuple[str, ...]) -> None:
         """Say which texts the index has for a document."""
         self._told[key] = texts
 
-    def left(self, key: int) -> None:
+    def document_left(self, key: int) -> None:
         """Say that a document leaves the index."""
         self._told[key] = _LEFT
 
-    def doubt(self) -> None:
+    def doubt_submitted_texts(self) -> None:
         """Say that the index may have other texts than it was told."""
-        with translated(self._db):
+        with self._access.translated:
             self._db.execute("UPDATE anchor_document SET told=NULL, due=1")
 
-    def sweep(self) -> None:
+    def sweep_anchors(self) -> None:
         """Have the next flush see to what is seen to once a run."""
         self._sweep = True
 
-    def due(self, after: int | None, number: int) -> list[int]:
+    def documents_due(self, after: int | None, number: int) -> list[int]:
         """Return documents whose texts may be others than the index was told."""
         query = "SELECT key FROM anchor_document WHERE due=1 AND key>=? ORDER BY key LIMIT ?"
         return [key for (key,) in self._read(query, _FIRST if after is None else after + 1, number)]
 
-    def news(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
+    def changed_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
         """Return the texts of those documents whose texts are others than the index was told."""
-        now = self.texts(keys)
+        now = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
         told = dict(self._read(query, json.dumps(list(keys))))
         self._told.update((key, now.get(key, ())) for key in keys)
         return {key: now.get(key, ()) for key in keys if told.get(key) != _print_of(now.get(key, ()))}
 
-    # ---- writing
+    # ---- writing, inside a transaction of the store
 
-    def write(self) -> None:
-        """Write what waits; called inside a transaction of the store."""
+    @property
+    def unwritten(self) -> int:
+        """The number of writes that wait for the next flush."""
+        return super().unwritten + self._sweep
+
+    def write_changes(self) -> None:
+        """Write what waits."""
         self._write_documents()
         targets = self._write_redirects()
         left = self._db.execute("SELECT id, marks, target FROM anchor_left").fetchall() if self._sweep else []
-        moved = self._counts.change(self._met, self._pages, [marks for _, marks, _ in left if marks])
+        moved = self._counts.change_pages(self._met, self._pages, [marks for _, marks, _ in left if marks])
         targets.update(target for _, _, target in left if target)
         self._have_looked_at(targets | moved.texts, moved.numbers)
         if self._sweep:
             self._db.executemany("DELETE FROM anchor_left WHERE id=?", [(number,) for number, *_ in left])
-            self._counts.sweep()
+            self._counts.sweep_turned()
 
     def _write_documents(self) -> None:
         run = self._db.executemany
@@ -242,12 +187,9 @@ class AnchorTable:
             reached |= front
         return reached
 
-    def written(self) -> None:
-        """Take note that the transaction of `write` went well."""
-        self._met.clear()
-        self._pages.clear()
-        self._redirects.clear()
-        self._told.clear()
+    def forget_changes(self) -> None:
+        """Take note that the transaction went well."""
+        super().forget_changes()
         self._sweep = False
 
 

@@ -9,8 +9,8 @@ from zlib import crc32
 
 from ultracrawl.content.anchors import anchor_mark
 from ultracrawl.rules.urls import url_key
+from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import transaction, translated
-from ultracrawl.stores.sqlite.parts.anchor_counts import AnchorCounts, AnchorLink
 
 BATCH = 500
 """Pages that are counted at a time."""
@@ -45,7 +45,7 @@ def _take_over(db: sqlite3.Connection) -> None:
     while batch := pages.fetchmany(BATCH):
         met: dict[int, AnchorLink] = {}
         said = {key: _marks(db, marks, links, met) for key, marks, links in batch}
-        counts.change(met, said, ())
+        counts.change_pages(met, said, ())
     db.execute("DROP TABLE former_mark")
     for table in ("former_anchor", "former_anchor_page"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant

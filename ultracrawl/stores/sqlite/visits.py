@@ -1,93 +1,13 @@
-"""When each URL was seen last and how often it changed, durable: the table `revisit` of a store."""
+"""When each URL was seen last, how often it changed and failed, durable: the tables `revisit` and `failure`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
 
 from ultracrawl.rules.recrawl import ChangeHistory, KnownPage, Observation, SiteSize
-
-if TYPE_CHECKING:
-    import sqlite3
-
-
-class KnownUrl(NamedTuple):
-    """A known URL that something led to for the first time in a cycle."""
-
-    key: int
-    url: str
-    site: str
-    depth: int
-    display_url: str
-
-
-class UnseenUrl(NamedTuple):
-    """A known URL that nothing led to for a while, and that was not fetched either."""
-
-    key: int
-    url: str
-    shown_url: str
-    has_document: bool
-    is_gone: bool
-
-
-class Advice(NamedTuple):
-    """What a sitemap says about a URL."""
-
-    key: int
-    changefreq: str = ""
-    priority: float | None = None
-    changed: float = 0.0
-    """When it changed last, seconds since the epoch; 0 if it does not say, or is not believed."""
-
-
-class RevisitStore(Protocol):
-    """The part of a `StateStore` about visits over time. Writes become durable with its `flush`."""
-
-    @property
-    def cycle(self) -> int:
-        """The number of the present cycle."""
-
-    def saw(self, keys: Iterable[int]) -> None:
-        """Note that URLs were seen in this cycle: fetched, or led to."""
-
-    def first_met(self, keys: Iterable[int]) -> list[KnownUrl]:
-        """Note that URLs were seen; returns, in order, the known ones that were not, in this cycle.
-
-        Sitemaps are not among them, nor what somebody removed.
-        """
-
-    def observe(self, observation: Observation) -> None:
-        """Note what a visit says about the life of a page."""
-
-    def history(self, key: int) -> ChangeHistory:
-        """Return what the visits to a page say together; sees what was flushed."""
-
-    def unseen(self, cycles: int) -> list[UnseenUrl]:
-        """Return the known URLs, sitemaps apart, not seen for at least so many cycles; sees what was flushed."""
-
-    def links(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every page that has links: its key and their keys; sees what was flushed."""
-
-    def advise(self, advice: Iterable[Advice]) -> None:
-        """Note what a sitemap says about URLs."""
-
-    def site_sizes(self) -> dict[str, SiteSize]:
-        """Return how many URLs of each site are known, sitemaps and removed ones apart; sees what was flushed."""
-
-    def fetched_since(self, at: float) -> dict[str, int]:
-        """Return how many pages of each site were fetched since a time, sitemaps apart; sees what was flushed."""
-
-    def path_sizes(self, limit: int) -> dict[str, int]:
-        """Return how many URLs with a query are known of each path (the URL up to the `?`); sees what was flushed.
-
-        At most `limit` paths, those with most URLs.
-        """
-
-    def known_pages(self, keys: Sequence[int] | None = None) -> Iterator[KnownPage]:
-        """Yield all known URLs, sitemaps and removed ones apart, or those of some keys; sees what was flushed."""
-
+from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
+from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
 
 _ID = "(SELECT id FROM url WHERE key={})"
 _UNKNOWN = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
@@ -139,52 +59,47 @@ _ADVISE = f"""
     UPDATE revisit SET changefreq=?, priority=?, told=? WHERE id={_ID.format("?")}"""  # noqa: S608 - constant texts
 
 
-class RevisitTable:
-    """The table `revisit` of a SQLite store; `read` runs a query of it and returns the rows."""
+class SqliteVisits(SqlitePart):
+    """The tables `revisit` and `failure`; see `VisitPart`."""
 
-    def __init__(self, db: sqlite3.Connection, read: Callable[..., list[tuple[Any, ...]]]) -> None:
-        self._db = db
-        self._read = read
-        self._saw: set[int] = set()
+    def __init__(self, access: SqliteAccess) -> None:
+        super().__init__(access)
+        self.cycle = 0
+        self._seen: set[int] = set()
         self._observed: list[Observation] = []
         self._advice: dict[int, Advice] = {}
-        self.cycle = 0
+        self._failures: dict[tuple[int, str], int] = {}
+        self._recovered: set[int] = set()
+        """URLs that answered well after errors."""
+        self._failing: set[int] | None = None
+        self.changes = (self._seen, self._observed, self._advice, self._failures, self._recovered)
 
-    @property
-    def unwritten(self) -> int:
-        """The number of writes that wait for the next flush."""
-        return len(self._saw) + len(self._observed) + len(self._advice)
-
-    def saw(self, keys: Iterable[int]) -> None:
+    def note_seen(self, keys: Iterable[int]) -> None:
         """Note that URLs were seen in this cycle."""
-        self._saw.update(keys)
+        self._seen.update(keys)
 
-    def first_met(self, keys: Iterable[int]) -> list[KnownUrl]:
+    def note_met(self, keys: Iterable[int]) -> list[KnownUrl]:
         """Note that URLs were seen; returns the known ones that were not, yet."""
-        unmet = [key for key in keys if key not in self._saw]
-        self._saw.update(unmet)
+        unmet = [key for key in keys if key not in self._seen]
+        self._seen.update(unmet)
         rows = self._read(_FIRST_MET, json.dumps(unmet), self.cycle) if unmet else []
         found = {row[0]: KnownUrl(*row) for row in rows}
         return [found[key] for key in unmet if key in found]
 
-    def observe(self, observation: Observation) -> None:
+    def note_visit(self, observation: Observation) -> None:
         """Note what a visit says."""
         self._observed.append(observation)
 
-    def history(self, key: int) -> ChangeHistory:
+    def history_of(self, key: int) -> ChangeHistory:
         """Return what the visits to a page say together."""
         return next((ChangeHistory(*row) for row in self._read(_HISTORY, key)), ChangeHistory())
 
-    def unseen(self, cycles: int) -> list[UnseenUrl]:
+    def unseen_urls(self, cycles: int) -> list[UnseenUrl]:
         """Return the known URLs that were last seen at least so many cycles ago."""
         rows = self._read(_UNSEEN, self.cycle - cycles)
         return [UnseenUrl(key, url, shown, bool(has), bool(gone)) for key, url, shown, has, gone in rows]
 
-    def links(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every page that has links, with them."""
-        yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
-
-    def advise(self, advice: Iterable[Advice]) -> None:
+    def note_advice(self, advice: Iterable[Advice]) -> None:
         """Note what a sitemap says about URLs."""
         self._advice.update((one.key, one) for one in advice)
 
@@ -218,16 +133,51 @@ class RevisitTable:
                 told,
             )
 
+    # ---- errors
+
+    def _known_failing(self) -> set[int]:
+        """Return the keys of all URLs that have errors; read once, so that good answers cost no query."""
+        if self._failing is None:
+            self._failing = {key for (key,) in self._read("SELECT DISTINCT key FROM failure")}
+        return self._failing
+
+    def count_failure(self, key: int, rule: str) -> int:
+        """Count one more error of a URL under a rule."""
+        known = self._failures.get((key, rule))
+        if known is None:
+            known = 0
+            if key in self._known_failing() and key not in self._recovered:
+                rows = self._read("SELECT errors FROM failure WHERE key=? AND rule=?", key, rule)
+                known = rows[0][0] if rows else 0
+        self._failures[(key, rule)] = known + 1
+        self._known_failing().add(key)
+        return known + 1
+
+    def forget_failures(self, key: int) -> None:
+        """Begin anew with a URL."""
+        if key in self._known_failing():
+            self._known_failing().discard(key)
+            self._recovered.add(key)
+            for counted in [one for one in self._failures if one[0] == key]:
+                del self._failures[counted]
+
+    # ---- writing, inside a transaction of the store
+
     def write_new(self, places: Iterable[int]) -> None:
-        """Note that the URLs at these places of the document table were seen; called inside a transaction."""
+        """Note that the URLs at these places of the document table were seen."""
         self._db.executemany(_SAW_NEW, [(place, self.cycle) for place in places])
 
-    def write(self) -> None:
-        """Write what waits; called inside a transaction of the store, when the URLs are in its table."""
+    def write_changes(self) -> None:
+        """Write what waits, when the URLs are in their table."""
         run = self._db.executemany
+        run("DELETE FROM failure WHERE key=?", [(key,) for key in self._recovered])
+        run(
+            "INSERT OR REPLACE INTO failure (key, rule, errors) VALUES (?,?,?)",
+            [(key, rule, errors) for (key, rule), errors in self._failures.items()],
+        )
         told = {*self._advice, *(one.key for one in self._observed)}
-        run(_UNKNOWN, [(key,) for key in told - self._saw])
-        run(_SAW, [(self.cycle, key) for key in self._saw])
+        run(_UNKNOWN, [(key,) for key in told - self._seen])
+        run(_SAW, [(self.cycle, key) for key in self._seen])
         run(_ADVISE, [(one.changefreq, one.priority, one.changed, one.key) for one in self._advice.values()])
         run(
             _OBSERVE,
@@ -237,8 +187,7 @@ class RevisitTable:
             ],
         )
 
-    def written(self) -> None:
-        """Take note that the transaction of `write` went well."""
-        self._saw.clear()
-        self._observed.clear()
-        self._advice.clear()
+    def forget_dropped(self) -> None:
+        """Forget the errors of URLs that left the document table."""
+        self._db.execute("DELETE FROM failure WHERE key NOT IN (SELECT key FROM url)")
+        self._failing = None

@@ -44,13 +44,13 @@ _TURNED = """
 class AnchorCounts:
     """The tables `anchor`, `anchor_text` and `anchor_page`; all calls are inside a transaction of the store.
 
-    A row of `anchor` that no page has stays until `sweep`: who noted its text goes on from its mark.
+    A row of `anchor` that no page has stays until `sweep_turned`: who noted its text goes on from its mark.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def change(
+    def change_pages(
         self, met: Mapping[int, AnchorLink], pages: Mapping[int, bytes], taken_back: Iterable[bytes]
     ) -> Moved:
         """Store what pages say now and count it; `met` are the links of marks that the store may not know yet."""
@@ -108,7 +108,7 @@ class AnchorCounts:
             targets[text] += 1 if said else -1
         self._db.executemany(_COUNT_TEXT, sorted(item for item in targets.items() if item[1]))
 
-    def sweep(self) -> None:
+    def sweep_turned(self) -> None:
         """Have documents looked at whose texts count now or do not any more, and forget what nobody says."""
         if self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_text WHERE turned)").fetchone()[0]:
             self._db.execute(_TURNED)

@@ -1,0 +1,178 @@
+"""What a source remembers of sites between two requests and between two runs, durable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from ultracrawl.rules.recrawl.feed_links import FeedLink
+from ultracrawl.stores.port.sites import StoredRobots, StoredSite, StoredSitemap
+from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+
+KEPT = 30 * 86_400.0
+"""Seconds for which a site, or an answer for robots.txt, is remembered that nobody asks for again."""
+
+_SITE = "site, next_at, why, own_delay, errors, slowed, last_error, error_at, given_up, robots, stand_in"
+_PUT_SITE = f"INSERT OR REPLACE INTO site ({_SITE}) VALUES (?{',?' * 10})"  # noqa: S608 - constant column names
+_ROBOTS = "origin, asked, status, body, error, timed_out, failed, guessed"
+_PUT_ROBOTS = f"INSERT OR REPLACE INTO robots ({_ROBOTS}) VALUES (?,?,?,?,?,?,?,?)"  # noqa: S608 - constant column names
+_PUT_SITEMAP = "INSERT OR REPLACE INTO sitemap (key, run, is_index, dates) VALUES (?,?,?,?)"
+_ANNOUNCE = """
+    INSERT INTO announced (key, lastmod) VALUES (?,?)
+    ON CONFLICT (key) DO UPDATE SET lastmod=max(lastmod, excluded.lastmod)"""
+_FEED_LINK = "key, seen, date, place, expired, only"
+_PUT_FEED_LINK = f"INSERT OR REPLACE INTO feed_link (feed, {_FEED_LINK}) VALUES (?,?,?,?,?,?,?)"  # noqa: S608 - the same
+
+_site_values = attrgetter(*_SITE.split(", "))
+_robots_values = attrgetter(*_ROBOTS.split(", "))
+_feed_link_values = attrgetter(*_FEED_LINK.split(", "))
+
+
+class SqliteSites(SqlitePart):
+    """The tables `site`, `robots`, `sitemap`, `announced` and `feed_link`; see `SitePart`."""
+
+    def __init__(self, access: SqliteAccess) -> None:
+        super().__init__(access)
+        self._sites: dict[str, StoredSite] = {}
+        self._robots: dict[str, StoredRobots] = {}
+        self._sitemaps: dict[int, StoredSitemap] = {}
+        self._announced: list[tuple[int, int]] = []
+        self._feeds: dict[int, list[FeedLink]] = {}
+        self.dates_announced = False
+        self.changes = (self._sites, self._robots, self._sitemaps, self._announced, self._feeds)
+
+    # ---- clocks
+
+    def get_site(self, site: str) -> StoredSite | None:
+        """Return what is remembered of a site."""
+        if site in self._sites:
+            return self._sites[site]
+        rows = self._read(f"SELECT {_SITE} FROM site WHERE site=?", site)  # noqa: S608 - constant column names
+        return StoredSite(*rows[0]) if rows else None
+
+    def put_site(self, row: StoredSite, *, at_once: bool = False) -> None:
+        """Remember a site."""
+        if at_once:
+            self._sites.pop(row.site, None)
+            self._read(_PUT_SITE, *_site_values(row))  # a statement of its own is durable when it is done
+        else:
+            self._sites[row.site] = row
+
+    def delayed_sites(self, now: float) -> list[StoredSite]:
+        """Return the sites that are not as free as an unknown one."""
+        which = "next_at>? OR errors>0 OR own_delay IS NOT NULL OR given_up<>0 OR stand_in<>''"
+        rows = self._read(f"SELECT {_SITE} FROM site WHERE {which}", now)  # noqa: S608 - constant texts
+        return [StoredSite(*row) for row in rows]
+
+    # ---- robots.txt
+
+    def get_robots(self, origin: str) -> StoredRobots | None:
+        """Return the last answer of an origin."""
+        if origin in self._robots:
+            return self._robots[origin]
+        rows = self._read(f"SELECT {_ROBOTS} FROM robots WHERE origin=?", origin)  # noqa: S608 - constant column names
+        for name, asked, status, body, error, timed_out, failed, guessed in rows:
+            return StoredRobots(name, asked, status, body, error, bool(timed_out), failed, guessed)
+        return None
+
+    def put_robots(self, row: StoredRobots) -> None:
+        """Keep an answer."""
+        self._robots[row.origin] = row
+
+    # ---- sitemaps
+
+    def sitemap_keys(self) -> frozenset[int]:
+        """Return the keys of all URLs that are sitemaps."""
+        return frozenset((*self._sitemaps, *(key for (key,) in self._read("SELECT key FROM sitemap"))))
+
+    def get_sitemap(self, key: int) -> StoredSitemap | None:
+        """Return what is known of a sitemap."""
+        if key in self._sitemaps:
+            return self._sitemaps[key]
+        for run, is_index, dates in self._read("SELECT run, is_index, dates FROM sitemap WHERE key=?", key):
+            return StoredSitemap(run, bool(is_index), dates)
+        return None
+
+    def put_sitemap(self, key: int, sitemap: StoredSitemap) -> None:
+        """Keep what is known of a sitemap."""
+        self._sitemaps[key] = sitemap
+
+    def announce_dates(self, dates: Iterable[tuple[int, int]]) -> None:
+        """Note when URLs changed."""
+        self._announced.extend(dates)
+        self.dates_announced = self.dates_announced or bool(self._announced)
+
+    def announced_dates(self, keys: Sequence[int]) -> dict[int, int]:
+        """Return the noted dates."""
+        query = "SELECT key, lastmod FROM announced WHERE key IN (SELECT value FROM json_each(?))"
+        return {row[0]: row[1] for row in self._read(query, json.dumps(keys))}
+
+    # ---- feeds
+
+    def feed_keys(self) -> frozenset[int]:
+        """Return the keys of the feeds that have a list."""
+        rows = self._read("SELECT DISTINCT feed FROM feed_link")
+        return frozenset((*self._feeds, *(key for (key,) in rows)))
+
+    def feed_links(self, feed: int) -> list[FeedLink]:
+        """Return the list of a feed."""
+        if feed in self._feeds:
+            return self._feeds[feed]
+        rows = self._read(f"SELECT {_FEED_LINK} FROM feed_link WHERE feed=?", feed)  # noqa: S608 - constant column names
+        return [_link(row) for row in rows]
+
+    def put_feed_links(self, feed: int, links: Iterable[FeedLink]) -> None:
+        """Replace the list of a feed."""
+        self._feeds[feed] = list(links)
+
+    def all_feed_links(self) -> Iterator[tuple[int, FeedLink]]:
+        """Yield all links of feeds, each with its feed."""
+        for feed, *row in self._read(f"SELECT feed, {_FEED_LINK} FROM feed_link"):  # noqa: S608 - constant column names
+            yield feed, _link(row)
+
+    # ---- writing, inside a transaction of the store
+
+    def begin_run(self, started: float, before: int) -> None:
+        """Forget dates, what is of long ago, and sitemaps that are gone or that the run `before` did not ask for.
+
+        Sites that were given up begin afresh (FAST 5.1 C17).
+        """
+        run = self._db.execute
+        run("DELETE FROM announced")
+        run(
+            "DELETE FROM url WHERE key IN (SELECT key FROM sitemap WHERE run<?) "
+            "OR (outcome='GONE' AND key IN (SELECT key FROM sitemap))",
+            (before,),
+        )
+        run("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
+        self.dates_announced = False
+        run("UPDATE site SET given_up=0, errors=0, slowed=0, stand_in='' WHERE given_up<>0 OR stand_in<>''")
+        run("DELETE FROM site WHERE next_at<?", (started - KEPT,))
+        run("DELETE FROM robots WHERE max(asked, failed)<?", (started - KEPT,))
+
+    def resume_run(self) -> None:
+        """Take up what was said in a run before it was killed."""
+        self.dates_announced = bool(self._read("SELECT 1 FROM announced LIMIT 1"))
+
+    def write_changes(self) -> None:
+        """Write what waits."""
+        run = self._db.executemany
+        run(_PUT_SITE, map(_site_values, self._sites.values()))
+        run(_PUT_ROBOTS, map(_robots_values, self._robots.values()))
+        run(_PUT_SITEMAP, [(key, one.run, one.is_index, one.dates) for key, one in self._sitemaps.items()])
+        run(_ANNOUNCE, self._announced)
+        run("DELETE FROM feed_link WHERE feed=?", [(feed,) for feed in self._feeds])
+        links = ((feed, one) for feed, all_of_it in self._feeds.items() for one in all_of_it)
+        run(_PUT_FEED_LINK, [(feed, *_feed_link_values(one)) for feed, one in links])
+
+    def forget_dropped(self) -> None:
+        """Forget sitemaps, and lists of feeds, that left the document table; links stay, because they may be over."""
+        self._db.execute("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
+        self._db.execute("DELETE FROM feed_link WHERE feed NOT IN (SELECT key FROM url)")
+
+
+def _link(row: Iterable[Any]) -> FeedLink:
+    key, seen, date, place, expired, only = row
+    return FeedLink(key, seen, date, place, bool(expired), bool(only))
