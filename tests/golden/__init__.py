@@ -1,4 +1,4 @@
-"""Golden traces: what the program did with 40 small sites, stored, and the same after every change of the code.
+"""Golden traces: what the program did with some 40 small sites, stored, and the same after every change of the code.
 
 Each pair of site and definition in `pairs` is crawled, changed and crawled again; crawled, killed and crawled on; and
 looked at without a crawl. All of it is driven from outside, by the command `ultracrawl` and files, so that no change

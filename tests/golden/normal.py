@@ -2,12 +2,18 @@
 
 Left out or named, because it differs though the behaviour is the same:
 
-* addresses with their port, working directories, ETags and checksums (made from content that may hold a port): by name;
+* addresses with their port, working directories, the name of the machine, ETags and checksums (made from content
+  that may hold a port): by name;
 * moments: `NOW` for each that is later than a day before the tests began, and durations;
+* which module of the program logs something;
+* what curl says of a broken connection, which changes with its version;
 * the version of the program; `Accept` and `Accept-Encoding` of requests, which say what is installed (that
   `Accept-Encoding` is missing is told); digests of log-ins, which hold what the server made up;
+* how much waits for a destination, which depends on when it was looked at; the order of lines in logs;
 * fields that say nothing (`null`, empty, false, 0), and URLs of a record that are equal to the first one;
-* in documents that libraries convert: all of the text but its words, so that a newer library may set blanks elsewhere.
+* the order of headers among what documents tell (`Metadata`), which depends on hashes;
+* the checksum of a directory on an FTP server, which holds dates of folders and numbers of files;
+* blanks and line ends in documents that libraries convert: a newer one may set them elsewhere.
 
 After a kill, a page that had been stored already is modified or unmodified and not new, and its path from the start
 may be another one: `after_kill` makes both equal.
@@ -17,6 +23,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -29,12 +36,28 @@ from golden.stage import HOSTS, Stage
 
 BEGAN = datetime.fromtimestamp(time.time() - 86_400, UTC)
 
-_ISO = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+_ISO = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _HTTP = re.compile(r"\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT")
 _DURATION = re.compile(r"\b\d+(\.\d+)? s\b")
+_CURL = re.compile(r"(the connection broke:|the server broke off the body:) [^:\"]*")
+_LOGGER = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[ultracrawl[\w.]*\]")
+_CLOCK = re.compile(r"^\[\d\d:\d\d:\d\d\]")
 _MADE = re.compile(r'"[0-9a-f]{16}"|[0-9a-f]{32}|[0-9a-f]{64}')
 """Marks that the site made from content."""
-_TIMES = {"started", "finished", "seconds", "time", "first_seen", "last_fetched", "took_ms", "pid", "score"}
+_TIMES = {
+    "started",
+    "finished",
+    "seconds",
+    "time",
+    "first_seen",
+    "last_fetched",
+    "took_ms",
+    "pid",
+    "score",
+    "change_interval_seconds",
+    "pages_per_second",
+    "version",
+}
 _USUAL = {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
 _AS_NEW = {"MODIFIED": "NEW", "UNMODIFIED": "NEW", "NOT_MODIFIED": "NEW"}
 _STATUS_AS_NEW = {304: 200, 910: 909}
@@ -46,6 +69,7 @@ class Names:
     def __init__(self, stage: Stage) -> None:
         pairs = {f"{host}:{stage.port}": name for host, name in HOSTS.items()}
         pairs |= {str(stage.directory): "WORK"} | stage.names
+        pairs[f"(`{socket.gethostname()}`)"] = "(MACHINE)"
         pairs |= {mark: name for mark, name in stage.site.marks.items() if _MADE.fullmatch(mark)}
         self._pairs = sorted(pairs.items(), key=lambda one: -len(one[0]))
         self._port = re.compile(rf"\b{stage.port}\b")
@@ -57,11 +81,21 @@ class Names:
         value = self._port.sub("PORT", value)
         value = _ISO.sub(lambda one: _moment(one[0], datetime.fromisoformat(one[0])), value)
         value = _HTTP.sub(lambda one: _moment(one[0], parsedate_to_datetime(one[0])), value)
+        value = _LOGGER.sub("NOW [LOGGER]", value)
+        value = _CURL.sub(r"\1 ...", value)
         return re.sub(r"\bultracrawl/\d[\w.]*", "ultracrawl/VERSION", value)
 
     def said(self, value: str) -> list[str]:
         """Return what a person reads, line by line."""
         return [_DURATION.sub("N s", self.text(line)).rstrip() for line in value.splitlines() if line.strip()]
+
+    def logged(self, value: str) -> list[str]:
+        """Return the lines of a log, whose fields have tabs between them."""
+        lines = (
+            _DURATION.sub("N s", _CLOCK.sub("[TIME]", self.text(line))).split("\t")
+            for line in value.splitlines()
+        )
+        return ["\t".join(map(_field, line)) for line in lines]
 
     def value(self, value: Any) -> Any:
         """Return JSON without times and without what says nothing."""
@@ -80,6 +114,17 @@ class Names:
         for name in ("access_url", "display_url"):
             if kept.get(name) == kept.get("url"):
                 kept.pop(name, None)
+        if str(kept.get("reason", "")).startswith("directory with"):
+            del kept["checksum"]
+        return kept
+
+    def document(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a document of the index."""
+        kept = self.value(document)
+        if not {"text/html", "text/plain"} & set(kept["attributes"].get("Mimetype", ())):
+            kept["text"] = " ".join(kept.get("text", "").split())
+        if "Metadata" in kept["attributes"]:
+            kept["attributes"]["Metadata"].sort()
         return kept
 
     def request(self, request: Request) -> str:
@@ -96,9 +141,22 @@ class Names:
         line = f"{request.method} {request.headers.get('host', '')}{request.path} {request.status}"
         return self.text("; ".join([line, *said]))
 
-    def json_lines(self, out: str) -> list[Any]:
+    def json_lines(self, out: str, without: frozenset[str] = frozenset()) -> list[Any]:
         """Return what a command printed as JSON, one object a line."""
-        return [self.value(json.loads(line)) for line in out.splitlines()]
+        return [_less(self.value(json.loads(line)), without) for line in out.splitlines()]
+
+
+def _less(value: Any, without: frozenset[str]) -> Any:
+    """Return JSON without some fields, however deep they lie."""
+    if isinstance(value, list):
+        return [_less(one, without) for one in value]
+    if isinstance(value, dict):
+        return {name: _less(one, without) for name, one in value.items() if name not in without}
+    return value
+
+
+def _field(value: str) -> str:
+    return "SECONDS" if re.fullmatch(r"\d+\.\d{3,}", value) else value
 
 
 def _moment(written: str, moment: datetime) -> str:

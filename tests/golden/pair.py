@@ -28,6 +28,8 @@ class Pair:
     """The exit code of the first crawl."""
     then: tuple[Words, ...] = ()
     """Further commands after each run, whose output belongs to the trace."""
+    files: Words = ()
+    """Files that runs write and that belong to the trace; they are removed after each run."""
     ordered: bool = True
     """Whether the requests to each host always come in the same order; between hosts none is kept."""
 
@@ -42,6 +44,7 @@ def pair(
     look: tuple[str, str, str] = ("/a", "http://elsewhere.example/", "/forbidden"),
     code: int = 0,
     then: tuple[Words, ...] = (),
+    files: Words = (),
     ordered: bool = True,
 ) -> Callable[[Build], Build]:
     """Register a function that builds a pair; it gives the pair its name."""
@@ -49,7 +52,7 @@ def pair(
     def register(build: Build) -> Build:
         name = build.__name__
         assert name not in PAIRS, f"two pairs are called {name}"
-        PAIRS[name] = Pair(name, build, config, kill_at, look, code, then, ordered)
+        PAIRS[name] = Pair(name, build, config, kill_at, look, code, then, files, ordered)
         return build
 
     return register

@@ -10,6 +10,9 @@ from golden.normal import Names, after_kill
 from golden.pair import Pair
 from golden.stage import Stage, stage
 
+HOW_MUCH = frozenset({"segments", "bytes"})
+"""Fields of what other commands print that depend on when they are asked."""
+
 
 def runs(pair: Pair, directory: Path) -> dict[str, Any]:
     """Crawl, change the site and crawl again; return what each run did."""
@@ -20,6 +23,7 @@ def runs(pair: Pair, directory: Path) -> dict[str, Any]:
             change()
             trace[f"run {number}"] = _run(pair, on, first=False)
         _tell_changes(trace)
+        trace["look back"] = _explained(pair, Names(on), on)
         return trace
 
 
@@ -46,15 +50,20 @@ def looks(pair: Pair, directory: Path) -> dict[str, Any]:
         names = Names(on)
         lint = on.workspace.command("lint", "--json", pair.config or "ultracrawl.yaml")
         plan = on.command("plan", "--json")
-        explained = {}
-        for url in pair.look:
-            ended = on.command("explain", "--json", url if "//" in url else on.url + url)
-            explained[names.text(url)] = [_decisions(names, line) for line in ended.out.splitlines()]
         return {
             "lint": {"code": lint.code, "findings": names.json_lines(lint.out), "said": names.said(lint.err)},
             "plan": {"code": plan.code, "plan": names.json_lines(plan.out), "said": names.said(plan.err)},
-            "explain": explained,
+            "explain": _explained(pair, names, on),
         }
+
+
+def _explained(pair: Pair, names: Names, on: Stage) -> dict[str, Any]:
+    """Return what is said of the URLs of a pair."""
+    explained = {}
+    for url in pair.look:
+        ended = on.command("explain", "--json", url if "//" in url else on.url + url)
+        explained[names.text(url)] = [_decisions(names, line) for line in ended.out.splitlines()]
+    return explained
 
 
 def _decisions(names: Names, line: str) -> dict[str, Any]:
@@ -85,9 +94,11 @@ def _run(pair: Pair, on: Stage, *, first: bool) -> dict[str, Any]:
         "said": said + [f"(stderr) {line}" for line in names.said(ended.err)],
         "report": names.value(report),
         "requests": asked if pair.ordered else sorted(asked),
+        **{name: _heard(names, lines) for name, lines in on.heard.items()},
         "urls": records,
         "documents": documents,
         "then": {" ".join(words): _output(names, on, words) for words in pair.then},
+        "files": {name: _read(names, on, name) for name in pair.files},
     }
 
 
@@ -95,7 +106,8 @@ def _left(names: Names, on: Stage) -> tuple[list[dict[str, Any]], dict[str, Any]
     """Return the records of all URLs, and the documents of the index."""
     rows = [names.record(json.loads(line)) for line in on.command("urls", "--json").out.splitlines()]
     documents: dict[str, Any] = {}
-    for document in names.json_lines(on.command("index", "dump").out):
+    for line in on.command("index", "dump").out.splitlines():
+        document = names.document(json.loads(line))
         documents.setdefault(document.pop("url"), []).append(document)
     return (
         sorted(rows, key=lambda row: (row["source"], row["url"])),
@@ -106,10 +118,26 @@ def _left(names: Names, on: Stage) -> tuple[list[dict[str, Any]], dict[str, Any]
 def _output(names: Names, on: Stage, words: tuple[str, ...]) -> dict[str, Any]:
     ended = on.command(*words)
     try:
-        out: Any = names.json_lines(ended.out)
+        out: Any = names.json_lines(ended.out, HOW_MUCH)
     except ValueError:
         out = names.said(ended.out)
     return {"code": ended.code, "out": out, "err": names.said(ended.err)}
+
+
+def _heard(names: Names, lines: list[str]) -> list[str]:
+    """Return what another server heard since it was asked last; of requests the first lines."""
+    heard = [names.text(line.splitlines()[0]) for line in lines]
+    lines.clear()
+    return heard
+
+
+def _read(names: Names, on: Stage, name: str) -> list[str]:
+    """Return the lines of the files of that name, which may hold a star, and remove these."""
+    lines: list[str] = []
+    for file in sorted(on.directory.glob(name)):
+        lines += names.logged(file.read_text())
+        file.unlink()
+    return sorted(lines)
 
 
 def _tell_changes(trace: dict[str, Any]) -> None:

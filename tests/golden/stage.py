@@ -108,6 +108,8 @@ class Stage:
         """What a pair has opened besides."""
         self.names: dict[str, str] = {}
         """Further texts that differ from run to run, and what traces have in their place."""
+        self.heard: dict[str, list[str]] = {}
+        """What other servers than the site heard, by their names; it is emptied after each run."""
         self.workspace = Workspace(directory)
         self._config = ("-c", config) if config else ()
 

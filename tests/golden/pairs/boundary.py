@@ -181,3 +181,175 @@ def robots(on: Stage) -> Change:
         site.write("/noindex", "Indexed now", "", ["/behind-noindex"])
 
     return change
+
+
+@pair(look=("/shop/a?utm_source=x&b=2&a=1", "/print/a", "/forbidden"), kill_at=5)
+def rewriting(on: Stage) -> Change:
+    """Rules, a rewriter, parameters, aliases of hosts, and URLs without end."""
+    on.file("mirrors.txt", "127.0.0.1 127.0.0.3\n")
+    on.file("scrapy.cfg", "[settings]\n")
+    on.file(
+        "own_rewriter.py",
+        "try:\n    from ultracrawl.boundary import UrlRewriter\n"
+        "except ImportError:\n    from ultracrawl.rules.boundary import UrlRewriter\n\n\n"
+        "class Own(UrlRewriter):\n"
+        "    def rewrite(self, candidate):\n"
+        "        if '/print/' in candidate.candidate_url:\n"
+        "            candidate.discard = True\n"
+        "        if '/crash' in candidate.candidate_url:\n"
+        "            raise ValueError('not this one')\n"
+        "        if '/shown/' not in candidate.candidate_url:\n"
+        "            return False\n"
+        "        candidate.access_url = candidate.candidate_url.replace('/shown/', '/hidden/')\n"
+        "        return True\n",
+    )
+    on.define(
+        urls={
+            "sort_query_params": True,
+            "remove_params": ["tracking", "session", "p*"],
+            "rewrite_rules": ["@/index\\.html$@/@", "#/old/#/shop/#"],
+            "rewriter": "own_rewriter.Own",
+            "max_uri_recursion": 2,
+        },
+        sites={"alias_files": ["mirrors.txt"], "aliases": {"127.0.0.2": "127.0.0.1"}},
+        boundary={"domains": {"include": ["*"]}},
+        limits={"url_length": 120, "query_variations": 3},
+    )
+    site = on.site
+    endless = ["/calendar?day=" + str(day) for day in range(6)]
+    links = [
+        *(
+            "/shop/a?utm_source=x&b=2&a=1",
+            "/shop/a?a=1&b=2&PHPSESSID=5",
+            "/old/b",
+            "/shop/index.html",
+            "/print/a",
+            "/crash",
+        ),
+        *(
+            "/shown/c",
+            "/x/y/x/y/x/y/x/y",
+            "/long/" + "z" * 120,
+            f"{on.second}/mirrored",
+            f"{on.third}/mirrored",
+            "/forbidden",
+        ),
+        *("/p?page=3&q=1", "/a%7Eb/../%41", "/UPPER?Q=%c3%a4", "//", "#here", "javascript:void(0)"),
+    ]
+    site.write("/", "Start", "", [*links, *endless])
+    for path in (
+        "/shop/a?a=1&b=2",
+        "/shop/b",
+        "/shop/",
+        "/hidden/c",
+        "/mirrored",
+        "/p?q=1",
+        "/A",
+        "/UPPER?Q=%C3%A4",
+        *endless,
+    ):
+        site.write(path, path, f"text of {path}")
+    site.robots("User-agent: *\nDisallow: /forbidden\n")
+
+    def change() -> None:
+        on.define(urls={"rewrite_rules": ["#/old/#/shop/#"]}, sites={"aliases": {"127.0.0.2": "127.0.0.1"}})
+        site.write("/shop/index.html", "Index", "by its own name")
+
+    return change
+
+
+@pair(look=("/1", "/1/2/3/4", "/forbidden"), kill_at=5)
+def limits(on: Stage) -> Change:
+    """Depth, pages of a site, links and nodes of a page, sizes, and known URLs only when the index is full."""
+    on.define(
+        depth=3,
+        limits={
+            **{"pages_per_site": 12, "links_per_page": 8, "nodes_per_page": 60, "max_size": "20 KB"},
+            **{"documents": 9, "documents_slack": 2, "urls_per_site": 30},
+        },
+        robots={"obey": False},
+    )
+    site = on.site
+    site.write("/", "Start", "", [f"/{number}" for number in range(1, 8)] + ["/large", "/beyond-the-links"])
+    for number in range(1, 8):
+        site.write(f"/{number}", f"Page {number}", f"text of {number}", [f"/{number}/2"])
+        site.write(f"/{number}/2", f"Below {number}", f"second of {number}", [f"/{number}/2/3"])
+        site.write(f"/{number}/2/3", f"Deep {number}", f"third of {number}", [f"/{number}/2/3/4"])
+    site.write(
+        "/2", "Many nodes", "", ["/2/2"], body="<p>word</p>" * 80 + '<a href="/behind-nodes">behind</a>'
+    )
+    site.file("/large", b"<title>Large</title>" + b"x" * 30_000, "text/html")
+    site.robots("User-agent: *\nDisallow: /1\n")
+
+    def change() -> None:
+        on.define(depth=1, limits={"pages": 4})
+
+    return change
+
+
+@pair(look=("/via-a", "/nowhere", "/forbidden"), kill_at=5)
+def kinds_of_links(on: Stage) -> Change:
+    """Every kind of link, in HTML, WML and plain text."""
+    kinds = (
+        *(
+            "a",
+            "area",
+            "frame",
+            "iframe",
+            "canonical",
+            "alternate",
+            "next",
+            "meta_refresh",
+            "link",
+            "img",
+            "script",
+        ),
+        *(
+            "script_text",
+            "style",
+            "object",
+            "embed",
+            "applet",
+            "form",
+            "meta",
+            "comment",
+            "layer",
+            "card",
+            "go",
+            "text",
+        ),
+    )
+    on.define(
+        links=dict.fromkeys(kinds, True) | {"refresh_seconds": 5}, robots={"follow_nofollow_links": True}
+    )
+    site = on.site
+    site.write(
+        "/",
+        "Start",
+        f"see {on.url}/via-text for more",
+        ["/via-a", "/deck.wml", "/plain.txt", "/quick", "/base/"],
+        head='<link rel="help" href="/via-link"><link rel="canonical" href="/"><link rel="next" href="/via-next">'
+        '<link rel="alternate" hreflang="de" href="/via-alternate"><meta name="see" content="'
+        + on.url
+        + '/via-meta">'
+        '<meta http-equiv="refresh" content="60; url=/via-refresh"><style>@import "/via-style.css";</style>',
+        body='<map><area href="/via-area"></map><iframe src="/via-iframe"></iframe>'
+        '<img src="/via-img" longdesc="/via-longdesc" '
+        'srcset="/via-srcset 2x"><script src="/via-script.js"></script><script>go("/via-script-text")</script>'
+        '<object data="/via-object"></object><embed src="/via-embed"><applet code="/via-applet"></applet>'
+        '<form action="/via-form"></form><form method="post" action="/via-post"></form>'
+        '<!-- <a href="/via-comment">x</a> -->'
+        '<layer src="/via-layer"></layer><a rel="nofollow" href="/via-nofollow">x</a>',
+    )
+    deck = '<?xml version="1.0"?><wml><card ontimer="/via-card"><do><go href="/via-go"/></do></card></wml>'
+    site.file("/deck.wml", deck.encode(), "text/vnd.wap.wml")
+    site.file("/plain.txt", f"plain text names {on.url}/via-plain, too".encode(), "text/plain")
+    site.write("/quick", "Quick", "", head='<meta http-equiv="refresh" content="4; url=/via-quick">')
+    site.write("/base/", "Base", "", ["relative"], head='<base href="/other/">')
+    for path in ("/via-a", "/via-quick", "/via-refresh", "/other/relative", "/via-comment"):
+        site.write(path, path, f"text of {path}")
+
+    def change() -> None:
+        on.define(links={"a": False, "area": False})
+
+    return change
