@@ -9,8 +9,9 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.documents.clustered import open_clusters
-from ultracrawl.stores.documents.response_bodies import BlockStore, DocumentStore, FileStore
+from ultracrawl.stores.documents.response_bodies import DocumentStore, FileStore
 from ultracrawl.stores.list_store import ListStore
+from ultracrawl.stores.sqlite.response_blocks import BlockStore
 
 
 def _state_path(project: Project, source: str) -> Path:

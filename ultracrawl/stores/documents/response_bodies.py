@@ -1,24 +1,18 @@
-"""Bodies of fetched documents with their headers, durable: many in one file, or each in a file of its own."""
+"""Bodies of fetched documents with their headers, durable: what a store of them can do, and one of plain files."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from ultracrawl.errors import StateDamagedError, StateError
+from ultracrawl.errors import StateError
 from ultracrawl.model.answer import StoredAnswer
-from ultracrawl.stores.sqlite.database import is_damage, put_aside
 
 _LEVEL = 3
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS document (
-    key INTEGER PRIMARY KEY, size INTEGER NOT NULL, head TEXT NOT NULL, body BLOB NOT NULL
-)"""
 
 
 class DocumentStore(Protocol):
@@ -51,109 +45,6 @@ class DocumentStore(Protocol):
         """Release the files."""
 
 
-class BlockStore:
-    """All answers of a source in one SQLite file.
-
-    When less than `compact_below` percent of the file are in use at the end of a run, the rest goes back to the file
-    system; 0 never does that. What is free is used for new answers first.
-    """
-
-    def __init__(self, folder: Path, compact_below: int = 85, *, renew: bool = False) -> None:
-        """With `renew`, a file that is damaged is set aside, and a new one begun (`renewed` says so)."""
-        self._compact_below = compact_below
-        self._path = folder / "documents.sqlite"
-        self._renew = renew
-        self._damaged = False
-        self.renewed = ""
-        try:
-            self._open()
-        except StateDamagedError as error:
-            if not renew:
-                raise
-            self.renewed = f"{error.what}; they are set aside as {put_aside(self._path).name}"
-            self._damaged = False
-            self._open()
-
-    def _open(self) -> None:
-        with self._errors(), contextlib.ExitStack() as on_error:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=30.0)
-            on_error.callback(self._db.close)
-            self._db.execute("PRAGMA auto_vacuum=INCREMENTAL")
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(_SCHEMA)
-            (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
-            on_error.pop_all()
-
-    @property
-    def size(self) -> int:
-        """Bytes of all bodies as they are stored."""
-        return int(self._size)
-
-    def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
-        """Keep an answer in place of an earlier one."""
-        head, body = _packed(answer, compress)
-        with self._errors():
-            before = self._db.execute("SELECT size FROM document WHERE key=?", (key,)).fetchone()
-            self._db.execute(
-                "INSERT OR REPLACE INTO document (key, size, head, body) VALUES (?,?,?,?)",
-                (key, len(body), head, body),
-            )
-        self._size += len(body) - (before[0] if before else 0)
-
-    def get(self, key: int) -> StoredAnswer | None:
-        """Return the answer of a key."""
-        with self._errors():
-            row = self._db.execute("SELECT head, body FROM document WHERE key=?", (key,)).fetchone()
-            return _unpacked(row[0], row[1]) if row else None
-
-    def stored_keys(self) -> list[int]:
-        """Return the keys of all answers."""
-        with self._errors():
-            return [key for (key,) in self._db.execute("SELECT key FROM document ORDER BY key")]
-
-    def discard(self, keys: Iterable[int]) -> None:
-        """Remove answers."""
-        with self._errors():
-            self._db.executemany("DELETE FROM document WHERE key=?", [(key,) for key in keys])
-            (self._size,) = self._db.execute("SELECT coalesce(sum(size), 0) FROM document").fetchone()
-
-    def retain(self, keys: frozenset[int]) -> int:
-        """Remove all other answers."""
-        gone = [key for key in self.stored_keys() if key not in keys]
-        if gone:
-            self.discard(gone)
-        with self._errors():
-            if self._used < self._compact_below:
-                # `execute` would take one step of it, which is one page.
-                self._db.executescript("PRAGMA incremental_vacuum")
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return len(gone)
-
-    @property
-    def _used(self) -> float:
-        """The percent of the file that are in use."""
-        (pages,) = self._db.execute("PRAGMA page_count").fetchone()
-        (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
-        return 100.0 * (1 - free / pages) if pages else 100.0
-
-    def close(self) -> None:
-        """Release the file; one that was found to be damaged is set aside with `renew`."""
-        self._db.close()
-        if self._damaged and self._renew:
-            put_aside(self._path)
-
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            with _errors(self._path):
-                yield
-        except StateDamagedError:
-            self._damaged = True
-            raise
-
-
 class FileStore:
     """Each answer in a file of its own: one line of JSON, then the body. 256 folders."""
 
@@ -161,7 +52,7 @@ class FileStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "files"
-        with _errors(self._folder):
+        with translated_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             self._size = sum(path.stat().st_size for path in self._paths())
 
@@ -172,11 +63,11 @@ class FileStore:
 
     def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
         """Keep an answer in place of an earlier one."""
-        head, body = _packed(answer, compress)
+        head, body = pack_answer(answer, compress)
         data = head.encode() + b"\n" + body
         path = self._path(key)
         draft = path.with_suffix(".new")
-        with _errors(path):
+        with translated_errors(path):
             path.parent.mkdir(exist_ok=True)
             before = path.stat().st_size if path.exists() else 0
             draft.write_bytes(data)
@@ -186,20 +77,20 @@ class FileStore:
     def get(self, key: int) -> StoredAnswer | None:
         """Return the answer of a key."""
         path = self._path(key)
-        with _errors(path):
+        with translated_errors(path):
             if not path.exists():
                 return None
             head, _, body = path.read_bytes().partition(b"\n")
-            return _unpacked(head.decode(), body)
+            return unpack_answer(head.decode(), body)
 
     def stored_keys(self) -> list[int]:
         """Return the keys of all answers."""
-        with _errors(self._folder):
+        with translated_errors(self._folder):
             return sorted(_signed(int(path.stem, 16)) for path in self._paths())
 
     def discard(self, keys: Iterable[int]) -> None:
         """Remove answers."""
-        with _errors(self._folder):
+        with translated_errors(self._folder):
             for path in map(self._path, keys):
                 if path.exists():
                     self._size -= path.stat().st_size
@@ -208,7 +99,7 @@ class FileStore:
     def retain(self, keys: frozenset[int]) -> int:
         """Remove all other answers."""
         gone = [key for key in self.stored_keys() if key not in keys]
-        with _errors(self._folder):
+        with translated_errors(self._folder):
             for draft in self._folder.glob("*/*.new"):
                 draft.unlink()  # of a process that was killed
         self.discard(gone)
@@ -229,7 +120,8 @@ def _signed(key: int) -> int:
     return key - (1 << 64) if key >> 63 else key
 
 
-def _packed(answer: StoredAnswer, compress: bool) -> tuple[str, bytes]:
+def pack_answer(answer: StoredAnswer, compress: bool) -> tuple[str, bytes]:
+    """Return what is stored of an answer: a line of JSON about it, and its body."""
     body = zlib.compress(answer.body, _LEVEL) if compress else answer.body
     packed = compress and len(body) < len(answer.body)
     head = {
@@ -242,7 +134,8 @@ def _packed(answer: StoredAnswer, compress: bool) -> tuple[str, bytes]:
     return json.dumps(head), body if packed else answer.body
 
 
-def _unpacked(head: str, body: bytes) -> StoredAnswer:
+def unpack_answer(head: str, body: bytes) -> StoredAnswer:
+    """Return the answer of which this is stored. Raises `ValueError`, `KeyError` or `zlib.error` for a damaged one."""
     known = json.loads(head)
     headers = tuple((name, value) for name, value in known["headers"])
     whole = zlib.decompress(body) if known["compressed"] else body
@@ -250,16 +143,11 @@ def _unpacked(head: str, body: bytes) -> StoredAnswer:
 
 
 @contextlib.contextmanager
-def _errors(place: Path) -> Iterator[None]:
+def translated_errors(place: Path) -> Iterator[None]:
+    """Let errors of files, and of what they hold, be `StateError`s that name a place."""
     try:
         yield
     except OSError as error:
         raise StateError(f"the stored documents in {place}: {error.strerror}") from error
-    except sqlite3.Error as error:
-        if is_damage(error):
-            raise StateDamagedError(
-                f"the stored documents in {place} are damaged ({error})", "the next crawl begins a new store"
-            ) from error
-        raise StateError(f"the stored documents in {place} cannot be used: {error}") from error
     except (zlib.error, ValueError, KeyError) as error:
         raise StateError(f"the stored documents in {place} cannot be used: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator, Sequence
 
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -13,7 +14,6 @@ from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
-from ultracrawl.stores.sqlite.run_rows import forgettable
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
 _DISCOVER = """
@@ -23,6 +23,8 @@ _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))
 _DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0) FROM url"
 _OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
 _SIGN = 1 << 63
+GONE_RUNS = 3
+"""A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
 
 class SqliteSimhashes(SqlitePart):
@@ -199,8 +201,17 @@ class SqliteRecords(SqliteSimhashes):
 
     def forgettable_urls(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
-        with self._access.translated:
-            return forgettable(self._db)
+        rows = self._read(
+            "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND leaving=''", GONE_RUNS
+        )
+        gone = {key for (key,) in rows}
+        if gone:
+            with self._access.translated:
+                for (links,) in self._db.execute(
+                    "SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"
+                ):
+                    gone.difference_update(array("q", links))
+        return gone
 
     def count_urls(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""

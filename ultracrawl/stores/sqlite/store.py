@@ -17,9 +17,14 @@ from ultracrawl.stores.sqlite.documents import SqliteDocuments
 from ultracrawl.stores.sqlite.links import SqliteLinks
 from ultracrawl.stores.sqlite.queue import SqliteQueue
 from ultracrawl.stores.sqlite.records import SqliteRecords
-from ultracrawl.stores.sqlite.run_rows import ADD_RUN, END_RUN, latest_runs
 from ultracrawl.stores.sqlite.sites import SqliteSites
 from ultracrawl.stores.sqlite.visits import SqliteVisits
+
+_ADD_RUN = "INSERT INTO run (number, started, scope, cycle, minor, due, mode) VALUES (?,?,?,?,?,?,?)"
+_END_RUN = "UPDATE run SET finished=?, report=?, scope=?, deleted=? WHERE number=?"
+_RUNS = """
+    SELECT number, started, finished, scope, report, cycle, minor, due, mode, deleted FROM run
+    ORDER BY number DESC LIMIT ?"""
 
 
 class SqliteStore:
@@ -81,7 +86,7 @@ class SqliteStore:
         place = rule.following(latest.place if latest else None, started, nothing_stored=not fetched)
         run = RunMark.at(latest.number + 1 if latest else 1, started, scope, place)
         with self._access.transaction():
-            self._db.execute(ADD_RUN, (run.number, started, scope, run.cycle, run.minor, run.due, run.mode))
+            self._db.execute(_ADD_RUN, (run.number, started, scope, run.cycle, run.minor, run.due, run.mode))
             self._forget_urls(self.records.forgettable_urls())
             self.sites.begin_run(started, run.number - 1)
             self.records.forget_unused_simhashes()
@@ -96,11 +101,11 @@ class SqliteStore:
         """Store how a run stands, or its end, durably."""
         self.flush()
         with self._access.transaction():
-            self._db.execute(END_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
+            self._db.execute(_END_RUN, (run.finished, run.report, run.scope, run.deleted, run.number))
 
     def runs(self, limit: int = 10) -> list[RunMark]:
         """Return the latest runs, newest first."""
-        return latest_runs(self._access.read, limit)
+        return [RunMark(*row) for row in self._access.read(_RUNS, limit)]
 
     # ---- the unit of work
 
