@@ -4,6 +4,7 @@ Left out or named, because it differs though the behaviour is the same:
 
 * addresses with their port, working directories, the name of the machine, ETags and checksums (made from content
   that may hold a port): by name;
+* scores and ranks of adaptive refreshing, which hold the time since a page was seen (the order they make is kept);
 * moments: `NOW` for each that is later than a day before the tests began, and durations;
 * which module of the program logs something;
 * what curl says of a broken connection, which changes with its version;
@@ -56,6 +57,7 @@ _TIMES = {
     "score",
     "change_interval_seconds",
     "pages_per_second",
+    "rank",
     "version",
 }
 _USUAL = {"host", "accept", "accept-encoding", "connection", "content-length", "content-type", "user-agent"}
@@ -156,6 +158,8 @@ def _less(value: Any, without: frozenset[str]) -> Any:
 
 
 def _field(value: str) -> str:
+    if value.startswith("change_history="):
+        return "change_history=..."
     return "SECONDS" if re.fullmatch(r"\d+\.\d{3,}", value) else value
 
 
