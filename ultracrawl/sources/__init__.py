@@ -14,11 +14,11 @@ from ultracrawl.sources.checking.checks import NO_START
 from ultracrawl.sources.compilation.pace import compile_level_selector
 from ultracrawl.sources.compilation.source import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, usable
+from ultracrawl.sources.loading.yaml_loader import load_project, load_tree
 from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
-from ultracrawl.sources.reading.loaded import Loaded, render_findings, require, usable
 from ultracrawl.sources.reading.locations import PROJECT_FILE
 from ultracrawl.sources.reading.tree import Data, Fault, Path, Place, Tree
-from ultracrawl.sources.reading.yaml_loader import load_project, load_tree
 from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
 from ultracrawl.sources.sections.fetching.robots import RobotsSection

@@ -9,8 +9,8 @@ from pathlib import Path
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.urls import DEFAULT_POLICY, site_of, split
-from ultracrawl.sources.checking.mistakes import closest, shown
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.mistakes import closest, shown
 from ultracrawl.sources.project import DefinitionHead, Project, make_project
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 
 _UNITS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1.0),

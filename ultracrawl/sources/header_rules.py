@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from ultracrawl.rules.boundary.expressions import check_expression, compiled
 from ultracrawl.rules.boundary.rules import PatternError
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.values import as_list
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

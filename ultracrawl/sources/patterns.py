@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary.expressions import check_expression
 from ultracrawl.rules.boundary.masks import parse_mask
 from ultracrawl.rules.boundary.rules import Kind, PatternError, RuleError
 from ultracrawl.rules.boundary.validity import MASK_KINDS
-from ultracrawl.sources.checking.mistakes import closest, listed, mistake, shown
+from ultracrawl.sources.mistakes import closest, listed, mistake, shown
 
 EVERY_HOST = "*"
 

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from ultracrawl.model import Finding
 from ultracrawl.rules.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS
-from ultracrawl.sources.checking.mistakes import mistake
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.lists import ListedValues
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, SecretStr, ValidationInfo
 
 from ultracrawl.errors import UserError
 from ultracrawl.rules.access.cipher import MARK, PasswordCipher
-from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.reading.rule_files import RuleFiles
 
 FILE = "file:"

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 
 from ultracrawl.content.converters import GROUPS
 from ultracrawl.rules.urls import UrlPolicy
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 
 _UNITS = {
     "": 1,

@@ -16,9 +16,9 @@ from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.checking.access_checks import check_access
 from ultracrawl.sources.checking.doubt import Doubt
-from ultracrawl.sources.checking.mistakes import closest, listed, shown
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
+from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX

@@ -8,7 +8,7 @@ from ultracrawl.rules.attributes import SearchAttribute
 from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.rules.attributes.values import convert
 from ultracrawl.sources.checking.doubt import Doubt
-from ultracrawl.sources.checking.mistakes import closest, listed, shown
+from ultracrawl.sources.mistakes import closest, listed, shown
 
 
 def check_value_lists(lists: Iterable[ValueList], schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:

@@ -1,1 +1,1 @@
-"""From files to definitions: where they lie, how YAML is read, where each key stands, what is wrong with it."""
+"""From files to plain data that know their places: where files lie, how YAML and rule files are read."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ultracrawl.model import Finding
-from ultracrawl.sources.checking.mistakes import shown
+from ultracrawl.sources.mistakes import shown
 
 FALLBACK = "USE_DESC_FALLBACK"
 _END = "IMPORT"

@@ -13,7 +13,7 @@ from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.urls import DEFAULT_POLICY
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.locations import read_text
 from ultracrawl.sources.reading.parameter_file import Parameters, parse_parameters

@@ -28,7 +28,7 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import (
     read_classification,
     read_rules,
 )
-from ultracrawl.sources.reading.wording import explain
+from ultracrawl.sources.loading.wording import explain
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 DATA = "robot"

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from ultracrawl.content.converters import CONVERTIBLE, ConversionLimits
-from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import MediaTypes, Seconds, Size
 

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ultracrawl.content.html.selection import SelectorError, css_pick, xpath_pick
 from ultracrawl.rules.attributes.making import template_mistake
-from ultracrawl.sources.checking.mistakes import listed, mistake, shown
 from ultracrawl.sources.header_rules import Expression
+from ultracrawl.sources.mistakes import listed, mistake, shown
 from ultracrawl.sources.patterns import UriPattern
 from ultracrawl.sources.sections.section import Section
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 
 
 def _text_keys(value: object) -> object:

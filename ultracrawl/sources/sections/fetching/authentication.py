@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.rules.access import Scheme, UrlPrefix
-from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.rules.recrawl.failure_policy import DEFAULT_HTTP, FailureRule, FailureRuleError
-from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.section import Section
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.scope.sites import HostName
 from ultracrawl.sources.sections.section import Section

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ultracrawl.rules.access import UrlPrefix
 from ultracrawl.rules.urls import UrlPolicy, host_of
-from ultracrawl.sources.checking.mistakes import mistake, shown
 from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds, as_list

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.rules.frontier.politeness.windows import Span
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Seconds
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from ultracrawl.rules.frontier.levels import MOST_LEVELS, PopScheme
-from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.scope.boundary import HostPatterns, UriPatterns
 from ultracrawl.sources.sections.section import Section
 

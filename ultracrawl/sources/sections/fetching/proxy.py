@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ultracrawl.sources.checking.mistakes import mistake
+from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import EntryName
 from ultracrawl.sources.sections.scope.boundary import HostPatterns

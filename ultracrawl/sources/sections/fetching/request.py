@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from ultracrawl.rules.access import UrlPrefix
-from ultracrawl.sources.checking.mistakes import mistake, shown
 from ultracrawl.sources.header_rules import HeaderName
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.fetching.authentication import PrefixText

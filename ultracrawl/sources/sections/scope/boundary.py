@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WrapValidator, model_validator
 
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import HostPattern, UriPattern
 from ultracrawl.sources.reading.rule_files import flat, host_rules, uri_rules
 from ultracrawl.sources.sections.section import Section

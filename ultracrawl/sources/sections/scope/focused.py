@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from ultracrawl.content.languages import CODES, UNKNOWN, languages_meant
-from ultracrawl.sources.checking.mistakes import closest, mistake, shown
+from ultracrawl.sources.mistakes import closest, mistake, shown
 from ultracrawl.sources.sections.scope.boundary import HostPatterns
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import as_list

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from ultracrawl.rules.boundary.rewriting.aliases import parse_alias_lines
-from ultracrawl.sources.checking.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.reading.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import as_list

@@ -7,12 +7,12 @@ from pathlib import Path as FilePath
 from urllib.parse import unquote, urlsplit
 
 from ultracrawl.sources import Data, Path, Place
-from ultracrawl.sources.checking.mistakes import shown
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+from ultracrawl.sources.mistakes import shown
 
 _TOKEN = re.compile(r"[^/\s(]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9 ._-]+")

@@ -6,9 +6,9 @@ from ipaddress import ip_network
 from pathlib import Path as FilePath
 
 from ultracrawl.sources import Path
-from ultracrawl.sources.checking.mistakes import shown
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.mistakes import shown
 
 NETWORKS_FILE = "networks.txt"
 """A network a line, as `10.1.0.0/16`; blank lines and those that begin with `#` are skipped."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from itertools import count as numbers
 
 from ultracrawl.sources import Data, Path
-from ultracrawl.sources.checking.mistakes import shown
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms import access as access_forms
 from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.mistakes import shown
 
 Form = Callable[[Setting, Path, Draft, Notices], None]
 """Puts a setting into a draft at a path."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
-from ultracrawl.sources.checking.mistakes import listed, shown
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import OptionSpec, Value
+from ultracrawl.sources.mistakes import listed, shown
 
 _YES, _NO = frozenset({"true", "1", "on"}), frozenset({"false", "0", "off"})
 _INTEGER = re.compile(r"[-+]?\d{1,18}(\.0*)?", re.ASCII)

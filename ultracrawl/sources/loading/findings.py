@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from ultracrawl.model import Finding
 from ultracrawl.sources.checking.doubt import Doubt
+from ultracrawl.sources.loading.wording import explain
 from ultracrawl.sources.reading.tree import Fault, Path, Tree
-from ultracrawl.sources.reading.wording import explain
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -21,8 +21,11 @@ from ultracrawl.sources.checking.checks import (
 )
 from ultracrawl.sources.checking.doubt import Doubt
 from ultracrawl.sources.checking.list_checks import check_value_lists
-from ultracrawl.sources.checking.mistakes import closest, listed, shown
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
+from ultracrawl.sources.loading.findings import FindingCollector
+from ultracrawl.sources.loading.loaded import Loaded
+from ultracrawl.sources.loading.wording import option_names
+from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.project import (
     DefinitionFile,
     DefinitionHead,
@@ -30,8 +33,6 @@ from ultracrawl.sources.project import (
     Project,
     make_project,
 )
-from ultracrawl.sources.reading.findings import FindingCollector
-from ultracrawl.sources.reading.loaded import Loaded
 from ultracrawl.sources.reading.locations import (
     PROJECT_FILE,
     Definitions,
@@ -42,7 +43,6 @@ from ultracrawl.sources.reading.locations import (
 from ultracrawl.sources.reading.merging import merged
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.reading.tree import Data, Fault, Path, Tree
-from ultracrawl.sources.reading.wording import option_names
 from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
 from ultracrawl.sources.sections.documents.lists import value_lists
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from ultracrawl.sources.checking.mistakes import MISTAKE, closest, listed, shown
+from ultracrawl.sources.mistakes import MISTAKE, closest, listed, shown
 from ultracrawl.sources.reading.tree import Path
 
 Wording = tuple[Path, str, str]
