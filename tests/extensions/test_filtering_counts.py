@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.crawl.portal_filters.desk import Filtering
-from ultracrawl.sources.sections.documents.filters import FiltersSection
+from ultracrawl.sources.sections.scope.filters import FiltersSection
 
 BOTH = """<Filter name="{name}">
    MetaData fn=filter-by-prefix src=host deny=other

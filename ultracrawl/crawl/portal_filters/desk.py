@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.logs.filter_log import FilterLog
     from ultracrawl.model import Page
-    from ultracrawl.sources.sections.documents.filters import FiltersSection
+    from ultracrawl.sources.sections.scope.filters import FiltersSection
 
 logger = logging.getLogger(__name__)
 

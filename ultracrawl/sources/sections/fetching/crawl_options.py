@@ -9,7 +9,6 @@ from pydantic import Field
 
 from ultracrawl import __version__
 from ultracrawl.sources.sections.completion import CompletionSection
-from ultracrawl.sources.sections.documents.filters import FiltersSection
 from ultracrawl.sources.sections.fetching.failures import DeletionSection, ErrorsSection
 from ultracrawl.sources.sections.fetching.ftp import FtpSection
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
@@ -20,6 +19,7 @@ from ultracrawl.sources.sections.recrawl.feeds import FeedsSection
 from ultracrawl.sources.sections.recrawl.refresh import OrphansSection, RefreshSection
 from ultracrawl.sources.sections.recrawl.sitemaps import SitemapsSection
 from ultracrawl.sources.sections.scope.boundary import BoundarySection
+from ultracrawl.sources.sections.scope.filters import FiltersSection
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.sections.scope.links import LinksSection
 from ultracrawl.sources.sections.scope.sites import SitesSection

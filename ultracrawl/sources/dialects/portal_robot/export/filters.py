@@ -19,7 +19,7 @@ from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.lexer import Directive
 from ultracrawl.sources.dialects.portal_robot.own_functions import LOAD_MODULES
 from ultracrawl.sources.dialects.portal_robot.rules_file import RulesFile, read_classification, read_rules
-from ultracrawl.sources.sections.documents.filters import FiltersSection
+from ultracrawl.sources.sections.scope.filters import FiltersSection
 
 _RULES_SETUP = "filterrules-setup"
 _FILES = {_RULES_SETUP: "config", "setup-type-by-extension": "file"}
