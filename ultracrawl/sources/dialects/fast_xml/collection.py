@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 Key = tuple[str, str]
 """Section with its free name written out, as `workqueue_priority/2`, and name of an option."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 
 def tell_effects(collection: Scope, node: str, notices: Notices) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from ultracrawl.sources.dialects.fast_xml.collection import Scope, ScopeKind
 from ultracrawl.sources.dialects.fast_xml.document import Element
-from ultracrawl.sources.dialects.fast_xml.forms.values import Member, Written, read_value
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, OPTIONS, RULE_SECTIONS
+from ultracrawl.sources.dialects.fast_xml.values import Member, Written, read_value
 from ultracrawl.sources.mistakes import closest, listed, shown
 
 ROOT = "CrawlerConfig"

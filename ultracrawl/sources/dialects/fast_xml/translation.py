@@ -14,9 +14,9 @@ from ultracrawl.sources.dialects.fast_xml.forms.access import check_certificate,
 from ultracrawl.sources.dialects.fast_xml.forms.feeding import put_feeding
 from ultracrawl.sources.dialects.fast_xml.forms.masks import tell_masked
 from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import FREE, OPTIONS
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 _LEVEL = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 

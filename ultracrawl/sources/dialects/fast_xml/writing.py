@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.forms.masks import masked as without_passwords
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 _INDENT = "    "
 

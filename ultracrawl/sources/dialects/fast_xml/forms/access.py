@@ -9,9 +9,9 @@ from urllib.parse import unquote, urlsplit
 from ultracrawl.sources import Data, Path, Place
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.mistakes import shown
 
 _TOKEN = re.compile(r"[^/\s(]+")

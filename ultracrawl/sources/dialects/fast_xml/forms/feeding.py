@@ -8,8 +8,8 @@ from ultracrawl.sources import Data, Path
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 _SECTION = "feeding/*"

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.forms.access import SCHEMES
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import LOGIN, Value
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 MASK = "****"
 _FORM = f"{LOGIN}/parameters"

@@ -9,8 +9,8 @@ from itertools import count as numbers
 from ultracrawl.sources import Data, Path
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms import access as access_forms
-from ultracrawl.sources.dialects.fast_xml.forms.values import Setting
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.values import Setting
 from ultracrawl.sources.mistakes import shown
 
 Form = Callable[[Setting, Path, Draft, Notices], None]
