@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.crawl.adhoc import remembered
+from ultracrawl.cli.adhoc import remembered
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.model import Finding

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ultracrawl.cli.crawl.adhoc import remember
+from ultracrawl.cli.adhoc import remember
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
