@@ -28,7 +28,7 @@ from ultracrawl.content import parse_html
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_text
 from ultracrawl.index import IndexDocument, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.writing.batches import batches
+from ultracrawl.index.writing.segments import batches
 from ultracrawl.model import Page
 from ultracrawl.rules.attributes.schema import attribute_schema
 

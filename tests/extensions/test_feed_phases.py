@@ -9,10 +9,10 @@ import pytest
 
 from ultracrawl.crawl.indexing.writer import EAGER_SIZE, PATIENCE, IndexWriter
 from ultracrawl.index import IndexDocument
-from ultracrawl.index.writing.batches import Committed, Report
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import Indexer
 from ultracrawl.index.writing.destinations import IndexDestinations
+from ultracrawl.index.writing.segments import Committed, Report
 from ultracrawl.model import RunReport
 from ultracrawl.stores import SqliteStore
 

@@ -14,15 +14,15 @@ from whoosh.index import create_in, open_dir
 from whoosh.query import Phrase, Term
 
 from ultracrawl.index import Change, Deletion, IndexDocument, IndexEngine, NewAnchors, SearchQuery
+from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy import fields
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT, field_values, schema_fields
 from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
-from ultracrawl.index.writing.batches import apply_segment
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.changes import last_changes
+from ultracrawl.index.writing.segments import apply_segment
 
 from .conftest import ATTRIBUTES, document
 
@@ -199,7 +199,7 @@ def test_an_index_of_the_version_before_goes_on_working(
 def test_texts_at_the_end_of_a_segment_become_part_of_documents_of_earlier_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ultracrawl.index.writing.batches.CHANGES_PER_COMMIT", 2)
+    monkeypatch.setattr("ultracrawl.index.changes.CHANGES_PER_COMMIT", 2)
     cache = DocumentCache(tmp_path)
     plain, egret = replace(BIRD, anchors=()), document("/egret", "x", "Egret")
     changes = [

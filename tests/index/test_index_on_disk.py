@@ -18,8 +18,8 @@ from whoosh.index import TOC
 from ultracrawl.errors import IndexDamagedError, IndexStoreError, UserError
 from ultracrawl.index import Deletion, IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
+from ultracrawl.index.filters import parse_filter
 from ultracrawl.index.locking import write_lock
-from ultracrawl.index.query.filters import parse_filter
 from ultracrawl.index.tantivy import TantivyIndex, generations, integrity, tantivy_index
 from ultracrawl.index.whoosh import directory
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema

@@ -12,11 +12,11 @@ import pytest
 
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.index.writing.batches import Committed, Failed, Report
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import FIRST_RETRY, IndexDestination, Indexer
 from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.index.writing.switch import EVERYTHING, FeedingSwitch
 
 

@@ -15,12 +15,12 @@ import pytest
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
+from ultracrawl.index.changes import TEXT_PER_COMMIT, batches
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.writing import batches as batches_module
-from ultracrawl.index.writing.batches import Committed, Failed, Report, batches
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.inline import InlineIndexer
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 from .conftest import ATTRIBUTES
 
@@ -189,7 +189,7 @@ def test_inline_indexer_has_the_same_interface(tmp_path: Path) -> None:
 
 
 def test_batches_are_cut_by_text_and_number() -> None:
-    long = IndexDocument("s", "/", "", "x" * (batches_module.TEXT_PER_COMMIT // 2))
+    long = IndexDocument("s", "/", "", "x" * (TEXT_PER_COMMIT // 2))
     assert [len(batch) for batch in batches([long] * 5)] == [2, 2, 1]
     assert [len(batch) for batch in batches([Deletion("s", "/")] * 4001)] == [2000, 2000, 1]
     assert [len(batch) for batch in batches([NewAnchors("s", "/", ())] * 900)] == [400, 400, 100]

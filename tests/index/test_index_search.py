@@ -10,7 +10,7 @@ import pytest
 
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, Filter, IndexDocument, IndexEngine, Operator, SearchQuery
-from ultracrawl.index.query.filters import parse_filter
+from ultracrawl.index.filters import parse_filter
 
 from .conftest import LIBRARY, document
 

@@ -19,7 +19,7 @@ from ultracrawl.index.engine import (
     SearchQuery,
     SearchResult,
 )
-from ultracrawl.index.query.filters import Filter, Operator
+from ultracrawl.index.filters import Filter, Operator
 from ultracrawl.index.query.snippet import as_html
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ultracrawl.index.query.filters import Filter
+from ultracrawl.index.filters import Filter
 from ultracrawl.model import AttributeValue
 
 

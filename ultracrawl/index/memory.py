@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
     Change,
     Deletion,
@@ -49,7 +50,6 @@ from ultracrawl.index.query.tree import (
 )
 from ultracrawl.index.words.analysis import ANALYSIS_VERSION, clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse
-from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.model import AttributeValue
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.schema import SearchAttribute

@@ -9,8 +9,8 @@ from types import TracebackType
 
 from ultracrawl.errors import IndexDamagedError, UserError
 from ultracrawl.index import Filter, SearchQuery, SearchResult
+from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index
-from ultracrawl.index.query.filters import Operator, parse_filter
 from ultracrawl.index.soundness import suspect
 from ultracrawl.rules.attributes import AttributeType
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, with_fields

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.indexing.segment_keys import SegmentKeys
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
-from ultracrawl.index.writing.batches import Committed, Failed, Report
 from ultracrawl.index.writing.cache import DocumentCache
+from ultracrawl.index.writing.segments import Committed, Failed, Report
 from ultracrawl.model import RunReport
 from ultracrawl.stores import Store
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from ultracrawl.errors import UserError
-from ultracrawl.index.query.filters import Filter, Operator
+from ultracrawl.index.filters import Filter, Operator
 from ultracrawl.index.query.tree import Between, Bound, Equal, Node, Not, all_of, any_of
 from ultracrawl.model.dates import as_utc
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, field_value

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import SearchQuery
+from ultracrawl.index.filters import Filter, Operator, comparison
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
-from ultracrawl.index.query.filters import Filter, Operator, comparison
 from ultracrawl.index.query.tree import (
     NOTHING,
     FromSource,

@@ -13,6 +13,7 @@ from tantivy import IndexWriter, Query
 
 from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
 from ultracrawl.files import set_contents_aside
+from ultracrawl.index.changes import last_changes
 from ultracrawl.index.engine import (
     Change,
     IndexDocument,
@@ -29,7 +30,6 @@ from ultracrawl.index.tantivy.fields import LAYOUT, new_document, stored_documen
 from ultracrawl.index.tantivy.generations import Generation, Generations
 from ultracrawl.index.tantivy.integrity import index_facts, kept_documents, wrong_in
 from ultracrawl.index.words.analysis import ANALYSIS_VERSION
-from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)

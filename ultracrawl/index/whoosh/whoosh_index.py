@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from whoosh.codec.whoosh3 import W3Segment
 
 from ultracrawl.errors import IndexOutdatedError, IndexStoreError
+from ultracrawl.index.changes import batches, last_changes
 from ultracrawl.index.engine import (
     Change,
     IndexDocument,
@@ -37,8 +38,6 @@ from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
 from ultracrawl.index.whoosh.writer.mapped import MappedReader
 from ultracrawl.index.whoosh.writer.merging import choose_merge
 from ultracrawl.index.whoosh.writer.segments import Snapshot
-from ultracrawl.index.writing.batches import batches
-from ultracrawl.index.writing.changes import last_changes
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.writing.batches import Committed, Failed, Report
 from ultracrawl.index.writing.inline import InlineIndexer
 from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 Indexer = IndexProcess | InlineIndexer
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.engine import IndexEngine
-from ultracrawl.index.writing.batches import Committed, Failed, Report, apply_segment
+from ultracrawl.index.writing.segments import Committed, Failed, Report, apply_segment
 
 
 class InlineIndexer:

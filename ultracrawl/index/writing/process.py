@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.index.writing.batches import Committed, Failed, Report
+from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 _LAST_BYTES = 2000
 _POLL_SECONDS = 0.02

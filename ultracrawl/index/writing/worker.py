@@ -20,7 +20,7 @@ from ultracrawl.errors import UltracrawlError
 from ultracrawl.files import write_for_owner
 from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.engines import IndexConfig, open_index
-from ultracrawl.index.writing.batches import apply_segment
+from ultracrawl.index.writing.segments import apply_segment
 from ultracrawl.settings.gc_tuning import collect_seldom, spare_what_is_there
 
 END_COMES = 0.3

@@ -1,20 +1,17 @@
-"""Cuts a cache segment into commits, and what an indexer reports about it."""
+"""Applies a cache segment to an index, and what an indexer reports about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ultracrawl.index.changes import batches
 from ultracrawl.index.engine import Change, IndexDocument, IndexEngine, NewAnchors
 from ultracrawl.index.values import change_from_line
 from ultracrawl.index.writing.cache import read_segment
 
-TEXT_PER_COMMIT = 8_000_000
-"""Characters of text in one commit; the postings made of it take about 6 bytes for each."""
-CHANGES_PER_COMMIT = 2_000
-TEXT_OF_A_KEPT_DOCUMENT = 20_000
 _END_OF_ANCHORS = b"]]\n"
 """How a line with anchor texts ends, and few others."""
 
@@ -39,30 +36,6 @@ class Failed:
 
 
 Report = Committed | Failed
-
-
-def batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
-    """Yield the changes in their order in lists that are small enough for one commit."""
-    batch: list[Change] = []
-    size = 0
-    for change in changes:
-        batch.append(change)
-        size += _text_of(change)
-        if size >= TEXT_PER_COMMIT or len(batch) >= CHANGES_PER_COMMIT:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _text_of(change: Change) -> int:
-    """Return how many characters of text a change brings into a commit; of a document that is in the index a guess."""
-    match change:
-        case IndexDocument(text=text):
-            return len(text)
-        case NewAnchors():
-            return TEXT_OF_A_KEPT_DOCUMENT
-    return 0
 
 
 def apply_segment(engine: IndexEngine, path: Path) -> int:
