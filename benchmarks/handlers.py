@@ -1,4 +1,4 @@
-"""The download handlers against Scrapy's own, over the same pages of an nginx on loopback.
+"""The download handler against Scrapy's own, over the same pages of an nginx on loopback.
 
     python benchmarks/handlers.py                       # Debian's postgresql-doc-15
     python benchmarks/handlers.py --dir DIR --repeat 3 --requests 4000
@@ -30,7 +30,6 @@ from support.nginx import nginx_site  # noqa: E402 - after the path is set
 HANDLERS = {
     "curl": "ultracrawl.handlers.curl.handler.CurlDownloadHandler",
     "curl_guarded": "ultracrawl.handlers.curl.handler.CurlDownloadHandler",
-    "twisted_guarded": "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler",
     "scrapy_http11": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
 }
 CONCURRENT = 32

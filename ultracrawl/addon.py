@@ -8,7 +8,8 @@ from __future__ import annotations
 import resource
 from typing import TYPE_CHECKING
 
-from ultracrawl.handlers import FTP_HANDLER, best_handler
+from ultracrawl.crawl.transport.libcurl import require_libcurl
+from ultracrawl.handlers import FTP_HANDLER, HTTP_HANDLER
 from ultracrawl.settings.presets import (
     MOST_REQUESTS,
     closed_schemes,
@@ -71,7 +72,9 @@ class UltracrawlAddon:
         for scheme in closed_schemes:
             settings["DOWNLOAD_HANDLERS"].setdefault(scheme, None)
         for scheme in ("http", "https"):
-            settings["DOWNLOAD_HANDLERS"].setdefault(scheme, best_handler())
+            settings["DOWNLOAD_HANDLERS"].setdefault(scheme, HTTP_HANDLER)
+        if HTTP_HANDLER in settings["DOWNLOAD_HANDLERS"].values():
+            require_libcurl(f"source {self._source.name}: fetching pages")
         self._install_components(settings, self._source)
         self._apply_limits(settings, self._source)
 

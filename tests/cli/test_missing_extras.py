@@ -6,18 +6,26 @@ import pytest
 from support.project import LOOPBACK, ROOT, Workspace
 from support.site import Site
 
+FOREIGN = {
+    "DOWNLOAD_HANDLERS": dict.fromkeys(
+        ("http", "https"), "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
+    )
+}
+"""A download handler that is not ours."""
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
     "tantivy": ("tantivy", {"index": {"engine": "tantivy"}}, {}, "the index engine tantivy needs"),
+    "pages": ("pycurl", {}, {}, "source site: fetching pages needs"),
+    "pages by HTTP/2": ("pycurl", {}, {"http": {"version": "2"}}, "source site: fetching pages needs"),
     "ftp": (
         "pycurl",
         {},
-        {"boundary": {"schemes": ["http", "ftp"], **LOOPBACK}},
+        {"boundary": {"schemes": ["http", "ftp"], **LOOPBACK}, "settings": FOREIGN},
         "crawling FTP servers needs",
     ),
     "proxy over TLS": (
         "pycurl",
         {},
-        {"proxy": {"servers": {"main": {"url": "https://127.0.0.1:9"}}}},
+        {"proxy": {"servers": {"main": {"url": "https://127.0.0.1:9"}}}, "settings": FOREIGN},
         "source site: speaking TLS with a proxy needs",
     ),
     "NTLM": (
@@ -71,23 +79,29 @@ def test_what_is_missing_is_said_first(
     assert site.count("/") == site.count("/robots.txt") == 0
 
 
-def test_another_version_of_http_than_can_be_spoken_is_told_by_the_report(
-    site: Site, url: str, workspace: Workspace
-) -> None:
-    site.page("/", title="Home")
-    workspace.define(f"{url}/", http={"version": "2"})
-    ended = workspace.command("crawl", **without(workspace, "pycurl"))
-    assert ended.code == 0
-    assert ended.out.count("  Note: http.version 2 needs libcurl; HTTP/1.1 is spoken\n") == 1
-
-
-def test_a_crawl_without_libcurl_says_so_once(site: Site, url: str, workspace: Workspace) -> None:
-    site.page("/", title="Home", links=["/a", "/b"])
-    site.page("/a", title="A")
-    site.page("/b", title="B")
-    workspace.define(f"{url}/")
+def test_a_foreign_handler_needs_no_libcurl(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="needle")
+    workspace.define(f"{url}/", settings=FOREIGN)
     ended = workspace.command("crawl", **without(workspace, "pycurl"))
     assert (ended.code, ended.err) == (0, "")
-    (note,) = [line for line in ended.out.splitlines() if "Note:" in line]
-    assert note.startswith("  Note: pycurl does not load (")
-    assert note.endswith("pip install --force-reinstall pycurl")
+    assert workspace.search("needle") == ["/"]
+
+
+def test_without_libcurl_nothing_but_crawling_ends(site: Site, url: str, workspace: Workspace) -> None:
+    site.page("/", title="Home", text="needle")
+    other = {**FOREIGN["DOWNLOAD_HANDLERS"]}
+    source = {"start_urls": [f"{url}/"], "boundary": LOOPBACK, "storage": {"keep": True}}
+    workspace.write(
+        {"sources": {"site": source, "other": {**source, "settings": {"DOWNLOAD_HANDLERS": other}}}}
+    )
+    workspace.crawl()
+    hidden = without(workspace, "pycurl")
+    asked = len(site.requests)
+    ended = workspace.command("crawl", "site", **hidden)
+    assert (ended.code, ended.out, len(site.requests)) == (2, "", asked)
+    assert workspace.command("reindex", "site", **hidden).code == 0
+    assert workspace.command("search", "needle", "--source", "site", **hidden).code == 0
+    both = workspace.command("crawl", **hidden)
+    assert (both.code, both.err.count("\n")) == (1, 1)
+    assert both.err.startswith("site: not crawled: source site: fetching pages needs pycurl")
+    assert "other: run 2" in both.out

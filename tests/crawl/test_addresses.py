@@ -6,33 +6,20 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-HANDLERS = {
-    "curl": "ultracrawl.handlers.curl.handler.CurlDownloadHandler",
-    "twisted": "ultracrawl.handlers.guarded.GuardedHTTP11DownloadHandler",
-}
 
-
-@pytest.fixture(params=HANDLERS)
-def settings(request: pytest.FixtureRequest) -> dict[str, object]:
-    handler = HANDLERS[request.param]
-    return {"DOWNLOAD_HANDLERS": {"http": handler, "https": handler}}
-
-
-def define(workspace: Workspace, url: str, settings: dict[str, object], **boundary: object) -> None:
-    workspace.define(
-        f"{url}/", settings=settings, robots={"obey": False}, boundary={"networks": [], **boundary}
-    )
+def define(workspace: Workspace, url: str, **boundary: object) -> None:
+    workspace.define(f"{url}/", robots={"obey": False}, boundary={"networks": [], **boundary})
 
 
 def test_a_redirect_to_loopback_is_refused_before_any_connection(
-    site: Site, url: str, workspace: Workspace, settings: dict[str, object]
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     """The start URL is an address of its own (127.0.0.1); another loopback address is not opened by it."""
     inside = Site()
     inside.page("/admin", title="secret")
     with inside.serve(host="127.0.0.7") as hidden:
         site.redirect("/", f"{hidden}/admin", status=302)
-        define(workspace, url, settings)
+        define(workspace, url)
         workspace.crawl(code=None)
     assert inside.requests == []
     (row,) = [
@@ -42,25 +29,21 @@ def test_a_redirect_to_loopback_is_refused_before_any_connection(
     assert "loopback" in row["reason"] or "not public" in row["reason"]
 
 
-def test_a_named_network_may_be_reached(
-    site: Site, url: str, workspace: Workspace, settings: dict[str, object]
-) -> None:
+def test_a_named_network_may_be_reached(site: Site, url: str, workspace: Workspace) -> None:
     inside = Site()
     inside.page("/page", title="open", text="needle")
     with inside.serve(host="127.0.0.7") as other:
         site.redirect("/", f"{other}/page", status=302)
-        define(workspace, url, settings, networks=["127.0.0.7/32"])
+        define(workspace, url, networks=["127.0.0.7/32"])
         workspace.crawl()
     assert inside.count("/page") == 1
 
 
-def test_robots_txt_of_a_refused_address_is_not_fetched(
-    site: Site, url: str, workspace: Workspace, settings: dict[str, object]
-) -> None:
+def test_robots_txt_of_a_refused_address_is_not_fetched(site: Site, url: str, workspace: Workspace) -> None:
     inside = Site()
     with inside.serve(host="127.0.0.7") as hidden:
         site.redirect("/", f"{hidden}/admin", status=302)
-        workspace.define(f"{url}/", settings=settings, boundary={"networks": []})
+        workspace.define(f"{url}/", boundary={"networks": []})
         workspace.crawl(code=None)
     assert inside.requests == []
 
@@ -69,15 +52,13 @@ DISGUISES = ["127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "localho
 
 
 @pytest.mark.parametrize("host", DISGUISES)
-def test_disguised_forms_of_loopback_are_refused(
-    workspace: Workspace, settings: dict[str, object], host: str
-) -> None:
+def test_disguised_forms_of_loopback_are_refused(workspace: Workspace, host: str) -> None:
     inside = Site()
     inside.page("/", title="secret")
     outside = Site()
     with inside.serve() as hidden, outside.serve(host="127.0.0.9") as start:
         port = hidden.rsplit(":", 1)[1]
         outside.redirect("/", f"http://{host}:{port}/", status=302)
-        define(workspace, start, settings)
+        define(workspace, start)
         workspace.crawl(code=None)
     assert inside.requests == []

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.handlers import HANDLERS, by
 from support.nginx import nginx_site
 from support.ntlm_site import log_of as ntlm_log
 from support.ntlm_site import ntlm_site
@@ -22,11 +21,6 @@ from support.twisted_guard import guarded_site
 PASSWORD = "correct horse bättery"
 STAFF = {"user": "robot", "password": "${STAFF_PASSWORD}"}
 BASIC = "Basic " + base64.b64encode(f"robot:{PASSWORD}".encode()).decode()
-
-
-@pytest.fixture(params=list(HANDLERS))
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return by(request.param)
 
 
 def protected(site: Site, path: str, realm: str = "Staff", accepted: str = BASIC) -> None:
@@ -54,7 +48,7 @@ def crawl(workspace: Workspace, code: int | None = 0) -> dict[str, Any]:
     return workspace.crawl(code=code, STAFF_PASSWORD=PASSWORD).run
 
 
-def test_ultra_search_104_basic_against_nginx(tmp_path: Path, workspace: Workspace, settings: Any) -> None:
+def test_ultra_search_104_basic_against_nginx(tmp_path: Path, workspace: Workspace) -> None:
     root = tmp_path / "root"
     (root / "staff").mkdir(parents=True)
     (root / "index.html").write_text('<title>Home</title><a href="/staff/plan.html">plan</a>')
@@ -65,24 +59,24 @@ def test_ultra_search_104_basic_against_nginx(tmp_path: Path, workspace: Workspa
     )
     with nginx_site(root, extra=extra) as server:
         entry = {**STAFF, "url": f"{server.url}/staff/", "scheme": "basic"}
-        workspace.define(f"{server.url}/", authentication={"staff": entry}, settings=settings)
+        workspace.define(f"{server.url}/", authentication={"staff": entry})
         crawl(workspace)
         assert workspace.search("secretword") == ["/staff/plan.html"]
         assert [line.status for line in server.requests() if line.path == "/staff/plan.html"] == [200]
 
 
 @pytest.mark.parametrize("scheme", ["digest", "auto"])
-def test_ultra_search_105_digest_against_twisted(workspace: Workspace, settings: Any, scheme: str) -> None:
+def test_ultra_search_105_digest_against_twisted(workspace: Workspace, scheme: str) -> None:
     with guarded_site("digest", "robot", PASSWORD, pages=12) as url:
         entry = {**STAFF, "url": f"{url}/private/", "scheme": scheme}
-        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+        workspace.define(f"{url}/", authentication={"staff": entry})
         run = crawl(workspace)
     assert run["outcomes"] == {"NEW": 13}
     assert len(workspace.search("secretword")) == 12
 
 
 @pytest.mark.parametrize("scheme", ["ntlm", "auto"])
-def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, settings: Any, scheme: str) -> None:
+def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, scheme: str) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", PASSWORD, pages=30) as url:
         entry = {
             "user": "CORP\\robot",
@@ -90,14 +84,14 @@ def test_fast_177_ntlm_against_pyspnego(workspace: Workspace, settings: Any, sch
             "url": f"{url}/private/",
             "scheme": scheme,
         }
-        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+        workspace.define(f"{url}/", authentication={"staff": entry})
         assert crawl(workspace)["outcomes"] == {"NEW": 31}
     assert len(workspace.search("secretword")) == 30
     handshakes = [line for line in ntlm_log(workspace.directory) if " NTLM " in line]
     assert 2 <= len(handshakes) <= 8, "one for each of at most four connections"
 
 
-def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace, settings: Any) -> None:
+def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", PASSWORD, pages=3) as url:
         entry = {"user": "CORP\\robot", "password": "${STAFF_PASSWORD}", "url": f"{url}/private/"}
         workspace.define(
@@ -105,7 +99,6 @@ def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace, settings: A
             authentication={"staff": {**entry, "scheme": "ntlm"}},
             post_payload={f"{url}/private/1": "q=all"},
             politeness={"delay": 0, "concurrency": 1},
-            settings=settings,
         )
         assert crawl(workspace)["outcomes"] == {"NEW": 4}
     log = ntlm_log(workspace.directory)
@@ -115,7 +108,7 @@ def test_fast_177_204_a_body_is_sent_with_ntlm(workspace: Workspace, settings: A
     ]
 
 
-def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace, settings: Any) -> None:
+def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace) -> None:
     with ntlm_site(workspace.directory, "CORP\\robot", "another", pages=10) as url:
         entry = {
             "user": "CORP\\robot",
@@ -123,7 +116,7 @@ def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace, settings: Any) 
             "url": f"{url}/private/",
             "scheme": "ntlm",
         }
-        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+        workspace.define(f"{url}/", authentication={"staff": entry})
         run = crawl(workspace, code=1)
     assert len(run["problems"]) == 1
     assert len([line for line in ntlm_log(workspace.directory) if " NTLM " in line]) == 6
@@ -131,7 +124,7 @@ def test_a_wrong_ntlm_password_is_given_up(workspace: Workspace, settings: Any) 
 
 
 def test_after_the_first_challenge_auto_sends_basic_at_once(
-    site: Site, url: str, workspace: Workspace, settings: Any
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     site.page("/", title="Home", links=[f"/staff/{number}" for number in range(6)])
     for number in range(6):
@@ -139,16 +132,13 @@ def test_after_the_first_challenge_auto_sends_basic_at_once(
     workspace.define(
         f"{url}/",
         authentication={"staff": {**STAFF, "url": f"{url}/staff/"}},
-        settings=settings,
         politeness={"delay": 0, "concurrency": 1},
     )
     assert crawl(workspace)["outcomes"] == {"NEW": 7}
     assert len([path for path in site.paths() if path.startswith("/staff/")]) == 7
 
 
-def test_the_answers_of_a_nonce_keep_their_order(
-    site: Site, url: str, workspace: Workspace, settings: Any
-) -> None:
+def test_the_answers_of_a_nonce_keep_their_order(site: Site, url: str, workspace: Workspace) -> None:
     pages = [f"/staff/{number}" for number in range(24)]
     site.page("/", title="Home", links=pages)
     counts: dict[str, list[int]] = {}
@@ -170,16 +160,16 @@ def test_the_answers_of_a_nonce_keep_their_order(
     for page in pages:
         site.dynamic(page, answer)
     entry = {**STAFF, "url": f"{url}/staff/", "scheme": "digest"}
-    workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+    workspace.define(f"{url}/", authentication={"staff": entry})
     assert crawl(workspace)["outcomes"] == {"NEW": 25}
     assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in counts.values())
     assert len(counts) <= 8, "one nonce for each request at a time"
 
 
-def test_auto_takes_basic_where_nothing_else_is_offered(workspace: Workspace, settings: Any) -> None:
+def test_auto_takes_basic_where_nothing_else_is_offered(workspace: Workspace) -> None:
     with guarded_site("basic", "robot", PASSWORD) as url:
         entry = {**STAFF, "url": f"{url}/private/"}
-        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+        workspace.define(f"{url}/", authentication={"staff": entry})
         assert crawl(workspace)["outcomes"] == {"NEW": 6}
 
 
@@ -188,20 +178,18 @@ def test_auto_takes_basic_where_nothing_else_is_offered(workspace: Workspace, se
     [pytest.param("basic", 1, 1, id="at-once"), pytest.param("auto", 2, 1, id="when-asked")],
 )
 def test_requests_for_a_protected_page(
-    site: Site, url: str, workspace: Workspace, settings: Any, scheme: str, requests: int, with_password: int
+    site: Site, url: str, workspace: Workspace, scheme: str, requests: int, with_password: int
 ) -> None:
     site.page("/", title="Home", links=["/staff/a"])
     protected(site, "/staff/a")
     entry = {**STAFF, "url": f"{url}/staff/", "scheme": scheme}
-    workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+    workspace.define(f"{url}/", authentication={"staff": entry})
     assert crawl(workspace)["outcomes"] == {"NEW": 2}
     assert site.count("/staff/a") == requests
     assert authorised(site) == {"/staff/a": with_password}
 
 
-def test_p4_only_the_prefix_gets_the_password(
-    site: Site, url: str, workspace: Workspace, settings: Any
-) -> None:
+def test_p4_only_the_prefix_gets_the_password(site: Site, url: str, workspace: Workspace) -> None:
     other = Site()
     for path in ("/staff/a", "/x"):
         protected(other, path)
@@ -216,7 +204,7 @@ def test_p4_only_the_prefix_gets_the_password(
         site.page("/", title="Home", links=links)
         entry = {**STAFF, "url": f"{url}/staff/", "scheme": "basic"}
         boundary = {"domains": {"include": ["127.0.0.1", "127.0.0.2"]}}
-        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings, boundary=boundary)
+        workspace.define(f"{url}/", authentication={"staff": entry}, boundary=boundary)
         crawl(workspace)
     assert set(authorised(site)) == {"/staff/a", "/staff/out", "/staff/up"}
     assert other.count("/staff/a") == other.count("/x") == 1
@@ -226,14 +214,14 @@ def test_p4_only_the_prefix_gets_the_password(
 
 @pytest.mark.parametrize("scheme", ["basic", "auto"])
 def test_a_wrong_password_is_tried_three_times_and_reported_once(
-    site: Site, url: str, workspace: Workspace, settings: Any, scheme: str
+    site: Site, url: str, workspace: Workspace, scheme: str
 ) -> None:
     pages = [f"/staff/{number}" for number in range(10)]
     site.page("/", title="Home", links=pages)
     for page in pages:
         protected(site, page, accepted="never")
     entry = {**STAFF, "url": f"{url}/staff/", "scheme": scheme}
-    workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings)
+    workspace.define(f"{url}/", authentication={"staff": entry})
     run = crawl(workspace, code=1)
     assert sum(authorised(site).values()) == 3
     assert max(authorised(site).values()) == 1
@@ -246,7 +234,7 @@ def test_a_wrong_password_is_tried_three_times_and_reported_once(
 
 @pytest.mark.parametrize(("realm", "status"), [("Staff", 200), ("Others", 401)])
 def test_ultra_search_104_a_realm_alone_holds_on_the_sites_of_the_start_urls(
-    site: Site, url: str, workspace: Workspace, settings: Any, realm: str, status: int
+    site: Site, url: str, workspace: Workspace, realm: str, status: int
 ) -> None:
     other = Site()
     protected(other, "/x", realm="Staff")
@@ -255,7 +243,7 @@ def test_ultra_search_104_a_realm_alone_holds_on_the_sites_of_the_start_urls(
         protected(site, "/a", realm=realm)
         boundary = {"domains": {"include": ["127.0.0.1", "127.0.0.2"]}}
         entry = {**STAFF, "realm": "Staff"}
-        workspace.define(f"{url}/", authentication={"staff": entry}, settings=settings, boundary=boundary)
+        workspace.define(f"{url}/", authentication={"staff": entry}, boundary=boundary)
         crawl(workspace)
     assert workspace.urls()["/a"]["status_code"] == status
     assert authorised(other) == {}

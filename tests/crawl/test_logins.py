@@ -8,7 +8,6 @@ from urllib.parse import parse_qs
 
 import pytest
 from support.django_site import django_site, log_of
-from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
@@ -18,11 +17,6 @@ PASSWORD = "hörse battery&staple=1"
 FIELDS = {"user": "robot", "pw": "${MEMBERS_PASSWORD}"}
 
 
-@pytest.fixture(params=list(HANDLERS))
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return by(request.param)
-
-
 def crawl(workspace: Workspace, code: int | None = 0) -> dict[str, Any]:
     return workspace.crawl(code=code, MEMBERS_PASSWORD=PASSWORD).run
 
@@ -30,26 +24,26 @@ def crawl(workspace: Workspace, code: int | None = 0) -> dict[str, Any]:
 # ---- a real application
 
 
-def test_ultra_search_106_a_login_at_django(workspace: Workspace, settings: Any) -> None:
+def test_ultra_search_106_a_login_at_django(workspace: Workspace) -> None:
     with django_site(workspace.directory, "robot", PASSWORD) as url:
         entry = {
             "page": f"{url}/admin/login/?next=/",
             "fields": {"username": "robot", "password": "${MEMBERS_PASSWORD}"},
         }
-        workspace.define(f"{url}/", logins={"members": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"members": entry})
         assert crawl(workspace)["outcomes"] == {"NEW": 7}
         assert len(workspace.search("secretword")) == 6
     asked = Counter(line.split(" ")[0] for line in log_of(workspace.directory))
     assert asked["POST"] == 1
 
 
-def test_ultra_search_107_a_wrong_password_at_django_is_959(workspace: Workspace, settings: Any) -> None:
+def test_ultra_search_107_a_wrong_password_at_django_is_959(workspace: Workspace) -> None:
     with django_site(workspace.directory, "robot", "another") as url:
         entry = {
             "page": f"{url}/admin/login/?next=/",
             "fields": {"username": "robot", "password": "${MEMBERS_PASSWORD}"},
         }
-        workspace.define(f"{url}/", logins={"members": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"members": entry})
         run = crawl(workspace, code=1)
     assert run["problems"][0] == "login members: the server shows the form again"
     assert workspace.urls()["/"]["status_code"] == 959
@@ -57,13 +51,13 @@ def test_ultra_search_107_a_wrong_password_at_django_is_959(workspace: Workspace
     assert asked["POST"] == 1
 
 
-def test_a_session_that_django_lost_is_renewed(workspace: Workspace, settings: Any) -> None:
+def test_a_session_that_django_lost_is_renewed(workspace: Workspace) -> None:
     with django_site(workspace.directory, "robot", PASSWORD, pages=12, lose_after=4) as url:
         entry = {
             "page": f"{url}/admin/login/",
             "fields": {"username": "robot", "password": "${MEMBERS_PASSWORD}"},
         }
-        workspace.define(f"{url}/", logins={"members": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"members": entry})
         assert crawl(workspace)["outcomes"] == {"NEW": 13}
     asked = Counter(line.split(" ")[0] for line in log_of(workspace.directory))
     assert asked["POST"] == 2
@@ -121,9 +115,7 @@ def club() -> Club:
     return Club()
 
 
-def test_fast_214_216_217_218_219_a_form_without_autofill(
-    workspace: Workspace, settings: Any, club: Club
-) -> None:
+def test_fast_214_216_217_218_219_a_form_without_autofill(workspace: Workspace, club: Club) -> None:
     with club.serve() as url:
         entry = {
             "preload": f"{url}/hello",
@@ -133,7 +125,7 @@ def test_fast_214_216_217_218_219_a_form_without_autofill(
             "fields": FIELDS,
             "sites": ["127.0.0.1"],
         }
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         assert crawl(workspace)["outcomes"] == {"NEW": 5}
     assert club.sent == [{"user": ["robot"], "pw": [PASSWORD]}]
     paths = [path for path in club.paths() if path != "/robots.txt"]
@@ -142,22 +134,19 @@ def test_fast_214_216_217_218_219_a_form_without_autofill(
     assert (enter.method, enter.header("Cookie")) == ("POST", "hello=1")
 
 
-def test_fast_221_222_autofill_sends_hidden_fields(workspace: Workspace, settings: Any, club: Club) -> None:
+def test_fast_221_222_autofill_sends_hidden_fields(workspace: Workspace, club: Club) -> None:
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         crawl(workspace)
     assert club.sent == [{"token": ["t1"], "user": ["robot"], "pw": [PASSWORD]}]
 
 
-def test_fast_218_a_form_may_be_sent_with_get_and_no_log_tells(
-    workspace: Workspace, settings: Any, club: Club
-) -> None:
+def test_fast_218_a_form_may_be_sent_with_get_and_no_log_tells(workspace: Workspace, club: Club) -> None:
     club.method = "get"
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS}
-        settings = {**settings, "LOG_LEVEL": "DEBUG"}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         ended = workspace.command("crawl", MEMBERS_PASSWORD=PASSWORD)
         assert ended.code == 0
     assert club.sent == [{"token": ["t1"], "user": ["robot"], "pw": [PASSWORD]}]
@@ -166,7 +155,7 @@ def test_fast_218_a_form_may_be_sent_with_get_and_no_log_tells(
 
 @pytest.mark.parametrize("trick", ["another-host", "again-by-307"])
 def test_p4_what_is_filled_in_goes_to_the_site_of_the_page_only(
-    workspace: Workspace, settings: Any, club: Club, trick: str
+    workspace: Workspace, club: Club, trick: str
 ) -> None:
     thief = Club()
     with club.serve() as url, thief.serve(host="127.0.0.2") as elsewhere:
@@ -175,13 +164,13 @@ def test_p4_what_is_filled_in_goes_to_the_site_of_the_page_only(
         else:
             club.redirect("/enter", f"{elsewhere}/enter", status=307)
         entry = {"page": f"{url}/form", "fields": FIELDS, "sites": ["127.0.0.1", "127.0.0.2"]}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
     assert thief.requests == []
     assert "name that as `action`" in run["problems"][0]
 
 
-def test_cookies_of_a_login_go_to_its_sites_only(workspace: Workspace, settings: Any, club: Club) -> None:
+def test_cookies_of_a_login_go_to_its_sites_only(workspace: Workspace, club: Club) -> None:
     other = Site()
     other.page("/x", title="X", headers={"Set-Cookie": "theirs=1"}, links=["/y"])
     other.page("/y", title="Y")
@@ -189,7 +178,7 @@ def test_cookies_of_a_login_go_to_its_sites_only(workspace: Workspace, settings:
         club.page("/", title="Home", links=["/in/1", f"{elsewhere}/x"])
         entry = {"page": f"{url}/form", "fields": FIELDS}
         boundary = {"domains": {"include": ["127.0.0.1", "127.0.0.2"]}}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings, boundary=boundary)
+        workspace.define(f"{url}/", logins={"club": entry}, boundary=boundary)
         assert crawl(workspace)["outcomes"] == {"NEW": 4}
     assert {"/x", "/y"} <= set(other.paths())
     assert not [request for request in other.requests if request.header("Cookie")], (
@@ -198,13 +187,11 @@ def test_cookies_of_a_login_go_to_its_sites_only(workspace: Workspace, settings:
 
 
 @pytest.mark.parametrize("required", [True, False], ids=["fast_59-no", "fast_59-yes"])
-def test_sites_of_a_login_that_failed(
-    workspace: Workspace, settings: Any, club: Club, required: bool
-) -> None:
+def test_sites_of_a_login_that_failed(workspace: Workspace, club: Club, required: bool) -> None:
     club.accepts = "something else"
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS, "required": required}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
     assert run["problems"][0] == "login club: the server answered 403"
     assert len(club.sent) == 1
@@ -216,19 +203,19 @@ def test_sites_of_a_login_that_failed(
         assert workspace.urls()["/in/1"]["status_code"] == 954
 
 
-def test_fast_219_other_sites_are_crawled_without(workspace: Workspace, settings: Any, club: Club) -> None:
+def test_fast_219_other_sites_are_crawled_without(workspace: Workspace, club: Club) -> None:
     club.accepts = "something else"
     open_site = Site()
     open_site.page("/", title="Open", links=["/more"])
     open_site.page("/more", title="More")
     with club.serve() as url, open_site.serve(host="127.0.0.2") as elsewhere:
         entry = {"page": f"{url}/form", "fields": FIELDS}
-        workspace.define(f"{elsewhere}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{elsewhere}/", logins={"club": entry})
         assert crawl(workspace)["outcomes"] == {"NEW": 2}
     assert club.requests == [], "nothing of the club was crawled, so nobody logged in"
 
 
-def test_a_session_is_lost_by_a_text_of_the_page(workspace: Workspace, settings: Any, club: Club) -> None:
+def test_a_session_is_lost_by_a_text_of_the_page(workspace: Workspace, club: Club) -> None:
     club.refusal = Reply(
         200, (("Content-Type", "text/html"),), "<title>Sörry</title>Please log in agäin".encode()
     )
@@ -246,7 +233,6 @@ def test_a_session_is_lost_by_a_text_of_the_page(workspace: Workspace, settings:
         workspace.define(
             f"{url}/",
             logins={"club": entry},
-            settings=settings,
             default_charset="utf-8",
             politeness={"concurrency": 1},
         )
@@ -255,59 +241,55 @@ def test_a_session_is_lost_by_a_text_of_the_page(workspace: Workspace, settings:
     assert len(club.sent) == 2
 
 
-def test_pages_that_stay_closed_do_not_log_in_again_and_again(
-    workspace: Workspace, settings: Any, club: Club
-) -> None:
+def test_pages_that_stay_closed_do_not_log_in_again_and_again(workspace: Workspace, club: Club) -> None:
     paths = [f"/closed/{number}" for number in range(12)]
     for path in paths:
         club.redirect(path, "/form", status=302)
     club.page("/", title="Home", links=["/in/1", *paths])
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings, politeness={"concurrency": 1})
+        workspace.define(f"{url}/", logins={"club": entry}, politeness={"concurrency": 1})
         crawl(workspace)
     assert len(club.sent) <= 4
     assert workspace.urls()["/closed/3"]["status_code"] == 954
 
 
-def test_fast_220_223_a_login_is_renewed_after_its_ttl(
-    workspace: Workspace, settings: Any, club: Club
-) -> None:
+def test_fast_220_223_a_login_is_renewed_after_its_ttl(workspace: Workspace, club: Club) -> None:
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS, "ttl": "1 s"}
         politeness = {"delay": 0.5, "concurrency": 1}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings, politeness=politeness)
+        workspace.define(f"{url}/", logins={"club": entry}, politeness=politeness)
         crawl(workspace)
     assert 2 <= len(club.sent) <= 4
 
 
-def test_fast_58_a_login_that_takes_too_long_fails(workspace: Workspace, settings: Any, club: Club) -> None:
+def test_fast_58_a_login_that_takes_too_long_fails(workspace: Workspace, club: Club) -> None:
     club.respond("/form", delay=5)
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS, "timeout": 0.3}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
     assert run["problems"][0].startswith("login club: no answer to a request of the login (")
 
 
 @pytest.mark.parametrize("method", ["post", "get"], ids=["fast_218-POST", "fast_218-GET"])
 def test_a_form_is_sent_once_whatever_becomes_of_its_connection(
-    workspace: Workspace, settings: Any, club: Club, method: str
+    workspace: Workspace, club: Club, method: str
 ) -> None:
     club.method = method
     for path in ("/enter", "/enter*"):
         club.dynamic(path, lambda request: Reply(0, raw=True))
     with club.serve() as url:
         entry = {"page": f"{url}/form", "fields": FIELDS}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
     assert run["problems"][0].startswith("login club: no answer to a request of the login (")
     assert len([path for path in club.paths() if path.startswith("/enter")]) == 1
 
 
-def test_ultra_search_30188_a_page_without_a_form(workspace: Workspace, settings: Any, club: Club) -> None:
+def test_ultra_search_30188_a_page_without_a_form(workspace: Workspace, club: Club) -> None:
     with club.serve() as url:
         entry = {"page": f"{url}/hello", "fields": FIELDS}
-        workspace.define(f"{url}/", logins={"club": entry}, settings=settings)
+        workspace.define(f"{url}/", logins={"club": entry})
         run = crawl(workspace, code=1)
     assert run["problems"][0] == f"login club: 30188 no login form given: {url}/hello"

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
-from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.proxy import Proxy
 from support.requirement import require
@@ -23,11 +22,6 @@ from support.tls_site import secured
 SECRET = "proxy-secret"
 NAME = "pages.test"
 """A host that only the proxies of the tests can resolve."""
-
-
-@pytest.fixture(params=list(HANDLERS))
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return by(request.param)
 
 
 def port_of(url: str) -> int:
@@ -40,7 +34,7 @@ def pages(site: Site, count: int = 6) -> None:
         site.page(f"/{number}", title=f"Page {number}", text="needle")
 
 
-def define(workspace: Workspace, settings: dict[str, Any], *urls: str, **options: Any) -> None:
+def define(workspace: Workspace, *urls: str, **options: Any) -> None:
     """Define a source on `pages.test` whose proxies are those; no private network is allowed to it."""
     servers = {f"p{number}": {"url": url} for number, url in enumerate(urls)}
     proxy = {"servers": servers, **options.pop("proxy", {})}
@@ -49,25 +43,24 @@ def define(workspace: Workspace, settings: dict[str, Any], *urls: str, **options
         "politeness": {"delay": 0, "concurrency": 8},
         "limits": {"retries": 1, "retry_delay": 0.05},
         "proxy": proxy,
-        "settings": settings,
         **options,
     }
     workspace.write({"sources": {"site": source}})
 
 
 def test_fast_25_all_requests_go_through_the_proxies_in_turn(
-    site: Site, url: str, workspace: Workspace, settings: Any
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     pages(site)
     with Proxy({NAME: port_of(url)}) as first, Proxy({NAME: port_of(url)}) as second:
-        define(workspace, settings, first.url, second.url)
+        define(workspace, first.url, second.url)
         assert workspace.crawl().run["outcomes"] == {"NEW": 7}
         assert abs(len(first.heads) - len(second.heads)) <= 1
         assert "/robots.txt HTTP/1.1" in first.text + second.text
 
 
 def test_p4_ultra_search_108_credentials_of_a_proxy_stay_there_and_bypass_hosts_are_reached_directly(
-    site: Site, url: str, workspace: Workspace, settings: Any
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     pages(site, 1)
     direct = Site()
@@ -77,7 +70,6 @@ def test_p4_ultra_search_108_credentials_of_a_proxy_stay_there_and_bypass_hosts_
         server = {"url": proxy.url, "user": "crawler", "password": "${PROXY_PASSWORD}"}
         define(
             workspace,
-            settings,
             proxy={"servers": {"main": server}, "bypass": ["127.0.0.1"]},
             boundary={"networks": ["127.0.0.0/8"], "domains": {"include": [NAME, "127.0.0.1"]}},
         )
@@ -91,13 +83,13 @@ def test_p4_ultra_search_108_credentials_of_a_proxy_stay_there_and_bypass_hosts_
 
 @pytest.mark.parametrize("answer", ["dead", "wrong-password"])
 def test_a_failing_proxy_is_left_alone_and_the_next_takes_over(
-    site: Site, url: str, workspace: Workspace, settings: Any, answer: str
+    site: Site, url: str, workspace: Workspace, answer: str
 ) -> None:
     pages(site)
     with socket.create_server(("127.0.0.1", 0)) as free:
         dead = f"http://127.0.0.1:{free.getsockname()[1]}"
     with Proxy({NAME: port_of(url)}) as good, Proxy({}, "somebody", "else") as closed:
-        define(workspace, settings, dead if answer == "dead" else closed.url, good.url)
+        define(workspace, dead if answer == "dead" else closed.url, good.url)
         assert workspace.crawl().run["outcomes"] == {"NEW": 7}
         (log,) = workspace.directory.glob("var/log/i1ds*.log")
         assert log.read_text().count("The proxy p0 failed") == 1
@@ -105,14 +97,14 @@ def test_a_failing_proxy_is_left_alone_and_the_next_takes_over(
 
 
 def test_ultra_search_12_4_a_proxy_that_wants_a_password_is_407(
-    site: Site, url: str, workspace: Workspace, settings: Any
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     pages(site)
     with Proxy({NAME: port_of(url)}, "somebody", "else") as proxy:
-        define(workspace, settings, proxy.url, robots={"obey": False})
+        define(workspace, proxy.url, robots={"obey": False})
         workspace.crawl(code=None)
         assert workspace.urls()["/"]["status_code"] == 407
-        define(workspace, settings, proxy.url, start_urls=[f"https://{NAME}/"], robots={"obey": False})
+        define(workspace, proxy.url, start_urls=[f"https://{NAME}/"], robots={"obey": False})
         workspace.crawl(code=None)
         codes = {row["access_url"]: row["status_code"] for row in workspace.command("urls", "--json").lines}
         assert codes[f"https://{NAME}/"] == 407
@@ -120,24 +112,21 @@ def test_ultra_search_12_4_a_proxy_that_wants_a_password_is_407(
 
 
 def test_without_a_working_proxy_nothing_goes_out_directly(
-    site: Site, url: str, workspace: Workspace, settings: Any
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     pages(site)
     with socket.create_server(("127.0.0.1", 0)) as free:
         dead = f"http://127.0.0.1:{free.getsockname()[1]}"
-    define(workspace, settings, dead, start_urls=[f"{url}/"], boundary={"networks": ["127.0.0.0/8"]})
+    define(workspace, dead, start_urls=[f"{url}/"], boundary={"networks": ["127.0.0.0/8"]})
     workspace.crawl(code=None)
     assert site.requests == []
 
 
-def test_fast_26_no_more_than_so_many_requests_at_once(
-    site: Site, url: str, workspace: Workspace, settings: Any
-) -> None:
+def test_fast_26_no_more_than_so_many_requests_at_once(site: Site, url: str, workspace: Workspace) -> None:
     pages(site, 8)
     with Proxy({NAME: port_of(url)}, together=2) as proxy:
         define(
             workspace,
-            settings,
             start_urls=[f"http://{NAME}/{number}" for number in range(8)],
             proxy={"servers": {"p": {"url": proxy.url, "connections": 2}}},
             robots={"obey": False},
@@ -149,14 +138,13 @@ def test_fast_26_no_more_than_so_many_requests_at_once(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "169.254.169.254", "[::1]"])
 def test_p1_a_proxy_is_not_asked_for_addresses_that_the_source_may_not_reach(
-    site: Site, url: str, workspace: Workspace, settings: Any, host: str
+    site: Site, url: str, workspace: Workspace, host: str
 ) -> None:
     pages(site, 1)
     site.page("/", title="Home", links=[f"http://{host}:{port_of(url)}/0"])
     with Proxy({NAME: port_of(url)}) as proxy:
         define(
             workspace,
-            settings,
             proxy.url,
             boundary={"domains": {"include": [NAME, host]}},
             robots={"obey": False},
@@ -167,32 +155,28 @@ def test_p1_a_proxy_is_not_asked_for_addresses_that_the_source_may_not_reach(
 
 
 def test_p1_the_address_of_a_proxy_is_open_for_the_proxy_only(
-    site: Site, url: str, workspace: Workspace, settings: Any
+    site: Site, url: str, workspace: Workspace
 ) -> None:
     with Proxy({NAME: port_of(url)}) as proxy:
         site.page("/", title="Home", links=[f"{proxy.url}/admin"])
         boundary = {"domains": {"include": [NAME, "127.0.0.1"]}}
         robots = {"obey": False}
-        define(
-            workspace, settings, proxy.url, boundary=boundary, proxy={"bypass": ["127.0.0.1"]}, robots=robots
-        )
+        define(workspace, proxy.url, boundary=boundary, proxy={"bypass": ["127.0.0.1"]}, robots=robots)
         workspace.crawl(code=None)
         assert workspace.outcomes() == {"/": "NEW", "/admin": "REJECTED"}
         assert "GET /admin" not in proxy.text
 
 
-def test_proxies_of_the_environment_are_not_taken(
-    site: Site, url: str, workspace: Workspace, settings: Any
-) -> None:
+def test_proxies_of_the_environment_are_not_taken(site: Site, url: str, workspace: Workspace) -> None:
     pages(site)
     with Proxy({}) as proxy:
-        workspace.define(f"{url}/", settings=settings)
+        workspace.define(f"{url}/")
         assert workspace.crawl(http_proxy=proxy.url, HTTP_PROXY=proxy.url).run["outcomes"] == {"NEW": 7}
         assert proxy.heads == []
 
 
 def test_p4_https_goes_through_a_tunnel_that_holds_nothing_of_the_proxy(
-    tmp_path: Path, workspace: Workspace, settings: Any
+    tmp_path: Path, workspace: Workspace
 ) -> None:
     authority = Authority(tmp_path)
     body = 'return 200 "needle [$http_proxy_authorization]";'
@@ -201,9 +185,7 @@ def test_p4_https_goes_through_a_tunnel_that_holds_nothing_of_the_proxy(
         Proxy({}, "crawler", SECRET) as proxy,
     ):
         server = {"url": proxy.url, "user": "crawler", "password": "${PROXY_PASSWORD}"}
-        workspace.define(
-            f"{address}/page", types=["text/plain"], proxy={"servers": {"main": server}}, settings=settings
-        )
+        workspace.define(f"{address}/page", types=["text/plain"], proxy={"servers": {"main": server}})
         run = workspace.crawl(PROXY_PASSWORD=SECRET, SSL_CERT_FILE=str(authority.file)).run
         assert run["outcomes"] == {"NEW": 1}
         assert {head.split(" ")[0] for head in proxy.heads} == {"CONNECT"}
@@ -235,10 +217,10 @@ def tinyproxy(folder: Path) -> Iterator[str]:
         process.wait()
 
 
-def test_a_crawl_through_tinyproxy(site: Site, url: str, workspace: Workspace, settings: Any) -> None:
+def test_a_crawl_through_tinyproxy(site: Site, url: str, workspace: Workspace) -> None:
     pages(site)
     with tinyproxy(workspace.directory) as address:
         server = {"url": address, "user": "crawler", "password": "${PROXY_PASSWORD}"}
-        workspace.define(f"{url}/", proxy={"servers": {"main": server}}, settings=settings)
+        workspace.define(f"{url}/", proxy={"servers": {"main": server}})
         assert workspace.crawl(PROXY_PASSWORD=SECRET).run["outcomes"] == {"NEW": 7}
     assert all("tinyproxy" in (request.header("Via") or "") for request in site.requests)

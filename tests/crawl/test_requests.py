@@ -7,17 +7,11 @@ from typing import Any
 
 import pytest
 from support.certificates import Authority
-from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.resource import Reply
 from support.server import Request
 from support.site import Site
 from support.tls_site import secured
-
-
-@pytest.fixture(params=list(HANDLERS))
-def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return by(request.param)
 
 
 def heads(site: Site, name: str) -> dict[str, str | None]:
@@ -28,12 +22,10 @@ def heads(site: Site, name: str) -> dict[str, str | None]:
 # ---- headers
 
 
-def test_fast_24_every_request_has_the_headers(
-    site: Site, url: str, workspace: Workspace, settings: Any
-) -> None:
+def test_fast_24_every_request_has_the_headers(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", links=["/a"])
     site.page("/a", title="A")
-    workspace.define(f"{url}/", headers={"X-Team": "search", "accept": "text/html"}, settings=settings)
+    workspace.define(f"{url}/", headers={"X-Team": "search", "accept": "text/html"})
     workspace.crawl()
     assert set(heads(site, "X-Team").values()) == {"search"}
     assert set(heads(site, "Accept").values()) == {"text/html"}
@@ -62,9 +54,7 @@ def test_a_header_cannot_smuggle_another(workspace: Workspace) -> None:
     assert workspace.command("lint").code == 2
 
 
-def test_p4_site_headers_go_to_their_prefix_only(
-    site: Site, url: str, workspace: Workspace, settings: Any
-) -> None:
+def test_p4_site_headers_go_to_their_prefix_only(site: Site, url: str, workspace: Workspace) -> None:
     other = Site()
     other.page("/api/x", title="X")
     with other.serve(host="127.0.0.2") as elsewhere:
@@ -79,7 +69,7 @@ def test_p4_site_headers_go_to_their_prefix_only(
             "deep": {"url": f"{url}/api/deep/", "headers": {"x-level": "2"}},
         }
         boundary = {"domains": {"include": ["127.0.0.1", "127.0.0.2"]}}
-        workspace.define(f"{url}/", site_headers=entries, settings=settings, boundary=boundary)
+        workspace.define(f"{url}/", site_headers=entries, boundary=boundary)
         workspace.crawl(code=None, KEY="key-secret")
     keys = heads(site, "X-Api-Key")
     assert {path for path, key in keys.items() if key == "key-secret"} == {
@@ -124,18 +114,16 @@ def set_cookies(site: Site) -> None:
 @pytest.mark.parametrize(
     ("enabled", "status"), [(True, 200), (False, 403)], ids=["fast_56-on", "fast_56-off"]
 )
-def test_cookies_on_and_off(
-    site: Site, url: str, workspace: Workspace, settings: Any, enabled: bool, status: int
-) -> None:
+def test_cookies_on_and_off(site: Site, url: str, workspace: Workspace, enabled: bool, status: int) -> None:
     set_cookies(site)
-    workspace.define(f"{url}/", cookies={"enabled": enabled}, settings=settings)
+    workspace.define(f"{url}/", cookies={"enabled": enabled})
     workspace.crawl(code=None)
     assert workspace.urls()["/in"]["status_code"] == status
 
 
 @pytest.mark.parametrize("clusters", [{"all": ["127.0.0.1", "localhost"]}, {}], ids=["together", "apart"])
 def test_ultra_search_12_3_cookies_stay_in_their_cluster_and_with_their_host(
-    site: Site, url: str, workspace: Workspace, settings: Any, clusters: dict[str, list[str]]
+    site: Site, url: str, workspace: Workspace, clusters: dict[str, list[str]]
 ) -> None:
     port = url.rpartition(":")[2]
     site.page("/", title="Home", links=[f"http://localhost:{port}/x", "/y"], headers={"Set-Cookie": "a=1"})
@@ -146,7 +134,6 @@ def test_ultra_search_12_3_cookies_stay_in_their_cluster_and_with_their_host(
         cookies={"enabled": True},
         sites={"clusters": clusters},
         boundary={"domains": {"include": ["127.0.0.1", "localhost"]}},
-        settings=settings,
     )
     workspace.crawl()
     assert (heads(site, "Cookie")["/y"], heads(site, "Cookie")["/x"]) == ("a=1", None)
@@ -174,10 +161,10 @@ def test_cookies_end_with_the_run(site: Site, url: str, workspace: Workspace) ->
     ],
 )
 def test_compression_is_offered_or_not(
-    site: Site, url: str, workspace: Workspace, settings: Any, http: dict[str, Any], offered: bool
+    site: Site, url: str, workspace: Workspace, http: dict[str, Any], offered: bool
 ) -> None:
     site.page("/", title="Home", text="needle")
-    workspace.define(f"{url}/", http=http, settings=settings)
+    workspace.define(f"{url}/", http=http)
     workspace.crawl()
     assert ["gzip" in (value or "") for value in heads(site, "Accept-Encoding").values()] == [offered] * 3
 
@@ -202,21 +189,9 @@ def test_the_version_of_http(
             f"{secure if tls else plain.url}/page",
             http={"version": version},
             types=["text/plain"],
-            settings=by("curl"),
         )
         workspace.crawl(SSL_CERT_FILE=str(authority.file))
         assert workspace.search(spoken.replace("/", " ").replace(".", " ")) == ["/page"]
-
-
-@pytest.mark.parametrize("version", ["1.0", "2"])
-def test_without_curl_another_version_is_warned_of(
-    site: Site, url: str, workspace: Workspace, version: str
-) -> None:
-    site.page("/", title="Home")
-    workspace.define(f"{url}/", http={"version": version}, settings=by("twisted"))
-    workspace.crawl()
-    (log,) = workspace.directory.glob("var/log/i1ds*.log")
-    assert log.read_text().count(f"http.version {version} needs libcurl") == 1
 
 
 # ---- client certificates
@@ -228,7 +203,7 @@ SAYS = 'if ($ssl_client_s_dn = "") { return 403; } return 200 "seen $ssl_client_
 
 @pytest.mark.parametrize("password", ["", "key secret"])
 def test_fast_27_28_a_client_certificate_against_nginx(
-    tmp_path: Path, workspace: Workspace, settings: Any, password: str
+    tmp_path: Path, workspace: Workspace, password: str
 ) -> None:
     authority = Authority(tmp_path)
     certificate, key = authority.issue("crawler", password)
@@ -236,24 +211,18 @@ def test_fast_27_28_a_client_certificate_against_nginx(
         entry = {"url": f"{address}/", "certificate": str(certificate), "key": str(key)}
         if password:
             entry["password"] = "${KEY_PASSWORD}"
-        workspace.define(
-            f"{address}/page", types=["text/plain"], client_certificates={"c": entry}, settings=settings
-        )
+        workspace.define(f"{address}/page", types=["text/plain"], client_certificates={"c": entry})
         workspace.crawl(SSL_CERT_FILE=str(authority.file), KEY_PASSWORD=password)
         assert workspace.search("crawler") == ["/page"]
 
 
-def test_p4_another_site_does_not_see_the_certificate(
-    tmp_path: Path, workspace: Workspace, settings: Any
-) -> None:
+def test_p4_another_site_does_not_see_the_certificate(tmp_path: Path, workspace: Workspace) -> None:
     authority = Authority(tmp_path)
     certificate, key = authority.issue("crawler")
     with secured(tmp_path, authority, SAYS, server=ASKS.format(ca=authority.file)) as (_, address):
         elsewhere = address.replace("127.0.0.1", "localhost")
         entry = {"url": f"{elsewhere}/", "certificate": str(certificate), "key": str(key)}
-        workspace.define(
-            f"{address}/page", types=["text/plain"], client_certificates={"c": entry}, settings=settings
-        )
+        workspace.define(f"{address}/page", types=["text/plain"], client_certificates={"c": entry})
         workspace.crawl(code=None, SSL_CERT_FILE=str(authority.file))
         assert workspace.urls()["/page"]["status_code"] == 403
 

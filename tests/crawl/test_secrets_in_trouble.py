@@ -11,7 +11,6 @@ import pytest
 from support.certificates import Authority
 from support.free_port import free_port
 from support.ftp import FtpSite
-from support.handlers import HANDLERS, by
 from support.project import LOOPBACK, Workspace, kill_group
 from support.resource import Reply
 from support.server import Request
@@ -33,10 +32,7 @@ def holders(folder: Path, *texts: str, secret: str = SECRET, user: str = "robot"
     return [name for name, data in {**named, **files}.items() if any(form in data for form in forms)]
 
 
-@pytest.mark.parametrize("handler", list(HANDLERS))
-def test_p4_a_chain_to_https_and_on_to_another_host(
-    site: Site, url: str, workspace: Workspace, handler: str
-) -> None:
+def test_p4_a_chain_to_https_and_on_to_another_host(site: Site, url: str, workspace: Workspace) -> None:
     """Each hop says in the URL of the next one what it was shown."""
     authority = Authority(workspace.directory)
     other = Site()
@@ -58,7 +54,6 @@ def test_p4_a_chain_to_https_and_on_to_another_host(
                 },
                 site_headers={"k": {"url": prefix, "headers": {"X-Api-Key": "${S}"}}},
                 boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
-                settings=by(handler),
             )
             workspace.crawl(code=None, S=SECRET, SSL_CERT_FILE=str(authority.file))
     asked = [one for one in other.requests if one.path.startswith("/end")]
@@ -113,10 +108,9 @@ def unsendable_header(url: str) -> dict[str, Any]:
     return {"start_urls": [f"{url}/"], "site_headers": {"k": {"url": f"{url}/", "headers": headers}}}
 
 
-@pytest.mark.parametrize("handler", list(HANDLERS))
 @pytest.mark.parametrize("trouble", [unreachable_login, unreachable_proxy, unsendable_header])
-def test_p4_no_error_tells_a_secret(url: str, workspace: Workspace, handler: str, trouble: Any) -> None:
-    source = {"boundary": LOOPBACK, "settings": {**by(handler), **DEBUG}, **trouble(url)}
+def test_p4_no_error_tells_a_secret(url: str, workspace: Workspace, trouble: Any) -> None:
+    source = {"boundary": LOOPBACK, "settings": DEBUG, **trouble(url)}
     workspace.write({"sources": {"site": source}})
     ended = workspace.command("crawl", "-v", S=SECRET, S_WITH_BREAK=f"{SECRET}\nX: y")
     assert ended.code in {1, 2}

@@ -1,4 +1,4 @@
-"""P4: one crawl with every kind of secret, by each download handler, and everything in which none of them may turn up.
+"""P4: one crawl with every kind of secret, and everything in which none of them may turn up.
 
 The site redirects from each of its protected parts, by each status, to another host, to another port, and to a
 part that is open; it links there as well. Then all requests that others got, and all that was printed or
@@ -14,7 +14,6 @@ from pathlib import Path
 from urllib.parse import quote_plus
 
 import pytest
-from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.proxy import Proxy
 from support.resource import Reply
@@ -117,8 +116,8 @@ class Crawled:
     texts: dict[str, bytes] = field(default_factory=dict)
 
 
-@pytest.fixture(scope="module", params=list(HANDLERS))
-def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
     home, host, port = Home(), Trap(), Trap()
     workspace = Workspace(tmp_path_factory.mktemp("secrets"))
     with home.serve() as url, host.serve("127.0.0.2") as elsewhere, port.serve() as next_door:
@@ -133,12 +132,12 @@ def crawled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             f"{url}/open/../basic%2Fx",
         ]
         with Proxy({}, "robot", SECRETS["proxy"]) as proxy:
-            define(workspace, url, proxy.url, request.param)
+            define(workspace, url, proxy.url)
             texts = run(workspace, url)
             yield Crawled(home, host, port, proxy.text, url, texts)
 
 
-def define(workspace: Workspace, url: str, proxy: str, handler: str) -> None:
+def define(workspace: Workspace, url: str, proxy: str) -> None:
     def entry(name: str, **options: str) -> dict[str, str]:
         return {"user": "robot", "password": f"${{S_{name.upper()}}}", "url": f"{url}/{name}/", **options}
 
@@ -153,7 +152,7 @@ def define(workspace: Workspace, url: str, proxy: str, handler: str) -> None:
         logins={"form": {"page": f"{url}/form", "fields": {"user": "robot", "pw": "${S_FORM}"}}},
         proxy={"servers": {"p": {"url": proxy, "user": "robot", "password": "${S_PROXY}"}}},
         boundary={"domains": {"include": ["127.0.0.1", "127.0.0.2"]}},
-        settings={**by(handler), "LOG_LEVEL": "DEBUG", "COOKIES_DEBUG": True},
+        settings={"LOG_LEVEL": "DEBUG", "COOKIES_DEBUG": True},
         log={
             **dict.fromkeys(("screened", "fetch", "header", "site", "dsfeed"), True),
             "postprocess": "xml",

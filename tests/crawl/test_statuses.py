@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.site import Reply, Request, Site
 
@@ -44,15 +43,12 @@ def adds_up(run: dict[str, Any], table: dict[str, dict[str, Any]]) -> None:
     assert "QUEUED" not in run["outcomes"]
 
 
-@pytest.mark.parametrize("handler", list(HANDLERS))
-def test_every_status_from_200_to_999_has_its_outcome(
-    site: Site, url: str, workspace: Workspace, handler: str
-) -> None:
+def test_every_status_from_200_to_999_has_its_outcome(site: Site, url: str, workspace: Workspace) -> None:
     statuses = range(200, 1000)
     site.page("/", title="Home", links=[f"/s/{status}" for status in statuses], text="words")
     site.page("/target", title="Target", text="words")
     site.dynamic("/s/*", echo)
-    workspace.define(f"{url}/", limits={"retries": 0, "seconds": 60}, settings=by(handler))
+    workspace.define(f"{url}/", limits={"retries": 0, "seconds": 60})
     run = workspace.crawl().run
     table = workspace.urls()
     found = {path: (row["outcome"], row["status_code"]) for path, row in table.items()}
@@ -68,17 +64,14 @@ def test_every_status_from_200_to_999_has_its_outcome(
     assert {path for path in site.paths() if path.startswith("/s/")} == {f"/s/{one}" for one in statuses}
 
 
-@pytest.mark.parametrize("handler", list(HANDLERS))
-def test_a_status_that_is_none_breaks_the_answer_and_ends(
-    site: Site, url: str, workspace: Workspace, handler: str
-) -> None:
+def test_a_status_that_is_none_breaks_the_answer_and_ends(site: Site, url: str, workspace: Workspace) -> None:
     odd = ["100", "101", "102", "199", "000", "0", "42", "099", "1000", "-200", "abc", ""]
     site.page("/", title="Home", links=[f"/{number}" for number in range(len(odd))], text="words")
     for number, status in enumerate(odd):
         site.raw(f"/{number}", f"HTTP/1.1 {status} Odd\r\nContent-Length: 0\r\n\r\n".encode())
     options = {"retries": 0, "timeout": 5, "seconds": 60}
     patient = {"delay": 0, "backoff": {"longest": 0.01, "limit": 1000}}
-    workspace.define(f"{url}/", limits=options, politeness=patient, settings=by(handler))
+    workspace.define(f"{url}/", limits=options, politeness=patient)
     run = workspace.crawl().run
     outcomes = workspace.outcomes()
     assert outcomes.pop("/") == "NEW"

@@ -14,7 +14,6 @@ import pytest
 from support.certificates import Authority
 from support.free_port import free_port
 from support.ftp import FtpSite
-from support.handlers import HANDLERS, by
 from support.project import Workspace
 from support.requirement import require
 from support.site import Site
@@ -142,10 +141,7 @@ def test_fast_25_a_proxy_that_hangs_is_left_alone(site: Site, url: str, source: 
     assert log.read_text().count(" failed: ") == 1
 
 
-@pytest.mark.parametrize("handler", list(HANDLERS))
-def test_a_silent_server_is_not_blamed_on_its_proxy(
-    site: Site, url: str, workspace: Workspace, handler: str
-) -> None:
+def test_a_silent_server_is_not_blamed_on_its_proxy(site: Site, url: str, workspace: Workspace) -> None:
     pages(site, 6)
     site.respond("/3", delay=30)
     with squid_proxy() as one, squid_proxy() as two:
@@ -155,7 +151,6 @@ def test_a_silent_server_is_not_blamed_on_its_proxy(
             proxy={"servers": servers},
             limits={"timeout": 1.5, "retries": 0},
             politeness={"delay": 0.05, "concurrency": 4},
-            settings=by(handler),
         )
         run = workspace.crawl().run
     assert run["outcomes"] == {"NEW": 6, "NETWORK_ERROR": 1}

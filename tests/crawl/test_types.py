@@ -6,7 +6,6 @@ import gzip
 from typing import Any
 
 import pytest
-from support.handlers import by
 from support.project import Workspace
 from support.site import Site
 
@@ -95,17 +94,17 @@ def test_follow_only_types(
     assert site.count("/child") == child
 
 
-@pytest.mark.parametrize("handler", ["curl", "twisted"])
-def test_a_large_download_of_no_use_ends_early(
-    site: Site, url: str, workspace: Workspace, handler: str
-) -> None:
+def test_a_large_download_of_no_use_ends_early(site: Site, url: str, workspace: Workspace) -> None:
     site.page("/", title="Home", text="words", links=["/film"])
     site.drip("/film", b"x" * 65_536, pause=0.01, times=400, content_type="video/mp4")
-    workspace.define(f"{url}/", settings=by(handler))
+    workspace.define(f"{url}/")
     ended = workspace.crawl()
     assert workspace.urls()["/film"]["status_code"] == 1001
     assert ended.run["bytes"] < 5_000_000
     assert ended.err == ""
+
+
+SCRAPYS_OWN = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
 
 
 @pytest.mark.parametrize("coding", ["plain", "gzip", "chunked"])
@@ -120,7 +119,7 @@ def test_scrapys_own_handler_reads_every_coding(
         site.respond("/d", headers=packed, body=gzip.compress(body))
     else:
         site.respond("/d", headers={"Content-Type": "text/html"}, body=body)
-    workspace.define(f"{url}/d", settings=by("twisted"))
+    workspace.define(f"{url}/d", settings={"DOWNLOAD_HANDLERS": {"http": SCRAPYS_OWN}})
     ended = workspace.crawl()
     assert (ended.err, workspace.search("lastword")) == ("", ["/d"])
 

@@ -1,4 +1,4 @@
-"""Fixtures of the handler tests: a running reactor, both handlers, raw servers, a certificate."""
+"""Fixtures of the handler tests: a running reactor, the handler, raw servers, a certificate."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from scrapy.http import Response
 from scrapy.utils.reactor import install_reactor
 
 from ultracrawl.handlers.curl.handler import CurlDownloadHandler
-from ultracrawl.handlers.guarded import GuardedHTTP11DownloadHandler
-
-HANDLERS = {"curl": CurlDownloadHandler, "twisted": GuardedHTTP11DownloadHandler}
 
 
 class Runner:
@@ -62,10 +59,9 @@ def runner() -> Iterator[Runner]:
 
 
 class Client:
-    """Handlers of one kind, called from the test's thread."""
+    """Handlers, called from the test's thread."""
 
-    def __init__(self, runner: Runner, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._made: list[Any] = []
 
@@ -73,7 +69,7 @@ class Client:
         """Return a new handler with these settings."""
 
         async def make() -> Any:
-            return HANDLERS[self.kind](Crawler(Spider, {"DOWNLOAD_TIMEOUT": 8, **settings}), guard)
+            return CurlDownloadHandler(Crawler(Spider, {"DOWNLOAD_TIMEOUT": 8, **settings}), guard)
 
         handler = self._runner.run(make())
         self._made.append(handler)
@@ -99,16 +95,9 @@ class Client:
             self._runner.run(handler.close())
 
 
-@pytest.fixture(params=list(HANDLERS))
-def client(request: pytest.FixtureRequest, runner: Runner) -> Iterator[Client]:
-    client = Client(runner, request.param)
-    yield client
-    client.close()
-
-
 @pytest.fixture
-def curl(runner: Runner) -> Iterator[Client]:
-    client = Client(runner, "curl")
+def client(runner: Runner) -> Iterator[Client]:
+    client = Client(runner)
     yield client
     client.close()
 

@@ -87,9 +87,9 @@ def test_a_proxy_gets_the_whole_url_and_its_own_credentials(client: Any, serve: 
     assert server.requests[0].lower().count(b"proxy-authorization: basic c2vjcmv0") == 1
 
 
-def test_p4_proxy_credentials_do_not_go_to_the_site(curl: Any, serve: Any) -> None:
+def test_p4_proxy_credentials_do_not_go_to_the_site(client: Any, serve: Any) -> None:
     server = serve(OK)
-    curl.get(Request(server.url, headers={"Proxy-Authorization": "Basic c2VjcmV0"}))
+    client.get(Request(server.url, headers={"Proxy-Authorization": "Basic c2VjcmV0"}))
     assert b"c2VjcmV0" not in server.requests[0]
 
 
@@ -104,30 +104,30 @@ def test_p4_proxy_credentials_do_not_go_through_a_tunnel(client: Any, serve: Any
     assert b"X-Private" not in proxy.requests[0]
 
 
-def test_p4_user_and_password_of_a_url_are_not_sent(curl: Any, serve: Any) -> None:
+def test_p4_user_and_password_of_a_url_are_not_sent(client: Any, serve: Any) -> None:
     server = serve(OK)
-    assert curl.get(f"http://user:secret@127.0.0.1:{server.port}/a@b").body == b"ok"
+    assert client.get(f"http://user:secret@127.0.0.1:{server.port}/a@b").body == b"ok"
     assert server.requests[0].startswith(b"GET /a@b HTTP/1.1\r\n")
     assert b"uthorization" not in server.requests[0]
 
 
-def test_proxies_of_the_environment_are_not_taken(curl: Any, serve: Any, monkeypatch: Any) -> None:
+def test_proxies_of_the_environment_are_not_taken(client: Any, serve: Any, monkeypatch: Any) -> None:
     proxy, server = serve(OK), serve(OK)
     monkeypatch.setenv("http_proxy", proxy.url)
-    assert curl.get(server.url).body == b"ok"
+    assert client.get(server.url).body == b"ok"
     assert (len(proxy.requests), len(server.requests)) == (0, 1)
 
 
-def test_no_proxy_of_the_environment_does_not_undo_a_proxy(curl: Any, serve: Any, monkeypatch: Any) -> None:
+def test_no_proxy_of_the_environment_does_not_undo_a_proxy(client: Any, serve: Any, monkeypatch: Any) -> None:
     proxy = serve(OK)
     monkeypatch.setenv("no_proxy", "*")
-    assert curl.get(Request("http://example.test/", meta={"proxy": proxy.url})).body == b"ok"
+    assert client.get(Request("http://example.test/", meta={"proxy": proxy.url})).body == b"ok"
 
 
-def test_framing_headers_of_a_request_are_not_believed(curl: Any, serve: Any) -> None:
+def test_framing_headers_of_a_request_are_not_believed(client: Any, serve: Any) -> None:
     server = serve(OK)
     headers = {"Content-Length": "1", "Transfer-Encoding": "chunked"}
-    curl.get(Request(server.url, method="POST", body=b"four", headers=headers))
+    client.get(Request(server.url, method="POST", body=b"four", headers=headers))
     assert b"Content-Length: 4\r\n" in server.requests[0]
     assert b"Transfer-Encoding" not in server.requests[0]
 
@@ -144,20 +144,21 @@ def test_a_self_signed_certificate_passes_when_nothing_is_verified(client: Any, 
 
 
 def test_a_certificate_of_the_machine_is_trusted(
-    curl: Any, serve: Any, tls: Any, certificate: Path, monkeypatch: Any
+    client: Any, serve: Any, tls: Any, certificate: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    assert curl.get(serve(OK, tls=tls).url, DOWNLOAD_VERIFY_CERTIFICATES=True).body == b"ok"
+    assert client.get(serve(OK, tls=tls).url, DOWNLOAD_VERIFY_CERTIFICATES=True).body == b"ok"
 
 
-def test_an_unknown_tls_version_is_an_error(curl: Any) -> None:
+def test_an_unknown_tls_version_is_an_error(client: Any) -> None:
     with pytest.raises(ValueError, match="DOWNLOAD_TLS_MIN_VERSION is 'SSLv3'; write one of"):
-        curl.handler(DOWNLOAD_TLS_MIN_VERSION="SSLv3")
+        client.handler(DOWNLOAD_TLS_MIN_VERSION="SSLv3")
 
 
 class _Session(CrawlSession):
     def __init__(self, policy: AddressPolicy) -> None:
-        self.rules = SimpleNamespace(addresses=policy)  # type: ignore[assignment]  # only this rule is asked for
+        rules = SimpleNamespace(addresses=policy)
+        self.context = SimpleNamespace(rules=rules)  # type: ignore[assignment]  # only this rule is asked for
 
 
 def test_the_guard_is_the_address_policy_of_the_source() -> None:
@@ -183,6 +184,6 @@ def test_the_answer_of_a_proxy_that_refuses_a_tunnel_is_no_response(client: Any,
 @pytest.mark.parametrize(
     "url", ["file:///etc/hostname", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "dict://127.0.0.1/"]
 )
-def test_p3_other_schemes_are_closed(curl: Any, url: str) -> None:
+def test_p3_other_schemes_are_closed(client: Any, url: str) -> None:
     with pytest.raises(DownloadFailedError, match=r"[Pp]rotocol"):
-        curl.get(url)
+        client.get(url)

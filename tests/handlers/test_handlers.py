@@ -1,4 +1,4 @@
-"""What both download handlers do alike, over real connections on loopback."""
+"""What the download handler does, over real connections on loopback."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 from scrapy.http import HtmlResponse, JsonResponse, Response, TextResponse, XmlResponse
-
-from ultracrawl.handlers import CURL_HANDLER, best_handler
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -46,10 +44,6 @@ def slow(_: bytes) -> Iterator[bytes | float]:
     for _piece in range(100):
         yield 0.1
         yield b"x"
-
-
-def test_the_fast_handler_is_the_best_where_pycurl_is() -> None:
-    assert best_handler() == CURL_HANDLER
 
 
 def test_a_response_has_url_status_headers_body_address_and_protocol(client: Any, serve: Any) -> None:

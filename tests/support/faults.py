@@ -14,7 +14,7 @@ import asyncio
 from scrapy import Request
 from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
 from scrapy.http import HtmlResponse
-from ultracrawl.handlers import best_handler
+from ultracrawl.handlers import HTTP_HANDLER
 from ultracrawl.spiders import SourceSpider
 from scrapy.utils.misc import load_object
 
@@ -203,7 +203,7 @@ class Handler:
     lazy = True
 
     def __init__(self, crawler):
-        self.real = load_object(best_handler()).from_crawler(crawler)
+        self.real = load_object(HTTP_HANDLER).from_crawler(crawler)
 
     @classmethod
     def from_crawler(cls, crawler):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import NotConfigured
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.auth.chain import AuthChain
     from ultracrawl.model import Decision
-
-logger = logging.getLogger(__name__)
 
 
 class AddressGuard(Protocol):
@@ -31,17 +28,6 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
         return CrawlSession.of(crawler).context.rules.addresses
     except NotConfigured:
         return None
-
-
-def remark_once(crawler: Crawler, remark: str) -> None:
-    """Have log and report of a crawl tell of something that is no failure."""
-    try:
-        remarks = CrawlSession.of(crawler).context.report.remarks
-    except NotConfigured:
-        remarks = []
-    if remark not in remarks:
-        remarks.append(remark)
-        logger.warning("%s", remark)
 
 
 def access_of(crawler: Crawler) -> AuthChain | None:

@@ -18,7 +18,6 @@ from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.rules.access import NTLM_SCHEMES
-from ultracrawl.rules.urls.parts import split
 from ultracrawl.sources.compilation.access import (
     compile_certificates,
     compile_credentials,
@@ -59,8 +58,6 @@ class AuthChain:
         """What every request passes on its way."""
         self.certificates = compile_certificates(source, own, secrets)
         """The client certificate of each https site, by host and port."""
-        self.proxies = frozenset((one.host, one.port) for one in map(split, proxy_addresses(source)))
-        """Host and port of the proxies of the source."""
         logins = compile_logins(source, secrets)
         lasting = frozenset(map(cookie_group, logins))
         jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
