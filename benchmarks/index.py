@@ -27,7 +27,7 @@ from ultracrawl.index import IndexDocument, IndexEngine, SearchQuery
 from ultracrawl.index.tantivy import TantivyIndex
 from ultracrawl.index.whoosh import WhooshIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema
-from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
+from ultracrawl.index.whoosh.writer import FastWriter
 from ultracrawl.index.writing.segments import batches
 from ultracrawl.rules.attributes.schema import attribute_schema
 

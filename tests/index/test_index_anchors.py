@@ -20,7 +20,7 @@ from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy import fields
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT, field_values, schema_fields
-from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
+from ultracrawl.index.whoosh.writer import FastWriter
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.segments import apply_segment
 

@@ -16,8 +16,7 @@ from whoosh.writing import SegmentWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.whoosh import WhooshIndex
 from ultracrawl.index.whoosh.fields import field_values, new_schema, word_analyzer
-from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
-from ultracrawl.index.whoosh.writer.merging import choose_merge
+from ultracrawl.index.whoosh.writer import FastWriter, segments_to_merge
 from ultracrawl.index.whoosh.writer.term_pool import encode_positions
 from ultracrawl.index.words.analysis import words
 
@@ -227,7 +226,7 @@ MERGES = [
 @pytest.mark.parametrize(("segments", "chosen"), [m[1:] for m in MERGES], ids=[m[0] for m in MERGES])
 def test_choice_of_segments_to_merge(segments: list[tuple[int, int]], chosen: list[int]) -> None:
     made = [_Segment(*numbers) for numbers in segments]
-    assert [made.index(segment) for segment in choose_merge(made)] == chosen
+    assert [made.index(segment) for segment in segments_to_merge(made)] == chosen
 
 
 def test_number_of_segments_stays_small(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ultracrawl.index.whoosh.counting import count_facet
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
 from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
 from ultracrawl.index.whoosh.kept import documents_of
-from ultracrawl.index.whoosh.writer.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 Ranked = tuple[float, OpenSegment, int]

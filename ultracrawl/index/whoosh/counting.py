@@ -13,8 +13,8 @@ from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.values import attributes_from_json
 from ultracrawl.index.whoosh.evaluation import Scores
 from ultracrawl.index.whoosh.fields import end_of_values, value_field
-from ultracrawl.index.whoosh.writer.postings import read_postings
-from ultracrawl.index.whoosh.writer.segments import OpenSegment
+from ultracrawl.index.whoosh.postings import read_postings
+from ultracrawl.index.whoosh.segments import OpenSegment
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Found = Mapping[OpenSegment, Scores]

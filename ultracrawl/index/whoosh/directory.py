@@ -19,7 +19,7 @@ from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.files import set_contents_aside
 from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.fields import made_here
-from ultracrawl.index.whoosh.writer.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 LOCK_SECONDS = 60.0
 _NAME = "MAIN"

@@ -31,8 +31,8 @@ from ultracrawl.index.query.tree import (
 from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field
 from ultracrawl.index.whoosh.occurrences import SearchedField, occurrences, searched_fields
 from ultracrawl.index.whoosh.phrases import phrase_documents
-from ultracrawl.index.whoosh.writer.postings import Postings
-from ultracrawl.index.whoosh.writer.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.postings import Postings
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Scores = dict[int, float]

@@ -21,7 +21,6 @@ from ultracrawl.index.keeping import (
     stored_values,
     values_of_type,
 )
-from ultracrawl.index.whoosh.writer.term_pool import Passages
 from ultracrawl.index.words.analysis import ANALYSIS_VERSION, WORD_PATTERN, clean, folded_letters, words
 from ultracrawl.index.words.text import analyse
 from ultracrawl.model import AttributeValue
@@ -37,6 +36,10 @@ ANALYSIS_FIELD = f"analysis_{ANALYSIS_VERSION}"
 
 UNSTORED_TEXT = "rest"
 """The column with what is not kept for snippets of a text, compressed; empty for most documents."""
+
+
+class Passages(list[list[str]]):
+    """The words of several texts of one field; no phrase goes from one text to the next."""
 
 
 def word_field(attribute: str) -> str:

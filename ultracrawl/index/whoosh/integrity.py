@@ -15,8 +15,8 @@ from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.directory import IndexDirectory
 from ultracrawl.index.whoosh.fields import ANALYSIS_FIELD
 from ultracrawl.index.whoosh.kept import stored_document
-from ultracrawl.index.whoosh.writer.postings import decode_positions, read_postings
-from ultracrawl.index.whoosh.writer.segments import OpenSegment, Snapshot
+from ultracrawl.index.whoosh.postings import decode_positions, read_postings
+from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 
 def index_facts(snapshot: Snapshot, path: Path) -> IndexFacts:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, TITLE_BOOST, combined
 from ultracrawl.index.query.tree import Word
 from ultracrawl.index.whoosh.fields import word_field
-from ultracrawl.index.whoosh.writer.segments import OpenSegment
+from ultracrawl.index.whoosh.segments import OpenSegment
 
 
 class SearchedField(NamedTuple):

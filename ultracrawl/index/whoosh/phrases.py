@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, compress
 
-from ultracrawl.index.whoosh.writer.postings import Postings, decode_differences
+from ultracrawl.index.whoosh.postings import Postings, decode_differences
 
 
 def phrase_documents(lists: Sequence[Postings]) -> set[int]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from whoosh.codec.whoosh3 import W3Segment
 
 from ultracrawl.errors import IndexOutdatedError, IndexStoreError
 from ultracrawl.index.changes import batches, last_changes
@@ -34,10 +32,8 @@ from ultracrawl.index.whoosh.fields import (
 )
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
 from ultracrawl.index.whoosh.kept import documents_of, kept_documents
-from ultracrawl.index.whoosh.writer.fast_writer import FastWriter
-from ultracrawl.index.whoosh.writer.mapped import MappedReader
-from ultracrawl.index.whoosh.writer.merging import choose_merge
-from ultracrawl.index.whoosh.writer.segments import Snapshot
+from ultracrawl.index.whoosh.segments import Snapshot
+from ultracrawl.index.whoosh.writer import FastWriter, segments_to_merge
 from ultracrawl.rules.attributes.schema import SearchAttribute
 
 logger = logging.getLogger(__name__)
@@ -99,14 +95,14 @@ class WhooshIndex:
     def maintain(self) -> None:
         """Merge one group of small segments if there are too many; returns at once otherwise."""
         segments = [opened.segment for opened in self._directory.snapshot().segments]
-        if choose_merge(segments):
+        if segments_to_merge(segments):
             with self._writer() as writer:
-                self._merge(writer, choose_merge(writer.segments))
+                writer.commit_merged(segments_to_merge(writer.segments))
 
     def optimise(self) -> None:
         """See `IndexEngine.optimise`: afterwards there is one segment without deleted documents."""
         with self._writer() as writer:
-            self._merge(writer, writer.segments)
+            writer.commit_merged(writer.segments)
 
     def documents(self) -> Iterator[IndexDocument]:
         """See `IndexEngine.documents`."""
@@ -226,15 +222,6 @@ class WhooshIndex:
                     segment.delete_document(docnum)
                     removed += 1
         return removed
-
-    def _merge(self, writer: FastWriter, segments: Sequence[W3Segment]) -> None:
-        readers = [MappedReader(writer.storage, writer.schema, segment) for segment in segments]
-        try:
-            writer.merge_segments(segments, readers)
-            writer.commit()
-        finally:
-            for reader in readers:
-                reader.close()
 
 
 @contextmanager

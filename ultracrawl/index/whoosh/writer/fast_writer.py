@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -16,7 +16,8 @@ from whoosh.reading import SegmentReader
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
-from ultracrawl.index.whoosh.fields import word_analyzer
+from ultracrawl.index.whoosh.fields import Passages, word_analyzer
+from ultracrawl.index.whoosh.mapped import MappedReader
 from ultracrawl.index.whoosh.writer.merging import (
     Terms,
     copy_documents,
@@ -26,7 +27,7 @@ from ultracrawl.index.whoosh.writer.merging import (
     segment_terms,
 )
 from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
-from ultracrawl.index.whoosh.writer.term_pool import Passages, TermPool
+from ultracrawl.index.whoosh.writer.term_pool import TermPool
 from ultracrawl.index.words.analysis import words
 
 Indexer = Callable[[int, object], int]
@@ -69,8 +70,19 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
         self._added = True
         self.docnum += 1
 
-    def merge_segments(self, segments: Sequence[W3Segment], readers: Sequence[SegmentReader]) -> None:
-        """Copy the living documents of these segments into the new one; they leave the index at `commit`."""
+    def commit_merged(self, segments: Sequence[W3Segment]) -> None:
+        """Copy the living documents of these segments into the new one, which takes their place in the index."""
+        with ExitStack() as opened:
+            self._copy(
+                [
+                    opened.enter_context(closing(MappedReader(self.storage, self.schema, segment)))
+                    for segment in segments
+                ]
+            )
+            self._merged += segments
+            self.commit()
+
+    def _copy(self, readers: Sequence[SegmentReader]) -> None:
         self.fieldwriter.compress = True
         for reader in readers:
             living = living_documents(reader)
@@ -80,7 +92,6 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
             self._copied.append(segment_terms(reader, self.schema, self.docnum, living))
             self.docnum += len(living)
             self._added = self._added or bool(living)
-        self._merged += segments
 
     def commit(self) -> None:
         """Write the segment to disk, then make it part of the index in one step (the renaming of its TOC)."""
@@ -96,9 +107,9 @@ class FastWriter(SegmentWriter):  # type: ignore[misc]  # Whoosh has no types
 
     def abort(self) -> None:
         """Give the batch up and remove its files, even on a full disk."""
-        for closing in (self._close_segment, self._tempstorage.destroy):
+        for last_step in (self._close_segment, self._tempstorage.destroy):
             with suppress(OSError, ValueError, AttributeError):
-                closing()
+                last_step()
         start = f"{self.newsegment.segment_id()}."
         _remove(path for path in self._directory.iterdir() if path.name.startswith(start))
         self._remove_torn_tocs()

@@ -13,7 +13,7 @@ from whoosh.fields import Schema
 from whoosh.reading import SegmentReader
 from whoosh.util.numeric import byte_to_length
 
-from ultracrawl.index.whoosh.writer.postings import length_bytes, read_postings
+from ultracrawl.index.whoosh.postings import length_bytes, read_postings
 from ultracrawl.index.whoosh.writer.term_pool import PostingList
 
 Terms = Iterator[tuple[str, bytes, PostingList]]
@@ -29,7 +29,7 @@ MOSTLY_DELETED = 0.5
 _LENGTH_COLUMN = re.compile(r"_(.+)_len")
 
 
-def choose_merge(segments: Sequence[W3Segment]) -> list[W3Segment]:
+def segments_to_merge(segments: Sequence[W3Segment]) -> list[W3Segment]:
     """Return the segments to join next, in their order, or none.
 
     Segments fall into classes by their living documents, each class ten times as large as the one before,

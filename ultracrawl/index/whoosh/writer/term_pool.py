@@ -9,6 +9,8 @@ from operator import sub
 from pickle import dumps
 from struct import Struct
 
+from ultracrawl.index.whoosh.fields import Passages
+
 Posting = tuple[bytes, int, float, bytes]
 """Term, frequency, weight and encoded positions, as Whoosh's fields give them."""
 
@@ -16,10 +18,6 @@ PostingList = list[int | float | bytes]
 """Document number, weight and value of every posting of a term, one after the other, in document order."""
 
 _pack_count = Struct("!I").pack
-
-
-class Passages(list[list[str]]):
-    """The words of several texts of one field; no phrase goes from one text to the next."""
 
 
 class TermPool:

@@ -13,8 +13,8 @@ from whoosh.filedb.filestore import FileStorage
 from whoosh.util.numeric import byte_to_length
 
 from ultracrawl.index.query.scoring import damping
-from ultracrawl.index.whoosh.writer.mapped import MappedReader
-from ultracrawl.index.whoosh.writer.postings import Postings, find_term, length_bytes, read_postings
+from ultracrawl.index.whoosh.mapped import MappedReader
+from ultracrawl.index.whoosh.postings import Postings, find_term, length_bytes, read_postings
 
 NO_POSTINGS = Postings((), (), None)
 
