@@ -114,10 +114,7 @@ def command(
         )  # fmt: skip
         empty = not result.total and not searcher.count()
     took = (time.perf_counter() - started) * 1000
-    if as_json:
-        print_json(_json(query, result, took, names))
-    else:
-        _print(query or like, result, offset, took, names, empty=empty)
+    _show(query, like, result, offset, took, names, empty=empty, as_json=as_json)
 
 
 def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:
@@ -176,6 +173,23 @@ class _Names:
         """Return the display name of a counted value in the shape of `search --json`."""
         name = self.of(attribute, value)
         return {} if name is None else {"display_name": name}
+
+
+def _show(
+    query: str,
+    like: str,
+    result: SearchResult,
+    offset: int,
+    took: float,
+    names: _Names,
+    *,
+    empty: bool,
+    as_json: bool,
+) -> None:
+    if as_json:
+        print_json(_json(query, result, took, names))
+    else:
+        _print(query or like, result, offset, took, names, empty=empty)
 
 
 def _print(query: str, result: SearchResult, offset: int, took: float, names: _Names, *, empty: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +58,7 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if urls and (config or sources):
         raise UserError("--url needs no definition file and no source names; leave out one or the other")
-    refused: list[RunReport] = []
-    if urls:
-        project, source = remember(urls, Path.cwd())
-        chosen = [source]
-    else:
-        project = open_project(config)
-        chosen, refused = without_mistaken(project, sources)
+    project, chosen, refused = _wanted(sources, config, urls)
     if delay is not None:
         chosen = [_with_delay(source, delay) for source in chosen]
     settings: dict[str, Any] = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
@@ -80,14 +74,30 @@ def command(
             ),
             *refused,
         ]
+    _print_reports(reports, as_json)
+    wanted = {source.name for source in chosen}
+    complete = wanted == {report.source for report in reports} and not any(one.failed for one in reports)
+    raise SystemExit(0 if complete else 1)
+
+
+def _wanted(
+    sources: tuple[str, ...], config: str | None, urls: tuple[str, ...]
+) -> tuple[Project, list[DataSource], list[RunReport]]:
+    """Return the project, the sources to crawl, and a report of each that cannot be crawled."""
+    if urls:
+        project, source = remember(urls, Path.cwd())
+        return project, [source], []
+    project = open_project(config)
+    return project, *without_mistaken(project, sources)
+
+
+def _print_reports(reports: Sequence[RunReport], as_json: bool) -> None:
     if as_json:
         print_json({"runs": [report.as_json() for report in reports]})
     else:
         for report in reports:
             print_report(report)
-    wanted = {source.name for source in chosen}
-    complete = wanted == {report.source for report in reports} and not any(one.failed for one in reports)
-    raise SystemExit(0 if complete else 1)
+    sys.stdout.flush()
 
 
 def without_mistaken(project: Project, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
@@ -109,11 +119,7 @@ def _stay(
     as_json: bool,
 ) -> None:
     def told(report: RunReport) -> None:
-        if as_json:
-            print_json({"runs": [report.as_json()]})
-        else:
-            print_report(report)
-        sys.stdout.flush()
+        _print_reports([report], as_json)
 
     for report in refused:
         told(report)

@@ -56,11 +56,7 @@ def parse_html(
     What `limits` leaves out is named in `Page.truncated`.
     """
     body, charset = _utf8(body, content_type, default_charset)
-    body, long = limit_nodes(body, limits.nodes)
-    body, crowded = limit_attributes(body)
-    body, deep = limit_nesting(limit_formatting(body))
-    if xml:
-        body = with_end_tags(body)
+    body, cut = _limited(body, limits, xml=xml)
     low = body.lower()
     tree = LexborHTMLParser(body)
     budget = min(2 * len(body), limits.text)
@@ -84,12 +80,24 @@ def parse_html(
         links=tuple(found.links),
         picked=picks.values(url, tree, body) if picks is not None else {},
         truncated=reasons(
-            (NODES.format(limits.nodes), long),
-            (f"elements nest deeper than {MAX_DEPTH} levels", deep),
-            (f"a tag has more than {MOST} attributes", crowded),
+            *cut,
             (LINKS.format(limits.links), found.too_many_links),
             (TEXT.format(limits.text), wordy or found.meta_budget < 0),
         ),
+    )
+
+
+def _limited(body: bytes, limits: PageLimits, *, xml: bool) -> tuple[bytes, tuple[tuple[str, bool], ...]]:
+    """Return a body that the parser can be given, and what of it had to be left out."""
+    body, long = limit_nodes(body, limits.nodes)
+    body, crowded = limit_attributes(body)
+    body, deep = limit_nesting(limit_formatting(body))
+    if xml:
+        body = with_end_tags(body)
+    return body, (
+        (NODES.format(limits.nodes), long),
+        (f"elements nest deeper than {MAX_DEPTH} levels", deep),
+        (f"a tag has more than {MOST} attributes", crowded),
     )
 
 

@@ -46,15 +46,15 @@ class _Grammar:
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
-        self._guesses = 0
+        self._checks = _ElementChecks(notices)
 
     def collections(self, root: Element) -> list[Scope]:
-        self._check_attributes(root, "file")
+        self._checks.check_attributes(root, "file")
         found: dict[str, Scope] = {}
         for element in root.children:
             if element.name != ScopeKind.COLLECTION:
-                self._misplaced(element, "", "in the root element")
-            elif (name := self._name(element, "")) is not None:
+                self._checks.misplaced(element, "", "in the root element")
+            elif (name := self._checks.name(element, "")) is not None:
                 self._scope(element, ScopeKind.COLLECTION, name, name, found)
         if not found and not self._notices.fatal:
             instead = "write a `DomainSpecification` with the name of the collection"
@@ -76,8 +76,10 @@ class _Grammar:
         if scope is None or replaces:
             scope = among[name] = Scope(kind, name, self._notices.file, element.line)
         else:
-            self._tell(Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once")
-        self._check_attributes(element, path)
+            self._checks.tell(
+                Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once"
+            )
+        self._checks.check_attributes(element, path)
         for child in self._sections_first(element):
             self._child(child, scope, path)
 
@@ -96,31 +98,23 @@ class _Grammar:
             self._section(child, scope, path)
         elif kind in _INSIDE.get(scope.kind, ()):
             assert kind is not None
-            if (name := self._name(child, path)) is not None:
+            if (name := self._checks.name(child, path)) is not None:
                 self._part(child, kind, name, scope, path)
         else:
-            self._misplaced(child, path, f"in `{scope.kind}`")
+            self._checks.misplaced(child, path, f"in `{scope.kind}`")
 
     def _part(self, element: Element, kind: ScopeKind, name: str, scope: Scope, path: str) -> None:
         among = {ScopeKind.LOGIN: scope.logins, ScopeKind.SUB: scope.subs, ScopeKind.NODE: scope.nodes}[kind]
         # An element replaces what a section said before; the same element twice is merged.
-        replaces = name in among and among[name].line in self._lines_of_sections(scope, kind)
+        replaces = name in among and among[name].line in _lines_of_sections(scope, kind)
         self._scope(element, kind, name, f"{path}/{name}", among, replaces=replaces)
         if scope.kind is ScopeKind.COLLECTION:
             self._check_part(among[name], path)
 
-    @staticmethod
-    def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:
-        if kind is ScopeKind.LOGIN and scope.all_logins:
-            return {one.line for one in scope.logins.values()}
-        return (
-            {one.line for one in scope.subs.values()} if kind is ScopeKind.SUB and scope.all_subs else set()
-        )
-
     # ---- sections
 
     def _section(self, element: Element, scope: Scope, path: str) -> None:
-        name = self._name(element, path)
+        name = self._checks.name(element, path)
         if name is None:
             return
         if name in _LISTS and scope.kind in _INSIDE:
@@ -137,8 +131,10 @@ class _Grammar:
         among = scope.logins if kind is ScopeKind.LOGIN else scope.subs
         for child in element.children:
             if child.name != "section":
-                self._misplaced(child, path, f"in the section `{element.attributes.get('name', '').strip()}`")
-            elif (name := self._name(child, path)) is not None:
+                self._checks.misplaced(
+                    child, path, f"in the section `{element.attributes.get('name', '').strip()}`"
+                )
+            elif (name := self._checks.name(child, path)) is not None:
                 self._scope(child, kind, name, f"{path}/{name}", among)
                 self._check_part(among[name], path)
 
@@ -160,121 +156,150 @@ class _Grammar:
             known = OPTIONS.is_section(name)
             code = Code.CONTEXT if known else Code.UNKNOWN
             problem = "has no place here and is ignored" if known else "is no known section and is ignored"
-            guess = self._guess(name, [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections])
-            self._tell(code, element, path, problem, f"did you mean `{guess}`" if guess else "remove it")
+            guess = self._checks.guess(
+                name, [] if known else [one.rpartition("/")[2] for one in OPTIONS.sections]
+            )
+            self._checks.tell(
+                code, element, path, problem, f"did you mean `{guess}`" if guess else "remove it"
+            )
             return
         if scope.kind is ScopeKind.SUB and not OPTIONS.in_sub_collections(section):
-            self._tell(
+            self._checks.tell(
                 Code.CONTEXT, element, path, "has no effect in a sub-collection", "write it in the collection"
             )
             return
         self._note_section(element, scope, section, free or name, path)
-        self._check_attributes(element, path)
+        self._checks.check_attributes(element, path)
         inner_free = name if section.endswith("*") else free
         for child in element.children:
             if child.name == "attrib":
                 self._option(child, scope, section, inner_free, path)
             elif child.name == "section":
-                if (inner := self._name(child, path)) is not None:
+                if (inner := self._checks.name(child, path)) is not None:
                     self._known_section(child, scope, section, inner_free, inner, path)
             else:
-                self._misplaced(child, path, "in a section")
+                self._checks.misplaced(child, path, "in a section")
 
     def _note_section(self, element: Element, scope: Scope, section: str, free: str, path: str) -> None:
         written = section.replace("*", free)
         if written in scope.sections:
-            self._tell(Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once")
+            self._checks.tell(
+                Code.DUPLICATE, element, path, "stands here twice; both are merged", "write it once"
+            )
         scope.sections.setdefault(written, element.line)
 
     # ---- options
 
     def _option(self, element: Element, scope: Scope, section: str, free: str, path: str) -> None:
-        name = self._name(element, path)
+        name = self._checks.name(element, path)
         if name is None:
             return
         canonical = OPTIONS.canonical(section, name)
         spec = OPTIONS.find(section, canonical)
         path = f"{path}/{_USER.sub('//', name)}"
-        self._check_attributes(element, path)
+        self._checks.check_attributes(element, path)
         if spec is None:
             self._unknown_option(element, section, name, path)
             return
         if scope.kind is ScopeKind.SUB and not spec.sub:
             instead = "write it in the collection"
-            self._tell(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
+            self._checks.tell(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
             return
         name = canonical.lower() if section in _FOLDED else canonical
         self._set(
-            element, scope, Written(spec, name, *self._content(element, section, path)), free, canonical
+            element,
+            scope,
+            Written(spec, name, *_content(self._checks, element, section, path)),
+            free,
+            canonical,
         )
 
     def _set(self, element: Element, scope: Scope, written: Written, free: str, canonical: str) -> None:
         as_written = element.attributes["name"].strip()
         if as_written != canonical:
-            self._tell(
+            self._checks.tell(
                 Code.ALIAS, element, written.path, f"is another name of `{canonical}`", f"write `{canonical}`"
             )
         key = (written.spec.section.replace("*", free), written.name)
         known = scope.settings.get(key)
         if known is not None:
             counts = "the usual name counts" if as_written != canonical else "the last one counts"
-            self._tell(Code.DUPLICATE, element, written.path, f"stands here twice; {counts}", "write it once")
+            self._checks.tell(
+                Code.DUPLICATE, element, written.path, f"stands here twice; {counts}", "write it once"
+            )
             if as_written != canonical:
                 return
         setting = read_value(written, self._notices, free)
         if setting is not None:
             scope.settings[key] = setting
 
-    def _content(
-        self, element: Element, section: str, path: str
-    ) -> tuple[str, int, str, str, tuple[Member, ...] | None, bool]:
-        """Return what `Written` takes behind the name."""
-        members: list[Member] = []
-        for child in element.children:
-            if child.name != "member" or child.children:
-                self._misplaced(child, path, "in an option")
-            else:
-                if child.attributes:
-                    self._check_attributes(child, path)
-                members.append(Member(child.text.strip(), child.line))
-        declared = element.attributes.get("type", "").strip()
-        found = tuple(members) if element.children else None
-        return declared, element.line, path, element.text.strip(), found, section in _SECRET
-
     def _unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
-        guess = self._guess(name, OPTIONS.names(section))
+        guess = self._checks.guess(name, OPTIONS.names(section))
         instead = f"did you mean `{guess}`" if guess else "remove it"
-        self._tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
+        self._checks.tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
 
-    # ---- names and places
 
-    def _name(self, element: Element, path: str) -> str | None:
+class _ElementChecks:
+    """What may be wrong with any element: its name, its attributes, its place."""
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._guesses = 0
+
+    def name(self, element: Element, path: str) -> str | None:
+        """Return the name of an element; one without it is told of."""
         name = element.attributes.get("name", "").strip()
         if name:
             return name
-        self._tell(Code.NAME, element, path, f"`{element.name}` has no name", 'write `name="..."`')
+        self.tell(Code.NAME, element, path, f"`{element.name}` has no name", 'write `name="..."`')
         return None
 
-    def _guess(self, name: str, known: Iterable[str]) -> str | None:
+    def guess(self, name: str, known: Iterable[str]) -> str | None:
         """Return what was probably meant, or None; a file full of unknown names is not worth a guess for each."""
         self._guesses += 1
         return closest(name, known) if self._guesses <= MOST_GUESSES else None
 
-    def _check_attributes(self, element: Element, path: str) -> None:
+    def check_attributes(self, element: Element, path: str) -> None:
+        """Tell of attributes that the element cannot have."""
         known = _ATTRIBUTES.get(element.name, frozenset({"name"}))
         for attribute in element.attributes:
             if attribute not in known:
                 problem = f"`{element.name}` has no attribute `{attribute}`; it is ignored"
-                self._tell(Code.UNKNOWN, element, path, problem, "remove it")
+                self.tell(Code.UNKNOWN, element, path, problem, "remove it")
 
-    def _misplaced(self, element: Element, path: str, where: str) -> None:
+    def misplaced(self, element: Element, path: str, where: str) -> None:
+        """Tell of an element that has no place where it stands."""
         known = element.name in (*_SCOPES, "attrib", "section", "member", ROOT)
-        guess = None if known else self._guess(element.name, (*_SCOPES, "attrib", "section", "member"))
+        guess = None if known else self.guess(element.name, (*_SCOPES, "attrib", "section", "member"))
         problem = f"`{element.name}` has no place {where}; it is ignored"
-        self._tell(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
+        self.tell(Code.UNKNOWN, element, path, problem, f"write `{guess}`" if guess else "remove it")
 
-    def _tell(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
+    def tell(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
+        """Note what is wrong with an element."""
         self._notices.tell(code, element.line, path, problem, instead)
+
+
+def _content(
+    checks: _ElementChecks, element: Element, section: str, path: str
+) -> tuple[str, int, str, str, tuple[Member, ...] | None, bool]:
+    """Return what `Written` takes behind the name."""
+    members: list[Member] = []
+    for child in element.children:
+        if child.name != "member" or child.children:
+            checks.misplaced(child, path, "in an option")
+        else:
+            if child.attributes:
+                checks.check_attributes(child, path)
+            members.append(Member(child.text.strip(), child.line))
+    declared = element.attributes.get("type", "").strip()
+    found = tuple(members) if element.children else None
+    return declared, element.line, path, element.text.strip(), found, section in _SECRET
+
+
+def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:
+    if kind is ScopeKind.LOGIN and scope.all_logins:
+        return {one.line for one in scope.logins.values()}
+    return {one.line for one in scope.subs.values()} if kind is ScopeKind.SUB and scope.all_subs else set()
 
 
 def _base(scope: Scope) -> str:
