@@ -263,7 +263,8 @@ PROJECTS: dict[str, Project] = {
         steps=(CRAWL, APPROVE_DELETIONS, CRAWL),
     ),
     "announced": Project(
-        {"ultracrawl.yaml": yaml("announced", "feeds: {urls: ['http://announced.example/feed.xml'], max_links: 2}")},
+        {"ultracrawl.yaml": yaml("announced", "feeds: {urls: ['http://announced.example/feed.xml'], max_links: 2}",
+            "sitemaps: {trust_lastmod: false}")},  # dates of a sitemap are believed for 30 days, and archives are older
         announced, 2,
     ),
     "fed": Project(
