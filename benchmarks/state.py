@@ -27,7 +27,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary import Boundary
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
-from ultracrawl.scheduler.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 PAGES = 3000

@@ -8,8 +8,10 @@ import pytest
 
 from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.urls import UrlPolicy, url_key
-from ultracrawl.scheduler import candidate_filter as admission
-from ultracrawl.scheduler.candidate_filter import CandidateFilter, SeenUrls
+from ultracrawl.scheduler.candidates import seen_urls
+from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE, CandidateFilter
+from ultracrawl.scheduler.candidates.link_urls import MALFORMED, TOO_LONG
+from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
 from ultracrawl.stores import SqliteStore
 
 PAGE = "http://a.example/dir/page"
@@ -104,7 +106,7 @@ def test_a_shorter_route_to_a_url_of_an_earlier_run_is_told(
 
 
 def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admission, "GENERATION", 10)
+    monkeypatch.setattr(seen_urls, "GENERATION", 10)
     seen = SeenUrls()
     for key in range(100):
         seen.put(key, 1)
@@ -116,9 +118,9 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("href", "told"),
     [
-        ("http://a.example/" + "x" * 3000, ("URL too long", admission.TOO_LONG)),
-        ("http://a..example/", ("malformed URL", admission.MALFORMED)),
-        ("http://b.example/", ("no include domain matches", admission.OUTSIDE)),
+        ("http://a.example/" + "x" * 3000, ("URL too long", TOO_LONG)),
+        ("http://a..example/", ("malformed URL", MALFORMED)),
+        ("http://b.example/", ("no include domain matches", OUTSIDE)),
         ("mailto:me", None),
         ("ftp://a.example/", None),
     ],
@@ -134,7 +136,7 @@ def test_what_is_turned_away_is_told_once_with_its_message(
         state,
         lambda: 5.0,
         Counter(),
-        screened=lambda *words: screened.append(words),
+        excluded=[lambda *words: screened.append(words)],
     )
     for _ in range(2):
         admit.admit([href], PAGE, 1)
@@ -153,12 +155,13 @@ def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingS
 def test_a_new_url_that_is_not_admitted_in_this_cycle_is_known_and_waits_nowhere(
     state: CountingStore,
 ) -> None:
-    admit, _ = admit_with(state)
-    admit.admits = lambda site: site != "a.example"
+    full = {"a.example"}
+    gates = [lambda site: site not in full]
+    admit = CandidateFilter(UrlPolicy(), Boundary(), state, lambda: 5.0, Counter(), gates=gates)
     found, inside = admit.admit(["/x"], PAGE, 1)
     assert (found, list(inside)) == ([], [url_key("http://a.example/x")])
     state.flush()
     assert state.records.known_urls(list(inside)) == {inside[0]: ("http://a.example/x", 1)}
     assert state.queue.entries_of("a.example", 9) == []
-    admit.admits = lambda site: True
+    full.clear()
     assert [one.url for one in admit.admit(["/y"], PAGE, 1)[0]] == ["http://a.example/y"]

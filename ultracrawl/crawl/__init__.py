@@ -13,7 +13,14 @@ from ultracrawl.crawl.hooks import Feature, Hooks
 from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.run.running import RunningCrawl
-from ultracrawl.crawl.session import CrawlSession, context_of, feature_of, running_crawl
+from ultracrawl.crawl.session import (
+    CrawlSession,
+    begin_crawl,
+    context_of,
+    end_crawl,
+    feature_of,
+    running_crawl,
+)
 from ultracrawl.crawl.visit import LinkQueue, Visit, visit_of
 
 __all__ = [
@@ -26,7 +33,9 @@ __all__ = [
     "Recorder",
     "RunningCrawl",
     "Visit",
+    "begin_crawl",
     "context_of",
+    "end_crawl",
     "feature_of",
     "running_crawl",
     "visit_of",

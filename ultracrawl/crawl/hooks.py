@@ -25,6 +25,16 @@ class Feature:
     def opened(self) -> None:
         """Begin: the store is open, the run has begun or was resumed, nothing is asked for yet."""
 
+    def queue_opened(self) -> None:
+        """Give the queue what the run begins with; called once, when the queue takes links."""
+
+    def seed_excluded(self, url: str, rule: str) -> None:
+        """Take note of a start URL that no rule lets in."""
+
+    def new_url_admitted(self, site: str) -> bool:
+        """Say whether a new URL of a site may be fetched in this cycle, and count it; if not, it is known only."""
+        return True
+
     def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
         """Take note of a link that no rule lets in; `message` is the number and text of its message."""
 
@@ -39,6 +49,13 @@ class Feature:
 
     def vouched(self, record: UrlRecord) -> None:
         """Take note of a known URL that is not asked for, because a sitemap says that it is as it was."""
+
+    def document_leaving(self, record: UrlRecord) -> None:
+        """Take note of a document that is to leave the index, so that a copy may take its place."""
+
+    def cycle_ended(self) -> int:
+        """Mark the documents whose time is over as leaving; called when nothing is left to do; returns how many."""
+        return 0
 
     def tick(self) -> None:
         """Look after what time brings; called ten times a second. May raise `WorkError`, which ends the run."""
@@ -76,11 +93,16 @@ class Hooks:
 
     def __init__(self) -> None:
         self.opened: list[Callable[[], None]] = []
+        self.queue_opened: list[Callable[[], None]] = []
+        self.seed_excluded: list[Callable[[str, str], None]] = []
+        self.new_url_admitted: list[Callable[[str], bool]] = []
         self.candidate_excluded: list[Callable[[str, str, str, str], None]] = []
         self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
         self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int]], None]] = []
         self.visit_ended: list[Callable[[Visit], None]] = []
         self.vouched: list[Callable[[UrlRecord], None]] = []
+        self.document_leaving: list[Callable[[UrlRecord], None]] = []
+        self.cycle_ended: list[Callable[[], int]] = []
         self.tick: list[Callable[[], None]] = []
         self.before_flush: list[Callable[[], None]] = []
         self.flushed: list[Callable[[], None]] = []

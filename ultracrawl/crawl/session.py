@@ -14,7 +14,7 @@ from scrapy.utils.asyncio import create_looping_call
 from ultracrawl.crawl.auth.chain import AuthChain, ftp_access_of
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
-from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder
+from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder, LinkReceiver
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
@@ -53,7 +53,7 @@ from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
-from ultracrawl.crawl.user_code.rewriters import close_rewriter, load_rewriter, open_rewriter
+from ultracrawl.crawl.user_code.rewriters import SourceRewriter
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
@@ -102,8 +102,6 @@ class CrawlSession:
     def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
         self.crawler = crawler
         self.hosts = HostAddresses()
-        self.rewriter = load_rewriter(source)
-        """The source's own rewriter, open from `open()` to `close()`."""
         self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
         """The filters of the source, if it has any."""
         rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
@@ -113,6 +111,7 @@ class CrawlSession:
             replay=crawler.settings.getbool("ULTRACRAWL_REINDEX"),
         )
         self.context = CrawlContext(project, source, rules, time.time, run, Hooks())
+        self.rewriting = SourceRewriter(self.context)
         self.languages, self.focus = languages_of(source), focus_of(source, rules.focus)
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
@@ -185,6 +184,7 @@ class CrawlSession:
         )
         if not run.replay and is_adaptive(run.mark.mode):
             self.chooser = chooser
+            hooks.add(chooser)
         run.report = RunReport(
             self.context.source.name, str(run.mark.number), as_text(run.mark.started), resumed=resumed
         )
@@ -199,20 +199,19 @@ class CrawlSession:
         if self.filtering is not None:
             self.filtering.start()
         if self.context.run.replay:
-            run.rescan, self.rewriter, run.remade = True, None, True
-        elif self._open_rewriter():
+            run.rescan, self.rewriting.rewriter, run.remade = True, None, True
+        elif self.rewriting.open():
             self.limits.open()
             hooks.add(self.limits)
-            follow_definition(self.context, self.rewriter, refresh_only=self.limits.refresh_only)
+            refresh_only = self.limits.refresh_only
+            follow_definition(self.context, self.rewriting.rewriter, refresh_only=refresh_only)
             if self.context.source.crawling_mode != "examine":
                 self.pending.approve()
         self.context.report.scheduled = self.context.store.records.count_urls().queued
         self.logs.open()
         hooks.add(self.logs)
         self.link_lists = open_link_lists(self.context)
-        if self.context.source.send_links_to:
-            self.outbox = LinkForwarder(self)
-            self.context.hooks.before_flush.append(self.outbox.flush)
+        self._open_discovery()
         if not run.replay:
             hooks.run_ending.append(self._sweep)
         hooks.deletions_done.append(self._tell_anew)
@@ -273,6 +272,16 @@ class CrawlSession:
         answers = len(scraped.active) + len(scraped.queue) + scraped.itemproc_size if scraped else 0
         return len(engine.downloader.active) + answers + self.robots.fetching
 
+    def _open_discovery(self) -> None:
+        """Open what finds URLs beside the links of pages, and what becomes of them."""
+        source, hooks = self.context.source, self.context.hooks
+        if source.send_links_to:
+            self.outbox = LinkForwarder(self)
+            hooks.before_flush.append(self.outbox.flush)
+            hooks.seed_excluded.append(self.outbox.seed_excluded)
+        hooks.add(self.sitemaps, LinkReceiver(self.context) if source.takes_links else None, self.feeds)
+        hooks.cycle_ended += [self.expiry.sweep, self.feeds.expire]
+
     def _open_feed(self) -> None:
         """Open the way of documents to the indexes, and what gives visits their outcome."""
         self.context.ports.documents = open_feed(
@@ -300,38 +309,19 @@ class CrawlSession:
             self.context.store,
             self.context.documents,
             self._again,
-            lent_by_redirects=not self.rewriter,
+            lent_by_redirects=not self.rewriting.rewriter,
         )
         self.duplicates.open()
         self.context.hooks.visit_ended.append(self.duplicates.ended)
+        self.context.hooks.document_leaving.append(self.duplicates.left)
         self.relations = RelatedDocuments(self)
         if self.context.project.index.anchors:
             self.anchors = AnchorTexts(self)
+            self.context.hooks.links_placed.append(self.anchors.note)
         self.keeper.open()
 
     def _again(self, record: UrlRecord) -> None:
         self.context.queue.again(record)  # the scheduler makes itself known only after `open`
-
-    def _open_rewriter(self) -> bool:
-        """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
-        if self.rewriter is None:
-            return True
-        try:
-            open_rewriter(self.rewriter)
-        except WorkError as error:
-            self.rewriter = None
-            self.context.run.failed = True
-            self.context.run.note_problem(error)
-            return False
-        return True
-
-    def _close_rewriter(self) -> None:
-        if self.rewriter is None:
-            return
-        try:
-            close_rewriter(self.rewriter)
-        except WorkError as error:
-            self.context.run.note_problem(error)
 
     def flush(self) -> None:
         """Make documents and records durable, in that order."""
@@ -378,7 +368,7 @@ class CrawlSession:
         self.control.ending(interrupted=self.context.report.interrupted)
         if self._ticking.running:
             self._ticking.stop()
-        self._close_rewriter()
+        self.rewriting.close()
         if self.filtering is not None:
             self.filtering.stop()
         self.hosts.close()
@@ -417,6 +407,16 @@ class CrawlSession:
             self.context.run.note_problem(error)
         finally:
             self.control.close()
+
+
+def begin_crawl(crawler: Crawler) -> bool:
+    """Begin the crawl of a crawler; False if that cannot be: it asks for nothing then, and ends at once."""
+    return CrawlSession.of(crawler).begin()
+
+
+async def end_crawl(crawler: Crawler, reason: str) -> None:
+    """Wait for the last commit, end the run, release everything."""
+    await CrawlSession.of(crawler).close(reason)
 
 
 def context_of(crawler: Crawler) -> CrawlContext:

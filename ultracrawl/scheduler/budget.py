@@ -1,12 +1,17 @@
-"""How many pages a run, and each site in it, may still fetch."""
+"""How many pages of each site a run may still fetch, and what becomes of the URLs beyond."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 
-from ultracrawl.crawl import Visit
+from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.rules.frontier import Frontier
 from ultracrawl.sources import LimitsSection
+from ultracrawl.stores import QueueEntry
+
+REFILL = 2000
+"""Entries of one site that are turned away at once."""
 
 
 class PageBudget:
@@ -47,3 +52,92 @@ class PageBudget:
             return False
         self._fetched[visit.entry.site] += 1
         return True
+
+
+class EntryGate:
+    """Lets entries into the frontier as long as pages of their site are left; the others end without a request.
+
+    `retries` are the visits that wait to be tried again, `held` the sites whose pages wait for their sitemaps, and
+    `abandon` is told of a sitemap that is not going to be asked for.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        retries: dict[int, Visit],
+        held: Container[str],
+        abandon: Callable[[int], None],
+    ) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._retries = retries
+        self._held = held
+        self._abandon = abandon
+        self._budget = PageBudget(context.source.limits)
+        self.keeps_places = self._budget.per_site is not None
+        """Whether a visit keeps its place at its site until it ends, because pages are counted then."""
+
+    def take_up_queue(self) -> None:
+        """Give the frontier every site with stored entries, as far as a run that is resumed has pages of it left."""
+        store, report = self._context.store, self._context.report
+        if report.resumed and self._budget.per_site is not None:
+            self._budget.resume(store.visits.fetched_since(self._context.mark.started))
+        for site, _ in store.queue.waiting_sites():
+            if self._budget.is_begun(site):
+                self._keep_to_budget(site)
+            if not self._budget.is_spent(site):
+                self._frontier.entries.leave_stored(site)
+
+    def place_entry(self, entry: QueueEntry) -> None:
+        """Have an entry asked for that was let in just now."""
+        self._context.report.scheduled += 1
+        if self._budget.is_spent(entry.site):
+            self.turn_away(entry)
+        elif entry.site not in self._held:
+            self._frontier.entries.add_entry(entry)
+
+    def leave_entry(self, entry: QueueEntry) -> None:
+        """Have an entry taken from the store in its turn, by its rank and past the word of sitemaps."""
+        self._context.report.scheduled += 1
+        if self._budget.is_spent(entry.site):
+            self.turn_away(entry)
+        elif entry.site not in self._held:
+            self._frontier.entries.leave_stored(entry.site)
+
+    def place_sitemap(self, entry: QueueEntry) -> bool:
+        """Have a sitemap asked for before the pages of its site; False if nothing more of the site may be fetched."""
+        if self.is_over(entry.site):
+            self._abandon(entry.key)
+            return False
+        self._frontier.entries.add_first(entry)
+        return True
+
+    def turn_away(self, entry: QueueEntry) -> None:
+        """End an entry that waits, because no pages of its site are left."""
+        self._retries.pop(entry.key, None)
+        if not entry.seq:
+            self._abandon(entry.key)
+            return
+        self._context.endings.skip(entry, self._budget.rule)
+
+    def is_over(self, site: str) -> bool:
+        """Whether nothing more of a site may be fetched."""
+        return self._budget.is_spent(site) or site in self._frontier.given_up
+
+    def count_page(self, visit: Visit) -> None:
+        """Count the page of a visit that ended."""
+        if self._budget.count(visit):
+            self._keep_to_budget(visit.entry.site)
+
+    def _keep_to_budget(self, site: str) -> None:
+        """Let no more requests of a site out than it has pages left; with none left, turn away what waits."""
+        left = self._budget.left(site)
+        if left:
+            self._frontier.limit_site(site, min(left, self._frontier.concurrency))
+            return
+        waiting = self._frontier.entries.withdraw_site(site)
+        while waiting:
+            for entry in waiting:
+                self.turn_away(entry)
+            waiting = self._context.store.queue.entries_of(site, REFILL)

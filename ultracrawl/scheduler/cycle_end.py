@@ -6,11 +6,12 @@ import logging
 from collections.abc import Callable
 
 from scrapy import signals
+from scrapy.signalmanager import SignalManager
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import CrawlContext
 from ultracrawl.crawl.removal.orphans import OrphanSweeper, remove_orphans
 from ultracrawl.errors import WorkError
-from ultracrawl.scheduler.recrawl_activator import RecrawlActivator
+from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
 
 logger = logging.getLogger(__name__)
 
@@ -22,41 +23,44 @@ class CycleEnd:
     """
 
     def __init__(
-        self, session: CrawlSession, waking: RecrawlActivator, wake: Callable[[float], None]
+        self,
+        context: CrawlContext,
+        activator: RecrawlActivator,
+        wake: Callable[[float], None],
+        dispatcher: SignalManager,
     ) -> None:
-        self._session = session
-        self._waking = waking
+        self._context = context
+        self._activator = activator
         self._wake = wake
-        self._keeper = OrphanSweeper(
-            session.context.store, session.context.source, session.context.rules.seeds
-        )
-        session.crawler.signals.connect(self.idle, signals.spider_idle)
+        self._sweeper = OrphanSweeper(context.store, context.source, context.rules.seeds)
+        dispatcher.connect(self.idle, signals.spider_idle)
 
     def idle(self) -> None:
         """Deal with what is over, and orphans, wave by wave: what one led to may be one after it left."""
-        session = self._session
+        context = self._context
         try:
-            if session.context.run.failed or session.context.store.queue.waiting_sites():
+            if context.run.failed or context.store.queue.waiting_sites():
                 return
-            if session.expiry.sweep() + session.feeds.expire():
+            if sum(end_cycle() for end_cycle in context.hooks.cycle_ended):
                 self._wake(0.0)  # copies may take their places
-            if self._waking.on:
+            if self._activator.on:
                 self._deal_with_orphans()
         except WorkError as error:
-            session.context.run.fail(str(error))
+            context.run.fail(str(error))
 
     def _deal_with_orphans(self) -> None:
-        session = self._session
-        sweep = self._keeper.sweep()
+        context = self._context
+        sweep = self._sweeper.sweep()
         if sweep.remove or sweep.forget:
-            remove_orphans(session.context.store, sweep, session.context.source.orphans.after)
-            session.context.report.orphans += len(sweep.remove)
+            remove_orphans(context.store, sweep, context.source.orphans.after)
+            context.report.orphans += len(sweep.remove)
             for one in sweep.remove:
-                record = session.context.store.records.get_record(one.key)
+                record = context.store.records.get_record(one.key)
                 if record is not None:
-                    session.duplicates.left(record)
+                    for told in context.hooks.document_leaving:
+                        told(record)
             logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))
         for one in sweep.ask:
-            self._waking.ask(one.key)
+            self._activator.ask(one.key)
         if sweep.ask or sweep.remove:
             self._wake(0.0)

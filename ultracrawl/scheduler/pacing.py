@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl import CrawlSession, Visit
+from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier import Frontier, Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock
@@ -26,13 +27,10 @@ HELD_BACK = "held back"
 """Why a site waits that asked to be left alone, or whose URL is to be tried again."""
 
 
-def make_frontier(session: CrawlSession) -> Frontier[QueueEntry]:
-    """Return the frontier of a source, as its definition says."""
-    source = session.context.source
-    at_once = session.crawler.settings.getint("CONCURRENT_REQUESTS")
-    pace = replace(
-        session.context.rules.pace, wall=lambda at: at - time.monotonic() + session.context.clock()
-    )
+def make_frontier(context: CrawlContext, at_once: int) -> Frontier[QueueEntry]:
+    """Return the frontier of a source, as its definition says; `at_once` requests may be out (0: any number)."""
+    source = context.source
+    pace = replace(context.rules.pace, wall=lambda at: at - time.monotonic() + context.clock())
     return Frontier(
         pace,
         slow=max(at_once // 2, 1) if at_once else None,
@@ -51,13 +49,17 @@ class Pacing:
     """Tells the frontier how requests went, and remembers sites in the state store.
 
     After a restart a site is not asked before its delay is over, and goes on with the errors it had. A site with too
-    many network errors is given up for this run: what waits of it stays in the queue.
+    many network errors is given up for this run: what waits of it stays in the queue. `abandon` is told of a sitemap
+    that is not going to be asked for.
     """
 
-    def __init__(self, session: CrawlSession, frontier: Frontier[QueueEntry]) -> None:
-        self._session = session
+    def __init__(
+        self, context: CrawlContext, frontier: Frontier[QueueEntry], abandon: Callable[[int], None]
+    ) -> None:
+        self._context = context
         self._frontier = frontier
-        self.mirrors = Mirrors(session.context.source.sites.aliases)
+        self._abandon = abandon
+        self.mirrors = Mirrors(context.source.sites.aliases)
         """Which copy of a site is asked, once the site itself was given up."""
         self._changed: set[str] = set()
         self._errors: dict[str, tuple[str, float]] = {}
@@ -65,19 +67,19 @@ class Pacing:
 
     def begin(self) -> None:
         """Take up what was known of sites before."""
-        session = self._session
-        session.context.hooks.before_flush.append(self.store)
-        now, wall = time.monotonic(), session.context.clock()
-        for row in session.context.store.sites.delayed_sites(wall):
+        context = self._context
+        context.hooks.before_flush.append(self.store_sites)
+        now, wall = time.monotonic(), context.clock()
+        for row in context.store.sites.delayed_sites(wall):
             if row.stand_in:
                 self.mirrors.recall(row.site, row.stand_in)
-            if row.given_up == session.context.mark.number:
+            if row.given_up == context.mark.number:
                 self._frontier.given_up.add(row.site)
             else:
                 self._recall(row, now, wall)
 
     def _recall(self, row: StoredSite, now: float, wall: float) -> None:
-        policy, pace = self._session.context.rules.robots, self._frontier.pace
+        policy, pace = self._context.rules.robots, self._frontier.pace
         if row.own_delay is not None and policy.obey_delay:
             self._frontier.clocks.set_delay(row.site, row.own_delay)
         # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
@@ -93,7 +95,7 @@ class Pacing:
 
     # ---- what happens to sites
 
-    def asked(self, site: str) -> None:
+    def note_request(self, site: str) -> None:
         """Note that a request to a site is about to be made."""
         if self._frontier.clocks.delay_of(site) >= DURABLE_FROM:
             self._put(site, at_once=True)
@@ -103,20 +105,20 @@ class Pacing:
         else:
             self._changed.add(site)
 
-    def claim(self, site: str, now: float) -> float:
+    def claim_turn(self, site: str, now: float) -> float:
         """Take a turn of a site for a request that the frontier does not hand out."""
         site = self.mirrors.queue_of(site)
         at = self._frontier.clocks.claim_turn(site, now)
-        self.asked(site)
+        self.note_request(site)
         return at
 
-    def hold(self, site: str, seconds: float) -> None:
+    def hold_site(self, site: str, seconds: float) -> None:
         """Let a site alone for as long as it asked for (`Retry-After`)."""
         site = self.mirrors.queue_of(site)
         self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
 
-    def ended(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Learn from the end of a visit, or of an attempt; a site that fails too often is given up."""
         site = visit.entry.site
         if not visit.asked or visit.stand_in != self.mirrors.stand_in(site):
@@ -126,27 +128,27 @@ class Pacing:
             well = visit.status < 500 and visit.status != 429
             self._frontier.clocks.note_answer(site, visit.latency, well=well)
             if visit.retry_after:
-                self.hold(site, visit.retry_after)
+                self.hold_site(site, visit.retry_after)
         elif visit.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
             self._failed(site, visit.error)
 
     def _failed(self, site: str, error: str) -> None:
-        self._errors[site] = (error, self._session.context.clock())
+        self._errors[site] = (error, self._context.clock())
         if not self._frontier.clocks.note_failure(site) or site in self._frontier.given_up:
             return
-        if self.switch(site, error):
+        if self.switch_copy(site, error):
             return
         withdrawn = self._frontier.entries.give_up_site(site)
         for entry in withdrawn:
             if not entry.seq:  # it stands in no store
-                self._session.sitemaps.abandon(entry.key)
+                self._abandon(entry.key)
         limit = self._frontier.pace.backoff.limit
         logger.warning(
             "%s is given up for this run after %d network errors, the last: %s", site, limit, error
         )
         self._put(site, at_once=False)
 
-    def switch(self, site: str, error: str) -> bool:
+    def switch_copy(self, site: str, error: str) -> bool:
         """Ask the next copy of a site from now on, which begins without errors; False if there is none left."""
         before = self.mirrors.stand_in(site) or site
         copy = self.mirrors.switch(site)
@@ -163,29 +165,29 @@ class Pacing:
 
     def robots_known(self, site: str, rules: RobotsRules) -> None:
         """Let a site go on at the pace that its robots.txt asks for; a copy goes on for one that cannot be read."""
-        if rules.unavailable and self.switch(site, rules.unavailable):
+        if rules.unavailable and self.switch_copy(site, rules.unavailable):
             return
-        policy = self._session.context.rules.robots
+        policy = self._context.rules.robots
         asked = policy.delay(rules, -1.0)
         if policy.obey_delay and asked >= 0:
             self._frontier.clocks.set_delay(site, asked)
         else:
             self._frontier.clocks.reset_delay(site)
-        known = self._session.context.store.sites.get_site(site) or StoredSite(site)
+        known = self._context.store.sites.get_site(site) or StoredSite(site)
         # Without a time it would be taken for one of long ago when the next run begins.
-        next_at = known.next_at or self._session.context.clock()
-        self._session.context.store.sites.put_site(replace(known, robots=_in_words(rules), next_at=next_at))
+        next_at = known.next_at or self._context.clock()
+        self._context.store.sites.put_site(replace(known, robots=_in_words(rules), next_at=next_at))
         self._changed.add(site)
 
-    def end(self) -> None:
+    def report_given_up(self) -> None:
         """Report the sites that were given up, with the number of their URLs that wait for the next run."""
         for site in sorted(self._frontier.given_up):
-            waiting = self._session.context.store.queue.number_by_level(site)
-            self._session.context.report.given_up[site] = sum(waiting.values())
+            waiting = self._context.store.queue.number_by_level(site)
+            self._context.report.given_up[site] = sum(waiting.values())
 
     # ---- the table of sites
 
-    def store(self) -> None:
+    def store_sites(self) -> None:
         """Hand the sites that changed to the state store; called before each of its flushes."""
         changed, self._changed = self._changed, set()
         for site in changed:
@@ -195,19 +197,19 @@ class Pacing:
         site = self._frontier.site(name)
         if site is None and name not in self._errors:
             return
-        sites = self._session.context.store.sites
+        sites = self._context.store.sites
         row = sites.get_site(name) or StoredSite(name)
         if site is not None:
             clock, now = site.clock, time.monotonic()
             held = clock.held > clock.due
             why = HELD_BACK if held else str(self._frontier.pace.in_force(clock, now))
-            next_at = self._session.context.clock() + site.next_at - now
+            next_at = self._context.clock() + site.next_at - now
             row = replace(
                 row, next_at=next_at, why=why, own_delay=clock.own, errors=clock.errors, slowed=clock.slowed
             )
         row = replace(row, stand_in=self.mirrors.stand_in(name))
         error, at = self._errors.pop(name, (row.last_error, row.error_at))
-        given_up = self._session.context.mark.number if name in self._frontier.given_up else 0
+        given_up = self._context.mark.number if name in self._frontier.given_up else 0
         sites.put_site(replace(row, last_error=error, error_at=at, given_up=given_up), at_once=at_once)
 
 

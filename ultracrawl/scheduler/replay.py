@@ -9,9 +9,14 @@ from scrapy import Request
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
-from ultracrawl.crawl import CrawlSession, Visit
+from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl, feature_of
+from ultracrawl.crawl.indexing.response_store import ResponseStore
+from ultracrawl.crawl.reading.document_converter import DocumentConverter
+from ultracrawl.crawl.run.control import CrawlControl
+from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.robots import RobotsRules
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.stores import QueueEntry
@@ -28,49 +33,65 @@ WAIT = 0.05
 
 
 class ReplayScheduler(BaseScheduler):
-    """A scheduler whose queue is the store of a source. Links, redirects and retries lead nowhere."""
+    """A scheduler whose queue is the stored answers of a source."""
 
-    def __init__(self, crawler: Crawler, session: CrawlSession) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        context: CrawlContext,
+        responses: ResponseStore,
+        control: CrawlControl,
+        conversion: DocumentConverter,
+        watch: VisitWatch,
+    ) -> None:
         self._crawler = crawler
-        self._session = session
+        self._context = context
+        self._responses = responses
+        self._control = control
+        self._conversion = conversion
+        self._watch = watch
         self._alarm = Alarm(self._wake)
         self._sites = frozenset(crawler.settings.getlist("ULTRACRAWL_REINDEX_SITES"))
         """The sites whose documents are made again; empty for all."""
         self._keys: list[int] = []
         self._spare: set[int] = set()
-        """Keys of stored answers that are asked for only when a document gives up its place."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the scheduler of a crawler (Scrapy's component protocol)."""
-        return cls(crawler, CrawlSession.of(crawler))
+        return cls(
+            crawler,
+            context_of(crawler),
+            feature_of(crawler, ResponseStore),
+            feature_of(crawler, CrawlControl),
+            feature_of(crawler, DocumentConverter),
+            feature_of(crawler, VisitWatch),
+        )
 
     # ---- Scrapy's scheduler protocol
 
     def open(self, spider: Spider) -> Deferred[None] | None:
-        """Open the session; what is stored and in the index waits then."""
+        """Begin; what is stored and in the index waits then."""
         self._spider = spider
-        session = self._session
-        if not session.begin():
+        context = self._context
+        if not begin_crawl(self._crawler):
             return None
-        session.context.ports.queue = self
-        session.context.hooks.visit_ended.append(self._finished)
-        session.context.hooks.resumed.append(self._wake)
-        session.context.store.flush()
-        leaving = {url_key(record.url) for record in session.context.store.records.leaving_records()}
-        searchable = self._of_sites(session.context.store.documents.kept_keys() - leaving)
-        stored = set(session.keeper.store.stored_keys()) if session.keeper.store is not None else set()
-        self._keys = sorted(stored & searchable, reverse=True)
-        self._spare = stored - session.context.store.documents.kept_keys() - leaving
+        context.ports.queue = ReplayQueue(context, self._keys, self._spare)
+        context.hooks.visit_ended.append(self._finished)
+        context.hooks.resumed.append(self._wake)
+        context.store.flush()
+        leaving = {url_key(record.url) for record in context.store.records.leaving_records()}
+        searchable = self._of_sites(context.store.documents.kept_keys() - leaving)
+        stored = set(self._responses.store.stored_keys()) if self._responses.store is not None else set()
+        self._keys += sorted(stored & searchable, reverse=True)
+        self._spare |= stored - context.store.documents.kept_keys() - leaving
         missing = len(searchable - stored)
-        session.context.report.scheduled = len(self._keys)
+        context.report.scheduled = len(self._keys)
         if self._sites and not searchable:
-            session.context.run.problems.append(
-                f"no document of {', '.join(sorted(self._sites))} is in the index"
-            )
+            context.run.problems.append(f"no document of {', '.join(sorted(self._sites))} is in the index")
         if missing:
-            session.context.run.problems.append(
-                f"{missing:,} documents of {session.context.source.name} are in the index and not stored; "
+            context.run.problems.append(
+                f"{missing:,} documents of {context.source.name} are in the index and not stored; "
                 "`ultracrawl crawl --force` fetches and makes them again"
             )
         return None
@@ -79,18 +100,18 @@ class ReplayScheduler(BaseScheduler):
         """Return the keys of the documents of the sites that are asked for."""
         if not self._sites:
             return keys
-        found = ((key, self._session.context.store.records.get_record(key)) for key in keys)
+        found = ((key, self._context.store.records.get_record(key)) for key in keys)
         return frozenset(key for key, record in found if record and site_of(record.url) in self._sites)
 
     def close(self, reason: str) -> Deferred[None]:
-        """End the session."""
+        """End."""
         self._alarm.close()
-        self._session.context.report.fetched = 0  # what the middlewares counted came from the store
-        return deferred_from_coro(self._session.close(reason))
+        self._context.report.fetched = 0  # what the middlewares counted came from the store
+        return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:
         """Whether stored answers wait."""
-        return bool(self._keys) and not self._session.context.run.failed
+        return bool(self._keys) and not self._context.run.failed
 
     def enqueue_request(self, request: Request) -> bool:
         """Turn away what a spider asks for."""
@@ -100,20 +121,20 @@ class ReplayScheduler(BaseScheduler):
         """Hand out the next stored answer as a request that the download handler answers."""
         if not self.has_pending_requests():
             return None
-        if self._session.control.paused:
+        if self._control.paused:
             return None
-        if self._session.context.documents.congested or self._session.conversion.congested:
+        if self._context.documents.congested or self._conversion.congested:
             self._alarm.set(WAIT)
             return None
         key = self._keys.pop()
-        record = self._session.context.store.records.get_record(key)
+        record = self._context.store.records.get_record(key)
         if record is None:
             return self.next_request()
         entry = QueueEntry(
             key, record.url, site_of(record.url), record.depth, 0, display_url=record.display_url
         )
-        visit = self._session.context.visits[key] = Visit(entry, record, rescan=True, stored=True)
-        self._session.watch.begin(visit)
+        visit = self._context.visits[key] = Visit(entry, record, rescan=True, stored=True)
+        self._watch.begin(visit)
         return Request(
             record.url,
             callback=self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
@@ -128,9 +149,22 @@ class ReplayScheduler(BaseScheduler):
             engine._slot.nextcall.schedule()
 
     def _finished(self, visit: Visit) -> None:
-        self._session.context.visits.pop(visit.entry.key, None)
+        self._context.visits.pop(visit.entry.key, None)
 
-    # ---- where links would go
+
+class ReplayQueue:
+    """The port `queue` of a crawl that asks for nothing: links, redirects and retries lead nowhere.
+
+    `keys` are those of stored answers that wait; `spare` those that are asked for only when a document gives up its
+    place.
+    """
+
+    waiting_requests: tuple[Request, ...] = ()
+
+    def __init__(self, context: CrawlContext, keys: list[int], spare: set[int]) -> None:
+        self._context = context
+        self._keys = keys
+        self._spare = spare
 
     def seed(self, urls: Iterable[str]) -> int:
         """Take no start URLs."""
@@ -147,7 +181,7 @@ class ReplayScheduler(BaseScheduler):
     def retry(self, visit: Visit, delay: float) -> None:
         """End the visit: what cannot be read now cannot be read later."""
         reason = "its answer could not be read from the stored documents"
-        self._session.context.endings.finish(visit, UrlOutcome.FAILED, StatusCode.IO_ERROR, reason)
+        self._context.endings.finish(visit, UrlOutcome.FAILED, StatusCode.IO_ERROR, reason)
 
     def again(self, record: UrlRecord) -> None:
         """Make a document of a stored answer; what is not stored is left to the next crawl."""
@@ -161,6 +195,45 @@ class ReplayScheduler(BaseScheduler):
 
     def amended(self, record: UrlRecord) -> None:
         """Take note of a record that was changed: its visit, if there is one, goes on from it."""
-        for visit in self._session.context.visits.values():
+        for visit in self._context.visits.values():
             if visit.url == record.url and not visit.done:
                 visit.record = record
+
+    def offer_links(self, urls: Iterable[str], depth: int) -> int:
+        """Take no links of other sources."""
+        return 0
+
+    def forget_urls(self, keys: Iterable[int]) -> None:
+        """Take note that URLs left the document table: there is nothing to forget."""
+
+    def feed_links(
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+    ) -> dict[str, tuple[int, bool]]:
+        """Take no entries of feeds."""
+        return {}
+
+    def enter_entries(
+        self, parent: str, hrefs: Iterable[str], sites: set[str] | None
+    ) -> tuple[dict[str, int], set[int]]:
+        """Take no entries of sitemaps."""
+        return {}, set()
+
+    def queue_sitemap(self, entry: QueueEntry, *, noted: bool) -> None:
+        """Ask for no sitemap."""
+
+    def release_site(self, site: str) -> None:
+        """Let pages out: none wait."""
+
+    def claim_turn(self, site: str, now: float) -> float:
+        """Return the time of a turn: at once."""
+        return now
+
+    def hold_site(self, site: str, seconds: float) -> None:
+        """Let a site alone: nothing is asked."""
+
+    def asked_url(self, url: str) -> str:
+        """Return the URL itself."""
+        return url
+
+    def rules_recalled(self, url: str, rules: RobotsRules) -> None:
+        """Take rules as they were stored: there is no pace that they could change."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ultracrawl.content.feeds.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry, is_feed
 from ultracrawl.content.mime import declared_type
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.rules.recrawl.feed_links import renewed
 from ultracrawl.rules.urls import url_key
@@ -26,17 +26,7 @@ EXPIRED = "feed"
 """How the cause begins for which pages leave whose time in a feed is over."""
 
 
-class FeedQueue(Protocol):
-    """Where the entries of feeds go: the scheduler's part for them."""
-
-    def feed(self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool) -> dict[str, tuple[int, bool]]:
-        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
-
-    def forget(self, keys: Iterable[int]) -> None:
-        """Take note that URLs left the document table."""
-
-
-class FeedTracker:
+class FeedTracker(Feature):
     """Reads feeds into the frontier and keeps their lists (FAST 5.29).
 
     Feeds of the definition are start URLs. With `discover` every answer that is a feed is read as one.
@@ -51,11 +41,9 @@ class FeedTracker:
         self._seeds = frozenset(map(url_key, session.context.rules.seeds))
         self._only: set[int] = set()
         self._answered: set[int] = set()
-        self.queue: FeedQueue
 
-    def begin(self, queue: FeedQueue) -> None:
+    def queue_opened(self) -> None:
         """Take up the lists of earlier runs; what was over then, and has left the index, is forgotten."""
-        self.queue = queue
         if not self.section.on:
             return
         self._session.context.hooks.visit_ended.append(self._finished)
@@ -91,7 +79,7 @@ class FeedTracker:
         known = state.sites.feed_links(key)
         over = {link.key for link in known if link.expired}
         wanted, named = self._wanted(feed, over)
-        found = self.queue.feed(
+        found = self._session.context.queue.feed_links(
             visit, [entry.url for entry in wanted], ignore_rules=self.section.ignore_rules
         )
         named.update((found[entry.url][0], entry.date) for entry in wanted if entry.url in found)
@@ -148,7 +136,8 @@ class FeedTracker:
                 session.context.store.records.amend_record(
                     key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over")
                 )
-                session.duplicates.left(record)
+                for told in session.context.hooks.document_leaving:
+                    told(record)
                 number += 1
         if number:
             logger.info("%d documents are to leave: their time in a feed is over", number)
@@ -181,4 +170,4 @@ class FeedTracker:
                 gone.append(key)
         if gone:
             state.drop_urls(gone)
-            self.queue.forget(gone)
+            self._session.context.queue.forget_urls(gone)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import Project
 
 if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.session import CrawlSession
 
 logger = logging.getLogger(__name__)
@@ -47,22 +49,29 @@ def _locked(path: Path) -> Iterator[None]:
         raise WorkError(f"links cannot be handed over in {path}: {error.strerror or error}") from error
 
 
-def take_links(session: CrawlSession, offer: Callable[[list[str], int], int]) -> None:
-    """Have `offer` queue what other sources sent to the one of a session, and forget it once it is durable."""
-    if not session.context.source.takes_links or session.context.run.failed:
-        return
-    inbox = Inbox(session.context.project, session.context.source.name)
-    try:
-        taken = sum(offer(batch, DEPTH) for batch in inbox.batches())
-        session.context.flush()
-        inbox.kept()
-    except WorkError as error:
-        session.context.run.note_problem(error)
-    else:
-        logger.info("%d links of other sources were new", taken)
+class LinkReceiver(Feature):
+    """Queues what other sources sent to this one, and forgets it once it is durable."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+
+    def queue_opened(self) -> None:
+        """Take the links that wait."""
+        context = self._context
+        if context.run.failed:
+            return
+        inbox = Inbox(context.project, context.source.name)
+        try:
+            taken = sum(context.queue.offer_links(batch, DEPTH) for batch in inbox.batches())
+            context.flush()
+            inbox.kept()
+        except WorkError as error:
+            context.run.note_problem(error)
+        else:
+            logger.info("%d links of other sources were new", taken)
 
 
-class LinkForwarder:
+class LinkForwarder(Feature):
     """Collects links in memory and appends them to a file for each receiving source when `flush` is called."""
 
     def __init__(self, session: CrawlSession) -> None:
@@ -84,6 +93,10 @@ class LinkForwarder:
                 self._seen.clear()
             self._seen.add(key)
             self._lines.append(f"{url}\n")
+
+    def seed_excluded(self, url: str, rule: str) -> None:
+        """Hand on a start URL that no rule of this source lets in."""
+        self.send([url], url)
 
     def flush(self) -> None:
         """Make durable what was sent. Raises `WorkError`."""

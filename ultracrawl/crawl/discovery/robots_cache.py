@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,9 +44,9 @@ class _Copy:
 class RobotsCache:
     """Knows the rules of each origin; one task an origin fetches them, and whoever needs them awaits that task.
 
-    Requests for robots.txt keep the delay of the site that they go to: `claim` takes the next turn of a site
-    and returns its time. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
-    that is busy and says until when (`Retry-After`) is left alone so long, by `hold`, and then asked again.
+    Requests for robots.txt keep the delay of the site that they go to. Where a copy stands in for a site, its
+    robots.txt counts. Rules that are fetched again and cannot be had stay as they were (RFC 9309 2.4). A server
+    that is busy and says until when (`Retry-After`) is left alone so long, and then asked again.
     Answers lie in the state store, so that neither another run nor another process asks before their time; what
     follows from them is concluded anew, by the definition of the day.
     """
@@ -58,12 +57,6 @@ class RobotsCache:
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
         self._bare: dict[str, asyncio.Task[RobotsRules]] = {}
         self._silent: dict[str, Failure] = {}
-        self.asked_at: Callable[[str], str] = lambda url: url
-        """Gives the URL under which a URL is asked for: the robots.txt of a copy counts for what it stands in for."""
-        self.claim: Callable[[str, float], float] = lambda _, now: now
-        self.hold: Callable[[str, float], None] = lambda _site, _seconds: None
-        self.recalled: Callable[[str, RobotsRules], None] = lambda _url, _rules: None
-        """Is told of rules that came from the store, with a URL that they are for."""
         self._looked_up: set[str] = set()
 
     @property
@@ -88,14 +81,14 @@ class RobotsCache:
         return copy.rules if copy else None
 
     def _copy(self, url: str) -> _Copy | None:
-        origin = origin_of(self.asked_at(url))
+        origin = origin_of(self._session.context.queue.asked_url(url))
         copy = self._copies.get(origin)
         if copy is not None or origin in self._looked_up:
             return copy
         self._looked_up.add(origin)
         if not self._recall(origin):
             return None
-        self.recalled(url, self._copies[origin].rules)
+        self._session.context.queue.rules_recalled(url, self._copies[origin].rules)
         return self._copy(url)  # by these rules another host may stand in for the site
 
     def _recall(self, origin: str) -> bool:
@@ -124,11 +117,11 @@ class RobotsCache:
 
     def silence(self, url: str) -> Failure | None:
         """Return the network error with which the server of a URL met the latest request for its rules, if it did."""
-        return self._silent.get(origin_of(self.asked_at(url)))
+        return self._silent.get(origin_of(self._session.context.queue.asked_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
-        origin = origin_of(self.asked_at(url))
+        origin = origin_of(self._session.context.queue.asked_url(url))
         task = self._tasks.get(origin)
         if task is None:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
@@ -207,12 +200,12 @@ class RobotsCache:
         longest = session.context.rules.pace.longest_retry_after
         seconds = retry_after(header_of(response, "Retry-After"), session.context.clock(), longest)
         if seconds:
-            self.hold(_site(url), seconds)
+            self._session.context.queue.hold_site(_site(url), seconds)
         return seconds
 
     async def _turn(self, url: str) -> None:
         now = time.monotonic()
-        wait = self.claim(_site(url), now) - now
+        wait = self._session.context.queue.claim_turn(_site(url), now) - now
         if wait > 0:
             await asyncio.sleep(wait)
 

@@ -6,9 +6,10 @@ import logging
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.discovery.sitemap_echo import SitemapEcho
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl import vouches
@@ -46,28 +47,7 @@ class SitemapJob:
     """What it holds, once it was read."""
 
 
-class SitemapQueue(Protocol):
-    """Where sitemaps and their entries go: the scheduler's part for them."""
-
-    def enter(
-        self, parent: str, hrefs: Iterable[str], sites: set[str] | None
-    ) -> tuple[dict[str, int], set[int]]:
-        """Queue the entries of the sitemap `parent` that are new, inside and of one of `sites` (None: of any).
-
-        Returns the keys of all that are inside, by entry as written, and which of the keys are new.
-        """
-
-    def first(self, entry: QueueEntry, *, noted: bool) -> None:
-        """Have a sitemap asked for before the pages of its site; it stands in no stored queue.
-
-        If it is `noted`, links to it are no links to pages.
-        """
-
-    def release(self, site: str) -> None:
-        """Let the pages of a site out that waited for its sitemaps."""
-
-
-class SitemapManager:
+class SitemapManager(Feature):
     """Finds sitemaps, gives them to the queue ahead of all pages, and holds back known pages meanwhile.
 
     A sitemap is found in the robots.txt of a site whose first page has its turn, at the usual place of a start
@@ -91,14 +71,12 @@ class SitemapManager:
         self._pending_for_all = 0
         self._holds = False
         self.echo = SitemapEcho(session)
-        self.queue: SitemapQueue
         self.held: set[str] = set()
         """Sites whose pages wait in the store."""
 
-    def begin(self, queue: SitemapQueue) -> None:
+    def queue_opened(self) -> None:
         """Take up the sitemaps of the definition; a source without sitemaps forgets those of earlier runs."""
         session = self._session
-        self.queue = queue
         self._known = session.context.store.sites.sitemap_keys()
         if not self.on:
             if self._known:
@@ -183,7 +161,9 @@ class SitemapManager:
             pass
         elif stored is not None or is_new:
             self._wait_for(task, task.sites)
-            self.queue.first(QueueEntry(key, url, site_of(url), 0, 0, hops), noted=not task.tentative)
+            self._session.context.queue.queue_sitemap(
+                QueueEntry(key, url, site_of(url), 0, 0, hops), noted=not task.tentative
+            )
         # Else it is in the queue as a page that was none: it is read as a sitemap in its turn.
 
     def _recall(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> bool:
@@ -223,7 +203,7 @@ class SitemapManager:
         elif known.stored is not None:
             known.again = True
             self._wait_for(known, known.sites)
-            self.queue.first(QueueEntry(key, url, site_of(url), 0, 0), noted=True)
+            self._session.context.queue.queue_sitemap(QueueEntry(key, url, site_of(url), 0, 0), noted=True)
 
     def _refusal(self, url: str, task: SitemapJob) -> str | None:
         """Return the rule that keeps a sitemap from being read: inclusions do not count, they are about pages."""
@@ -340,7 +320,7 @@ class SitemapManager:
         for site in [site for site in (task.sites or self.held) if site in self.held]:
             if not self._pending[site]:
                 self.held.discard(site)
-                self.queue.release(site)
+                self._session.context.queue.release_site(site)
 
 
 _UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})

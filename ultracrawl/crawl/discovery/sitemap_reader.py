@@ -117,7 +117,7 @@ class SitemapReader:
 
     def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._task.sites
-        found, new = self._session.sitemaps.queue.enter(self._visit.url, dates, sites)
+        found, new = self._session.context.queue.enter_entries(self._visit.url, dates, sites)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
         self._echo.say((key, dates[href]) for href, key in found.items() if key not in new)

@@ -83,6 +83,11 @@ class CrawlLogs(Feature):
             self.robot.say(LogLevel.ERRORS, doubt)
         context.hooks.visit_ended.append(self.robot.ended)
 
+    def seed_excluded(self, url: str, rule: str) -> None:
+        """Note a start URL that no rule lets in; it stands in no page."""
+        if self.screened is not None:
+            self.screened.add(url, rule, "")
+
     def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
         """Note a link that was turned away, with the number and text of its message."""
         if self.screened is not None:

@@ -67,7 +67,7 @@ class ExpirySweeper:
             self._session.context.store.documents.put_expiry(key, at)
 
     def sweep(self) -> int:
-        """Mark expired descriptions as leaving, and have copies fetched; returns how many. For the end of a run."""
+        """Mark expired descriptions as leaving, and have copies fetched; returns how many."""
         session, swept = self._session, 0
         session.context.store.flush()
         for key, at in session.context.store.documents.expired_documents(session.context.clock()).items():
@@ -81,7 +81,8 @@ class ExpirySweeper:
                 # Without validators and checksum a later visit makes the description anew.
                 gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
                 session.context.store.records.amend_record(key, replace(gone, checksum=b""))
-                session.duplicates.left(record)
+                for told in session.context.hooks.document_leaving:
+                    told(record)
                 swept += 1
         if swept:
             logger.info("%s: %d descriptions have expired", session.context.source.name, swept)

@@ -231,7 +231,7 @@ class PageRenderer:
     async def _turn(self, site: str) -> None:
         now, delay = time.monotonic(), self._section.delay
         if delay is None:
-            at = self._session.robots.claim(site, now)
+            at = self._session.context.queue.claim_turn(site, now)
         else:
             at = max(self._next.get(site, 0.0), now)
             self._next[site] = at + delay

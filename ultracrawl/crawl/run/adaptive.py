@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.logs.score_log import ScoreLog
 from ultracrawl.rules.recrawl import Choice, CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource
@@ -13,8 +14,8 @@ from ultracrawl.stores import Store
 logger = logging.getLogger(__name__)
 
 
-class AdaptiveChooser:
-    """Chooses among the known URLs when a minor cycle begins (`choose`), then counts the new ones (`admits`).
+class AdaptiveChooser(Feature):
+    """Chooses among the known URLs when a minor cycle begins (`choose`), then counts the new ones.
 
     New URLs beyond the allowance of their site are known from then on, and are chosen in a later minor cycle. What is
     left of the allowances is kept in the state, so that an interrupted minor cycle goes on with the rest.
@@ -55,7 +56,7 @@ class AdaptiveChooser:
         split = {site: self.rule.split(size) for site, size in sizes.items()}
         self._allowance = {site: self.rule.allowance(size, split[site][0], 0) for site, size in sizes.items()}
 
-    def admits(self, site: str) -> bool:
+    def new_url_admitted(self, site: str) -> bool:
         """Count a new URL of a site; False if it has to wait for a later minor cycle."""
         left = self._allowance.get(site, self.rule.coverage_min)
         if left <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +68,6 @@ class VisitWatch(Feature):
             + max(source.conversion.timeout, source.limits.seconds_per_page or 0.0),
             Step.BROWSER: self.patience + source.javascript.timeout,
         }
-        self.handed_back: Collection[Request] = ()
-        """Requests that wait in the scheduler to be made once more."""
         self._out: set[Visit] = set()
         self._time = 0.0
         self._latest = dict.fromkeys(Step, 0.0)
@@ -136,7 +134,10 @@ class VisitWatch(Feature):
             if late or self._time - since > self.patience:
                 del self._items[task]
                 task.cancel()
-        holders = {visit_of(request): request for request in (*self.handed_back, *slot.inprogress)}
+        holders = {
+            visit_of(request): request
+            for request in (*self._context.queue.waiting_requests, *slot.inprogress)
+        }
         for visit in [one for one in self._out if one.done or one not in holders]:
             self._ended(visit)
         self._others = {

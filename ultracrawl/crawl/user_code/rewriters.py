@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.sources import DataSource
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
 
 
 def load_rewriter(source: DataSource) -> UrlRewriter | None:
@@ -25,6 +29,37 @@ def load_rewriter(source: DataSource) -> UrlRewriter | None:
         return made()
     except Exception as error:  # the edge to the user's class: one line is worth more than its traceback
         raise UserError(f"{place} cannot be made: {type(error).__name__}: {error}") from error
+
+
+class SourceRewriter:
+    """The rewriter of a source during a crawl: open from the begin of the crawl to its end."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self.rewriter = load_rewriter(context.source)
+        """What every link goes through; None if there is none, or if it could not be opened."""
+
+    def open(self) -> bool:
+        """Get the rewriter ready; if it cannot be, nothing of the source is crawled (Ultra Search 10)."""
+        if self.rewriter is None:
+            return True
+        try:
+            open_rewriter(self.rewriter)
+        except WorkError as error:
+            self.rewriter = None
+            self._context.run.failed = True
+            self._context.run.note_problem(error)
+            return False
+        return True
+
+    def close(self) -> None:
+        """Let the rewriter release what it holds."""
+        if self.rewriter is None:
+            return
+        try:
+            close_rewriter(self.rewriter)
+        except WorkError as error:
+            self._context.run.note_problem(error)
 
 
 def open_rewriter(rewriter: UrlRewriter) -> None:

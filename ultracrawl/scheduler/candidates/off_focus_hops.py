@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.rules.boundary.focus import NO_LINKS
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl import CrawlSession
+    from ultracrawl.crawl import CrawlContext
     from ultracrawl.model import UrlRecord
 
 Requeue = Callable[[int, "UrlRecord", int], None]
@@ -22,17 +22,17 @@ class OffFocusHops:
     Costs a query for each page of a focused source, and nothing for others.
     """
 
-    def __init__(self, session: CrawlSession, requeue: Requeue) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext, requeue: Requeue) -> None:
+        self._context = context
         self._requeue = requeue
-        self.on = session.focus is not None
+        self.on = context.rules.focus is not None
 
     def note(self, hops: int, new: Iterable[int], inside: Iterable[int]) -> None:
         """Take note of links with so many hops: the keys of new URLs, and of all that were let in."""
         if not self.on or hops == NO_LINKS:
             return
         found = set(new)
-        store = self._session.context.store.queue
+        store = self._context.store.queue
         if hops:
             for key in found:
                 store.put_hops(key, hops)
@@ -44,18 +44,18 @@ class OffFocusHops:
     def pass_on(self, key: int, target: int, *, new: bool) -> None:
         """Give the target of a redirect the hops of the URL that leads there."""
         if self.on:
-            hops = self._session.context.store.queue.hops_to([key]).get(key, 0)
+            hops = self._context.store.queue.hops_to([key]).get(key, 0)
             self.note(hops, [target] if new else [], [target])
 
     def _come_nearer(self, key: int) -> None:
         """Have a page scanned again whose links were counted with too many hops; one that is kept needs no scan."""
-        state = self._session.context.store
+        state = self._context.store
         record = state.records.get_record(key)
         if record is None or record.held or record.removed or not record.last_fetched:
             return
-        if key in self._session.context.visits:
+        if key in self._context.visits:
             return
         unread = replace(record, etag="", last_modified="", checksum=b"")
         state.records.amend_record(key, unread)
-        if record.last_fetched >= self._session.context.mark.started:
+        if record.last_fetched >= self._context.mark.started:
             self._requeue(key, unread, record.depth)

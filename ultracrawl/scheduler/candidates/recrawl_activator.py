@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 
-from ultracrawl.crawl import CrawlSession, Visit
+from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl import RefreshMode
 from ultracrawl.rules.urls import site_of, url_key
-from ultracrawl.scheduler.candidate_filter import SeenUrls
+from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
 from ultracrawl.stores import KnownUrl, QueueEntry
 
 
@@ -19,19 +19,27 @@ class RecrawlActivator:
     A page that was found unchanged leads to what its stored links lead to, so that its targets are asked for and
     stay seen although the page was not read again (a 304 keeps its children alive). In mode `known` there is
     nothing to do: all known URLs are in the queue. In mode `adaptive` URLs are only seen; start URLs are asked for
-    with the first minor cycle. `enqueue` takes an entry that is in the store only.
+    with the first minor cycle. `enqueue` takes an entry that is in the store only; `is_sitemap` says of a key whether
+    this run reads the URL as a sitemap.
     """
 
-    def __init__(self, session: CrawlSession, seen: SeenUrls, enqueue: Callable[[QueueEntry], None]) -> None:
-        self._session = session
+    def __init__(
+        self,
+        context: CrawlContext,
+        seen: SeenUrls,
+        enqueue: Callable[[QueueEntry], None],
+        is_sitemap: Callable[[int], bool],
+    ) -> None:
+        self._context = context
         self._seen = seen
         self._enqueue = enqueue
-        self._mode = RefreshMode(session.context.mark.mode)
+        self._is_sitemap = is_sitemap
+        self._mode = RefreshMode(context.mark.mode)
         self._held = frozenset[str]()
         """Sites that go on with the queue of the cycle before."""
         self._later: list[bytes] = []
         if self._mode is RefreshMode.SOFT:
-            self._held = frozenset(session.context.store.queue.left_over_sites())
+            self._held = frozenset(context.store.queue.left_over_sites())
 
     @property
     def on(self) -> bool:
@@ -40,45 +48,45 @@ class RecrawlActivator:
 
     def meet(self, keys: Iterable[int]) -> None:
         """Take known URLs that something leads to; those met for the first time in this cycle are queued."""
-        fresh = self._session.context.store.visits.note_met(keys)
+        fresh = self._context.store.visits.note_met(keys)
         if self._mode.asks_known:
             self._wake(fresh)
 
     def is_fresh(self, key: int) -> bool:
         """Return whether a known URL neither waits nor was fetched in this cycle; from now on it counts as seen."""
-        return self.on and bool(self._session.context.store.visits.note_met((key,)))
+        return self.on and bool(self._context.store.visits.note_met((key,)))
 
     def start(self, url: str) -> bool:
         """Queue a known start URL for this cycle; returns whether it was."""
-        fresh = self._session.context.store.visits.note_met((url_key(url),)) if self.on else []
-        if self._mode is RefreshMode.ADAPTIVE and self._session.context.mark.minor:
+        fresh = self._context.store.visits.note_met((url_key(url),)) if self.on else []
+        if self._mode is RefreshMode.ADAPTIVE and self._context.mark.minor:
             return False
         return self._wake(fresh)
 
     def _wake(self, fresh: Iterable[KnownUrl]) -> bool:
-        session, woken = self._session, False
+        woken = False
         for one in fresh:
-            if one.site in self._held or session.sitemaps.task(one.key) is not None:
+            if one.site in self._held or self._is_sitemap(one.key):
                 continue
             self._queue(one)
             woken = True
         return woken
 
     def _queue(self, one: KnownUrl) -> None:
-        seq = self._session.context.store.queue.next_seq()
-        level = self._session.context.rules.levels.of(one.url)
+        seq = self._context.store.queue.next_seq()
+        level = self._context.rules.levels.of(one.url)
         entry = QueueEntry(
             one.key, one.url, one.site, one.depth, seq, display_url=one.display_url, level=level
         )
-        self._session.context.store.queue.requeue_url(entry)
+        self._context.store.queue.requeue_url(entry)
         self._enqueue(entry)
 
     def ask(self, key: int) -> None:
         """Queue a known URL to which nothing led."""
-        record = self._session.context.store.records.get_record(key)
+        record = self._context.store.records.get_record(key)
         if record is None:
             return
-        self._session.context.store.visits.note_seen((key,))
+        self._context.store.visits.note_seen((key,))
         site = site_of(record.url)
         self._queue(KnownUrl(key, record.url, site, record.depth, record.display_url))
 
@@ -100,14 +108,14 @@ class RecrawlActivator:
             self._reassert(self._later.pop())
 
     def _is_index(self, key: int) -> bool:
-        stored = self._session.context.store.sites.get_sitemap(key)
+        stored = self._context.store.sites.get_sitemap(key)
         return stored is not None and stored.is_index
 
     def _reassert(self, links: bytes) -> None:
         unmet = [key for key in array("q", links) if self._seen.get(key) is None]
         if not unmet:
             return
-        known = self._session.context.store.records.known_urls(unmet)
+        known = self._context.store.records.known_urls(unmet)
         for key, (_, depth) in known.items():
             self._seen.put(key, depth)
         self.meet(key for key in unmet if key in known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.rules.urls import UrlPolicy
@@ -28,13 +28,13 @@ class LinkRewriting:
         policy: UrlPolicy,
         rewriter: UrlRewriter,
         rejected_by: Counter[str],
-        screened: Callable[[str, str, str, str], None] | None = None,
+        excluded: Sequence[Callable[[str, str, str, str], None]] = (),
     ) -> None:
         self._canonical = policy.canonical
         self._form = policy.without_rewriting
         self._rewriter = rewriter
         self._rejected_by = rejected_by
-        self._screened = screened
+        self._excluded = excluded
         self._refused: set[str] = set()
         self.shown: dict[str, str] = {}
 
@@ -60,7 +60,7 @@ class LinkRewriting:
             self._refused.clear()
         self._refused.add(url)
         self._rejected_by[rule] += 1
-        if self._screened is not None:
-            self._screened(url, rule, base, REFUSED)
+        for told in self._excluded:
+            told(url, rule, base, REFUSED)
         level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO
         logger.log(level, "%s: %s: %s", rule, url, reason)

@@ -1,0 +1,147 @@
+"""What the scheduler is made of, once the crawl has begun."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from ultracrawl.crawl import CrawlContext, Visit, feature_of
+from ultracrawl.crawl.discovery.robots_cache import RobotsCache
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
+from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
+from ultracrawl.crawl.reading.document_converter import DocumentConverter
+from ultracrawl.crawl.run.control import CrawlControl
+from ultracrawl.crawl.run.limits import RunLimits
+from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
+from ultracrawl.crawl.user_code.rewriters import SourceRewriter
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.scheduler.addresses import AddressResolver
+from ultracrawl.scheduler.alarm import Alarm
+from ultracrawl.scheduler.budget import EntryGate
+from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.candidates.link_ingest import LinkIngest
+from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
+from ultracrawl.scheduler.candidates.repeats import RepeatVisits
+from ultracrawl.scheduler.crawl_queue import CrawlQueue
+from ultracrawl.scheduler.entry_picker import EntryPicker
+from ultracrawl.scheduler.flight import VisitsInFlight
+from ultracrawl.scheduler.pacing import Pacing
+from ultracrawl.scheduler.sitemap_barrier import SitemapBarrier
+from ultracrawl.stores import QueueEntry
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+class Features(NamedTuple):
+    """The features of the crawl that the scheduler works with."""
+
+    control: CrawlControl
+    limits: RunLimits
+    watch: VisitWatch
+    items: ItemTracker
+    conversion: DocumentConverter
+    hosts: HostAddresses
+    rewriting: SourceRewriter
+    robots: RobotsCache
+    sitemaps: SitemapManager
+    logs: CrawlLogs
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        """Return the features of the crawl of a crawler."""
+        return cls(
+            feature_of(crawler, CrawlControl),
+            feature_of(crawler, RunLimits),
+            feature_of(crawler, VisitWatch),
+            feature_of(crawler, ItemTracker),
+            feature_of(crawler, DocumentConverter),
+            feature_of(crawler, HostAddresses),
+            feature_of(crawler, SourceRewriter),
+            feature_of(crawler, RobotsCache),
+            feature_of(crawler, SitemapManager),
+            feature_of(crawler, CrawlLogs),
+        )
+
+
+class Parts(NamedTuple):
+    """What takes entries in and hands them out."""
+
+    queue: CrawlQueue
+    picker: EntryPicker
+    flight: VisitsInFlight
+    activator: RecrawlActivator
+
+
+def assemble(
+    context: CrawlContext,
+    features: Features,
+    frontier: Frontier[QueueEntry],
+    pacing: Pacing,
+    alarm: Alarm,
+    direct: deque[Request],
+) -> Parts:
+    """Make the parts of a scheduler whose crawl has begun, and give the frontier what the store has queued.
+
+    Parts join hooks in the order in which they are to be called: a visit that ended gives its place back before its
+    links are told again.
+    """
+    sitemaps, hooks = features.sitemaps, context.hooks
+    retries: dict[int, Visit] = {}
+    gate = EntryGate(context, frontier, retries, sitemaps.held, sitemaps.abandon)
+    candidates = make_filter(context, features)
+    activator = RecrawlActivator(
+        context, candidates.seen, gate.leave_entry, lambda key: sitemaps.task(key) is not None
+    )
+    repeats = RepeatVisits(context, gate.place_entry, activator.is_fresh)
+    flight = VisitsInFlight(
+        context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries, alarm.set
+    )
+    hooks.resumed.append(partial(alarm.set, 0.0))
+    hooks.visit_ended.append(flight.visit_ended)
+    if watch := features.logs.events.watch(frontier.given_up):
+        frontier.watch_sites(watch)
+    pacing.begin()
+    ingest = LinkIngest(
+        context, candidates, gate.place_entry, activator, repeats, lambda: features.limits.refresh_only
+    )
+    queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set)
+    context.ports.queue = queue
+    gate.take_up_queue()
+    picker = EntryPicker(
+        context,
+        frontier,
+        alarm,
+        pacing,
+        AddressResolver(features.hosts, frontier, alarm.set),
+        ingest,
+        activator,
+        flight,
+        SitemapBarrier(context, frontier, sitemaps, features.robots, flight.must_ask),
+        features.robots,
+        features.items,
+    )
+    return Parts(queue, picker, flight, activator)
+
+
+def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
+    """Return what decides which links of a source become queue entries."""
+    rules, hooks = context.rules, context.hooks
+    return CandidateFilter(
+        rules.url_policy,
+        rules.boundary,
+        context.store,
+        context.clock,
+        context.report.rejected_by,
+        features.rewriting.rewriter,
+        features.hosts.look_up,
+        hooks.candidate_excluded,
+        hooks.new_url_admitted,
+        level_of=rules.levels.of,
+    )

@@ -1,0 +1,1 @@
+"""What is found becomes queue entries: URLs of links, the filter, known URLs that are to be fetched again."""

@@ -1,0 +1,178 @@
+"""What comes in to be fetched: start URLs, links, redirect targets, entries of feeds and sitemaps."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+
+from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.crawl.run.limits import REFRESH_ONLY
+from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
+from ultracrawl.rules.frontier.limits import PATHS, TrapGuard
+from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
+from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
+from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator
+from ultracrawl.scheduler.candidates.repeats import RepeatVisits
+from ultracrawl.stores import QueueEntry
+
+logger = logging.getLogger(__name__)
+
+INDEX_ONLY = "crawling_mode index-only"
+"""The rule that turns away links to URLs that are not known yet."""
+OTHER_SITE = "sitemap entry of another site"
+
+
+class LinkIngest:
+    """Puts whatever comes in through the filter, and places what is let in in the frontier.
+
+    `place` takes an entry that was let in just now. `refresh_only` tells whether only URLs are asked for that were
+    fetched before.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        candidates: CandidateFilter,
+        place: Callable[[QueueEntry], None],
+        activator: RecrawlActivator,
+        repeats: RepeatVisits,
+        refresh_only: Callable[[], bool],
+    ) -> None:
+        self._context = context
+        self._place = place
+        self._candidates = candidates
+        self._activator = activator
+        self._repeats = repeats
+        self._refresh_only = refresh_only
+        self._closed = "" if context.rules.follows_links else INDEX_ONLY
+        candidates.traps = self._trap_guard()
+        context.hooks.limits_changed.append(self._keep_to_limits)
+        self._keep_to_limits()
+        if activator.on:
+            candidates.meet = activator.meet
+            context.hooks.visit_ended.append(activator.finished)
+            context.hooks.vouched.append(activator.vouched)
+        self._hops = OffFocusHops(context, repeats.requeue)
+
+    def _trap_guard(self) -> TrapGuard:
+        limits, state = self._context.source.limits, self._context.store
+        sizes: dict[str, int] = {}
+        most = limits.urls_per_site
+        if most and state.records.count_urls().known >= most // 2:  # else no site is near it
+            sizes = {site: size.fetched + size.new for site, size in state.visits.site_sizes().items()}
+        queries = state.visits.path_sizes(PATHS // 2) if limits.query_variations else {}
+        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes, queries)
+
+    def _keep_to_limits(self) -> None:
+        self._candidates.close(self._closed or (REFRESH_ONLY if self._refresh_only() else ""))
+
+    def refuses(self, entry: QueueEntry) -> str:
+        """Return the rule that keeps an entry from being fetched now: it is new, and only known URLs are asked for."""
+        if not self._refresh_only() or not entry.seq:
+            return ""
+        record = self._context.store.records.get_record(entry.key)
+        return "" if record is not None and record.last_fetched else REFRESH_ONLY
+
+    # ---- start URLs
+
+    def queue_seeds(self, urls: Iterable[str]) -> int:
+        """Queue start URLs, at depth 0; returns how many were new. Domain rules do not apply to them by default."""
+        return 0 if self._context.run.failed else sum(map(self._queue_seed, urls))
+
+    def _queue_seed(self, url: str) -> bool:
+        rules, report = self._context.rules, self._context.report
+        canonical = rules.url_policy.canonical(url)
+        if canonical is None:
+            self._context.run.problems.append(f"start URL {url!r} is not a URL that can be crawled")
+            return False
+        key = url_key(canonical)
+        if self._context.store.records.known_urls([key]):
+            return self._activator.start(canonical)
+        rule = rules.boundary.rejects(canonical, seed=True)
+        if rule is None:
+            self._place(self._candidates.enter(key, canonical, 0, level=rules.levels.start))
+            return True
+        report.rejected_by[rule] += 1
+        for told in self._context.hooks.seed_excluded:
+            told(canonical, rule)
+        logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
+        return False
+
+    # ---- links
+
+    def follow_links(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+        """Queue the links of a page that are new and inside the boundary; returns how many.
+
+        The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
+        """
+        candidates = self._candidates
+        with candidates.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
+            located = candidates.located(hrefs, base)
+            entries, inside = candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+        visit.links = inside.tobytes()
+        for told in self._context.hooks.links_placed:
+            told(visit, located, inside)
+        self._hops.note(visit.link_hops, (entry.key for entry in entries), inside)
+        self._place_all(entries)
+        return len(entries)
+
+    def offer_links(self, urls: Iterable[str], depth: int) -> int:
+        """Queue links that no page of this source has, if they are new and inside; returns how many."""
+        if self._context.run.failed:
+            return 0
+        entries, _ = self._candidates.admit_offered(urls, depth)
+        self._place_all(entries)
+        return len(entries)
+
+    def feed_links(
+        self, visit: Visit, hrefs: Iterable[str], *, ignore_rules: bool
+    ) -> dict[str, tuple[int, bool]]:
+        """Queue what a feed names that is new; returns key, and whether it is new, of all that are inside, by href."""
+        located = self._candidates.located(hrefs, visit.url)
+        with self._candidates.without_rules() if ignore_rules else nullcontext():
+            entries, inside = self._candidates.admit_located(located.values(), visit.url, visit.depth + 1)
+        self._hops.note(0, (entry.key for entry in entries), inside)
+        self._place_all(entries)
+        new, kept = {entry.key for entry in entries}, set(inside)
+        keys = ((href, url_key(url)) for href, url in located.items())
+        return {href: (key, key in new) for href, key in keys if key in kept}
+
+    def enter_entries(
+        self, parent: str, hrefs: Iterable[str], sites: set[str] | None
+    ) -> tuple[dict[str, int], set[int]]:
+        """Queue the entries of the sitemap `parent` that are new, inside the boundary and of one of `sites`.
+
+        A sitemap stands beside the start URLs, so its entries are one step from there.
+        """
+        located = self._candidates.located(hrefs, parent)
+        if sites is not None:
+            mine = {href: url for href, url in located.items() if site_of(url) in sites}
+            if len(mine) < len(located):
+                self._context.report.rejected_by[OTHER_SITE] += len(located) - len(mine)
+            located = mine
+        entries, inside = self._candidates.admit_located(located.values(), parent, 1)
+        self._place_all(entries)
+        self._hops.note(0, (), inside)
+        kept = set(inside)
+        keys = ((href, url_key(url)) for href, url in located.items())
+        return {href: key for href, key in keys if key in kept}, {entry.key for entry in entries}
+
+    def _place_all(self, entries: Iterable[QueueEntry]) -> None:
+        for entry in entries:
+            self._place(entry)
+        if self._candidates.shorter:
+            shorter, self._candidates.shorter = self._candidates.shorter, []
+            self._repeats.take_shorter_routes(shorter)
+
+    def queue_redirect(self, visit: Visit, target: str, display_url: str) -> None:
+        """Queue the target of an allowed redirect, at the depth of the URL that led there."""
+        key = url_key(target)
+        known = self._context.store.records.known_urls([key])
+        if known and self._activator.on:
+            self._activator.meet(known)
+        if not known:
+            hops = visit.entry.hops + 1
+            self._place(self._candidates.enter(key, target, visit.depth, display_url=display_url, hops=hops))
+        self._hops.pass_on(visit.entry.key, key, new=not known)

@@ -1,0 +1,76 @@
+"""From links as written to URLs: canonical form, rewrite rules, and the source's own rewriter."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.urls import JoinedLinks, UrlPolicy
+from ultracrawl.scheduler.candidates.rewriting import LinkRewriting
+
+logger = logging.getLogger(__name__)
+
+UNUSABLE = 20_000
+"""Links without a URL that are remembered, so that each is looked at once."""
+OTHER_SCHEME = "URL scheme"
+LENGTH_RULE = "URL too long"
+TOO_LONG = "30054 excessively long URL"
+MALFORMED = "30030 malformed URL"
+
+Excluded = Callable[[str, str, str, str], None]
+"""Is told of a link that no rule lets in: URL, rule, page, number and text of the message."""
+
+
+class LinkUrls:
+    """Gives the URL of each link; one without a URL is counted once under the rule that it breaks."""
+
+    def __init__(
+        self,
+        policy: UrlPolicy,
+        rejected_by: Counter[str],
+        rewriter: UrlRewriter | None = None,
+        excluded: Sequence[Excluded] = (),
+    ) -> None:
+        self._policy = policy
+        self._rejected_by = rejected_by
+        self._excluded = excluded
+        self._rewriting = LinkRewriting(policy, rewriter, rejected_by, excluded) if rewriter else None
+        self._joined = JoinedLinks(policy.canonical)
+        self._unusable: set[str] = set()
+        self.shown: Mapping[str, str] = self._rewriting.shown if self._rewriting else {}
+        """The display URL, by access URL, of the links located last, where that is another one."""
+
+    def located(self, hrefs: Iterable[str], base: str) -> dict[str, str]:
+        """Return the URL of each link that has one, by link as written."""
+        if self._rewriting:
+            self._rewriting.shown.clear()
+        found = {}
+        for href, url in self._with_urls(dict.fromkeys(hrefs), base):
+            if url is not None:
+                found[href] = url
+            elif href not in self._unusable:
+                self._count_unusable(href, base)
+        return found
+
+    def _with_urls(self, hrefs: Iterable[str], base: str) -> Iterable[tuple[str, str | None]]:
+        if self._rewriting:
+            rewritten = self._rewriting.canonical
+            return ((href, rewritten(href, base)) for href in hrefs)
+        return self._joined.of(hrefs, base)
+
+    def _count_unusable(self, href: str, base: str) -> None:
+        """Count a link that leads to no URL; links to other kinds of things (`mailto:`) are none of our business."""
+        if len(self._unusable) >= UNUSABLE:
+            self._unusable.clear()
+        self._unusable.add(href)
+        decision = self._policy.canonicalise(href, base).decision
+        if decision.accept or decision.rule == OTHER_SCHEME:
+            return
+        self._rejected_by[decision.rule] += 1
+        message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
+        for told in self._excluded:
+            told(href, decision.rule, base, message)
+        if logger.isEnabledFor(logging.INFO):
+            logger.info("%s: %.200r in %s", message, href, base)

@@ -1,0 +1,39 @@
+"""The URLs that were met lately, so that the document table is not asked for each link."""
+
+from __future__ import annotations
+
+REJECTED = -1
+GENERATION = 200_000
+
+
+class SeenUrls:
+    """The keys met lately, with their depth or `REJECTED`: spares the document table a look-up per link.
+
+    Bounded: two generations of at most `GENERATION` keys (about 20 MB each); the older one is forgotten when
+    the younger one is full.
+    """
+
+    def __init__(self) -> None:
+        self._young: dict[int, int] = {}
+        self._old: dict[int, int] = {}
+
+    def get(self, key: int) -> int | None:
+        """Return the depth of a key, `REJECTED`, or None if it was not met lately."""
+        depth = self._young.get(key)
+        if depth is None:
+            depth = self._old.get(key)
+            if depth is not None:
+                self.put(key, depth)
+        return depth
+
+    def put(self, key: int, depth: int) -> None:
+        """Remember a key."""
+        if len(self._young) >= GENERATION:
+            self._old = self._young
+            self._young = {}
+        self._young[key] = depth
+
+    def drop(self, key: int) -> None:
+        """Forget a key."""
+        self._young.pop(key, None)
+        self._old.pop(key, None)

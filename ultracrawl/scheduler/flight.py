@@ -1,0 +1,144 @@
+"""Visits between the frontier and their outcome: begun, tried again, finished."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
+from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.model import UrlRecord
+from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.urls import url_key
+from ultracrawl.scheduler.budget import EntryGate
+from ultracrawl.scheduler.candidates.repeats import RepeatVisits
+from ultracrawl.scheduler.pacing import Pacing
+from ultracrawl.stores import QueueEntry
+
+
+class SitemapJobs(Protocol):
+    """What is to be known of sitemaps here."""
+
+    def task(self, key: int) -> SitemapJob | None:
+        """Return the task of a URL that this run reads as a sitemap."""
+
+    def abandon(self, key: int) -> None:
+        """Let nothing wait any more for a sitemap that is not going to be asked for."""
+
+
+class VisitsInFlight:
+    """Makes the visit of an entry whose turn has come, and gives its place at its site back when it ended.
+
+    `retries` are the visits that wait to be tried again, by key; `wake` looks again for the next request in so many
+    seconds.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        frontier: Frontier[QueueEntry],
+        pacing: Pacing,
+        gate: EntryGate,
+        repeats: RepeatVisits,
+        sitemaps: SitemapJobs,
+        watch: VisitWatch,
+        retries: dict[int, Visit],
+        wake: Callable[[float], None],
+    ) -> None:
+        self._context = context
+        self._frontier = frontier
+        self._pacing = pacing
+        self._gate = gate
+        self._repeats = repeats
+        self._sitemaps = sitemaps
+        self._watch = watch
+        self._retries = retries
+        self._wake = wake
+
+    def must_ask(self, key: int) -> bool:
+        """Whether the URL of a key has to be fetched, for reasons of this run."""
+        return key in self._retries or self._repeats.must_ask(key)
+
+    def begin_visit(self, entry: QueueEntry) -> Visit:
+        """Return the visit of an entry whose turn has come, a new one or that of the attempt before."""
+        visit = self._retries.pop(entry.key, None) or self._new_visit(entry)
+        self._watch.begin(visit)
+        if entry.seq:
+            self._context.visits[entry.key] = visit
+        visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
+        return visit
+
+    def _new_visit(self, entry: QueueEntry) -> Visit:
+        context = self._context
+        record = context.store.records.get_record(entry.key)
+        if record is None:
+            record = UrlRecord(entry.url, context.source.name, entry.depth, first_seen=context.clock())
+        nearer = self._repeats.nearer_depth(entry, record)
+        # The links of a page that is nearer are a step nearer too, and may be inside now.
+        rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or nearer is not None
+        task = self._sitemaps.task(entry.key)
+        if task is not None:
+            rescan = rescan or task.again or context.store.sites.get_sitemap(entry.key) is None
+        entry = entry._replace(display_url=record.display_url)
+        return Visit(entry, record, rescan=rescan, sitemap=task, nearer=nearer)
+
+    def visit_ended(self, visit: Visit) -> None:
+        """Take note of a visit that has its outcome."""
+        if visit.entry.seq or visit.given:
+            self._context.visits.pop(visit.entry.key, None)
+        self._repeats.visit_finished(visit)
+        if visit.given:
+            return
+        self._pacing.visit_ended(visit)
+        self._gate.count_page(visit)
+        if not visit.asked:
+            self._frontier.clocks.refund_turn(visit.entry.site)
+        if not visit.released:
+            self._frontier.finish_entry(visit.entry.site)
+
+    def refuse_entry(self, entry: QueueEntry, rule: str) -> None:
+        """End an entry that was handed out and is not asked for."""
+        self._context.endings.skip(entry, rule)
+        self.return_turn(entry)
+
+    def return_turn(self, entry: QueueEntry) -> None:
+        """Give back the turn and the place of an entry that was handed out and is not asked for."""
+        self._frontier.clocks.refund_turn(entry.site)
+        self._frontier.finish_entry(entry.site)
+
+    def release_place(self, visit: Visit) -> None:
+        """Give back the place of a visit whose answer is here; not where pages are counted by site as they end."""
+        if not self._gate.keeps_places and visit.entry.seq and not visit.released:
+            visit.released = True
+            self._frontier.finish_entry(visit.entry.site)
+            self._wake(0.0)
+
+    def retry_visit(self, visit: Visit, delay: float) -> None:
+        """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
+        self._pacing.visit_ended(visit)
+        self._watch.retried(visit)
+        visit.attempts += 1
+        visit.status = visit.size = 0
+        visit.error, visit.follow = "", None
+        entry = visit.entry
+        self._context.visits.pop(entry.key, None)
+        self._retries[entry.key] = visit
+        if not visit.released:
+            self._frontier.finish_entry(entry.site)
+        visit.released = False
+        self._frontier.clocks.hold_site(entry.site, time.monotonic() + delay)
+        if entry.seq:
+            self._frontier.entries.add_entry(entry)
+        elif not self._gate.is_over(entry.site):
+            self._frontier.entries.add_first(entry)
+        else:
+            self._sitemaps.abandon(entry.key)
+
+    def replace_record(self, record: UrlRecord) -> None:
+        """Have the visit of a record that was changed, if there is one, go on from it."""
+        key = url_key(record.url)
+        visit = self._context.visits.get(key) or self._retries.get(key)
+        if visit is not None and not visit.done:
+            visit.record = record

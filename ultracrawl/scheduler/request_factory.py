@@ -1,0 +1,55 @@
+"""From a visit to the request that Scrapy makes for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+
+from ultracrawl.crawl.visit import META_KEY
+from ultracrawl.rules.frontier import Mirrors
+from ultracrawl.rules.urls import host_of
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+    from ultracrawl.crawl import CrawlContext, Visit
+
+FORM = "application/x-www-form-urlencoded"
+LARGEST_SITEMAP = 50 << 20
+"""Bytes of a sitemap, as the protocol allows; pages have limits of their own."""
+
+
+class RequestFactory:
+    """Builds the requests of a source: to the copy that is asked, with its headers, payload and cookie jar."""
+
+    def __init__(self, context: CrawlContext, spider: Spider, mirrors: Mirrors) -> None:
+        rules = context.rules
+        self._spider = spider
+        self._mirrors = mirrors
+        self._headers = dict(rules.headers)
+        self._payloads = rules.payloads
+        self._grouping = rules.grouping
+        self._timeout = context.source.limits.timeout
+
+    def request_for(self, visit: Visit) -> Request:
+        """Return the request of a visit."""
+        entry = visit.entry
+        payload = None if visit.sitemap else self._payloads.of(entry.url)
+        return Request(
+            self._mirrors.url(entry.url),
+            method="GET" if payload is None else "POST",
+            body=payload,
+            callback=self._spider.read_sitemap if visit.sitemap else self._spider.visit,  # type: ignore[attr-defined]  # the spider is a SourceSpider
+            errback=self._spider.failed,  # type: ignore[attr-defined]
+            headers=self._headers if payload is None else {"Content-Type": FORM, **self._headers},
+            meta={
+                META_KEY: visit,
+                "download_slot": entry.site,
+                "download_timeout": self._timeout,
+                "handle_httpstatus_all": True,
+                **({"cookiejar": self._grouping.of(host_of(entry.url))} if self._grouping else {}),
+                **({"download_maxsize": LARGEST_SITEMAP} if visit.sitemap else {}),
+            },
+            dont_filter=True,
+        )
