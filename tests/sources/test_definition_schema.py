@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from ultracrawl.sources import json_schema
-from ultracrawl.sources.schema import DIALECT, source_schema
+from ultracrawl.sources.schema import DIALECT
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
@@ -116,9 +116,3 @@ def test_every_option_has_title_or_reference_description_and_example():
         name for name, option in found.items() if not option.get("description") or not option.get("examples")
     ]
     assert lacking == []
-
-
-def test_the_schema_of_a_single_source():
-    schema = source_schema()
-    assert accepts(schema, {"start_urls": "https://a.example/", "depth": 3}, schema)
-    assert not accepts(schema, {"sources": {}}, schema)

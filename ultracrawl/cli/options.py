@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -106,6 +106,25 @@ def show_hints(findings: Iterable[Finding]) -> None:
         click.echo(
             f"... and {left} more hint{'s' if left > 1 else ''}; `ultracrawl lint` shows them", err=True
         )
+
+
+class Shown(Protocol):
+    """What can be printed as JSON."""
+
+    def as_json(self) -> object:
+        """Return it as JSON values."""
+
+
+S = TypeVar("S", bound=Shown)
+
+
+def print_all(key: str, found: Iterable[S], in_words: Callable[[S], object], *, as_json: bool) -> None:
+    """Print one JSON object with a list under `key`, or each member of it for people."""
+    if as_json:
+        print_json({key: [one.as_json() for one in found]})
+        return
+    for one in found:
+        in_words(one)
 
 
 def print_json(value: object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema
 
-from ultracrawl.sources.definition import SourceEntry
 from ultracrawl.sources.project import DefinitionFile
 
 Schema = dict[str, JsonValue]
@@ -25,12 +24,6 @@ def json_schema() -> Schema:
         if isinstance(group, dict) and group.get("type") == "object":
             definitions[name] = _with_short_forms(name, group)
     return {"$schema": DIALECT, **schema, "title": "ultracrawl definitions"}
-
-
-def source_schema() -> Schema:
-    """Return the schema of a file that holds a single source."""
-    schema: Schema = SourceEntry.model_json_schema(by_alias=True, mode="validation")
-    return {"$schema": DIALECT, **schema, "title": "ultracrawl source"}
 
 
 def _with_short_forms(name: str, group: Schema) -> Schema:

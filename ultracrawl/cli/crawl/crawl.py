@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 from ultracrawl.cli.adhoc import remember
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_report
-from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, open_project, print_all
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError, RunReport
 from ultracrawl.service import run_continuously, run_sources
@@ -74,7 +74,7 @@ def command(
             ),
             *refused,
         ]
-    _print_reports(reports, as_json)
+    print_all("runs", reports, print_report, as_json=as_json)
     wanted = {source.name for source in chosen}
     complete = wanted == {report.source for report in reports} and not any(one.failed for one in reports)
     raise SystemExit(0 if complete else 1)
@@ -89,15 +89,6 @@ def _wanted(
         return project, [source], []
     project = open_project(config)
     return project, *without_mistaken(project, sources)
-
-
-def _print_reports(reports: Sequence[RunReport], as_json: bool) -> None:
-    if as_json:
-        print_json({"runs": [report.as_json() for report in reports]})
-    else:
-        for report in reports:
-            print_report(report)
-    sys.stdout.flush()
 
 
 def without_mistaken(project: Project, names: Iterable[str]) -> tuple[list[DataSource], list[RunReport]]:
@@ -119,7 +110,8 @@ def _stay(
     as_json: bool,
 ) -> None:
     def told(report: RunReport) -> None:
-        _print_reports([report], as_json)
+        print_all("runs", [report], print_report, as_json=as_json)
+        sys.stdout.flush()
 
     for report in refused:
         told(report)

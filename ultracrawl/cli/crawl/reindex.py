@@ -7,7 +7,7 @@ import click
 from ultracrawl.cli.crawl.crawl import without_mistaken
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_remade
-from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, open_project, print_all
 from ultracrawl.service.reindex import reindex_sources
 
 
@@ -37,9 +37,5 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool, sites: 
             project, chosen, sites=sites, settings={"LOG_LEVEL": "ERROR"}, watcher=progress.update
         )
     reports += refused
-    if as_json:
-        print_json({"runs": [report.as_json() for report in reports]})
-    else:
-        for report in reports:
-            print_remade(report)
+    print_all("runs", reports, print_remade, as_json=as_json)
     raise SystemExit(1 if any(report.failed for report in reports) else 0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import known_sources, open_project, print_json
+from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_all
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import Steered, steer
 from ultracrawl.stores.control_channel import Command
@@ -28,7 +29,23 @@ def wait_options(function: F) -> F:
     )(function)
 
 
-def give_order(
+def order_verb(order: Command, explained: str) -> click.Command:
+    """Return the verb that gives an order to running crawls; `explained` is its help."""
+
+    @click.command(order.value, help=cleandoc(explained))
+    @click.argument("sources", nargs=-1, required=True)
+    @wait_options
+    @config_option
+    @json_option
+    def command(
+        sources: tuple[str, ...], timeout: float, no_wait: bool, config: str | None, as_json: bool
+    ) -> None:
+        _give_order(order, sources, config, timeout, no_wait, as_json)
+
+    return command
+
+
+def _give_order(
     command: Command,
     sources: tuple[str, ...],
     config: str | None,
@@ -36,7 +53,7 @@ def give_order(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Give an order to the crawls of sources and print what happened. Exits with 1 if one did not obey."""
+    """Print what happened; exit with 1 if one did not obey."""
     project = open_project(config)
     results, problems = [], []
     for source in known_sources(project, sources):
@@ -44,11 +61,8 @@ def give_order(
             results.append(steer(project, source.name, command, timeout=0.0 if no_wait else timeout))
         except UserError as error:
             problems.append(error)
-    if as_json and (results or not problems):
-        print_json({"sources": [one.as_json() for one in results]})
-    elif not as_json:
-        for one in results:
-            _print(one)
+    if results or not problems or not as_json:
+        print_all("sources", results, _print, as_json=as_json)
     if problems:
         raise UserError("; ".join(map(str, problems)))
     raise SystemExit(0 if all(one.obeyed for one in results) else 1)

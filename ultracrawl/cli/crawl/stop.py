@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
-from ultracrawl.cli.crawl.steering import give_order, wait_options
-from ultracrawl.cli.options import config_option, json_option
+from ultracrawl.cli.crawl.steering import order_verb
 from ultracrawl.stores.control_channel import Command
 
-
-@click.command("stop")
-@click.argument("sources", nargs=-1, required=True)
-@wait_options
-@config_option
-@json_option
-def command(
-    sources: tuple[str, ...], timeout: float, no_wait: bool, config: str | None, as_json: bool
-) -> None:
+command = order_verb(
+    Command.STOP,
     """End the running crawls of SOURCES as one Ctrl-C in their terminal does.
 
     What is in flight is finished and indexed, what waits stays queued, and the next crawl goes on with it. The process
@@ -26,5 +16,5 @@ def command(
     Examples:
       ultracrawl stop handbook
       ultracrawl stop handbook --no-wait
-    """  # noqa: D301 - click's mark for a block that keeps its lines
-    give_order(Command.STOP, sources, config, timeout, no_wait, as_json)
+    """,
+)

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_all
 from ultracrawl.crawl.inspection.forecast import Forecast, forecast
 from ultracrawl.crawl.portal_filters.opening import filtering_of, url_judge, with_filters
 from ultracrawl.crawl.run.limits import keeps_new_out
@@ -38,11 +38,7 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     forecasts = [_forecast(project, source) for source in chosen_sources(project, sources)]
-    if as_json:
-        print_json({"sources": [one.as_json() for one in forecasts]})
-        return
-    for one in forecasts:
-        _print(one)
+    print_all("sources", forecasts, _print, as_json=as_json)
 
 
 def _forecast(project: Project, source: DataSource) -> Forecast:

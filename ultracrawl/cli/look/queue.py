@@ -6,7 +6,7 @@ import time
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_all
 from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView, QueueViewer
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.run.limits import keeps_new_out
@@ -41,11 +41,7 @@ def command(source: str | None, config: str | None, limit: int, as_json: bool) -
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     views = [_view(project, one, limit) for one in chosen_sources(project, [source] if source else [])]
-    if as_json:
-        print_json({"sources": [view.as_json() for view in views]})
-        return
-    for view in views:
-        _print(view)
+    print_all("sources", views, _print, as_json=as_json)
 
 
 def _view(project: Project, source: DataSource, limit: int) -> QueueView:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import click
 
-from ultracrawl.cli.options import known_sources, print_json
+from ultracrawl.cli.options import known_sources, print_all
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.inspection.site_view import SiteOutlook, outlook
 from ultracrawl.errors import StateError, UserError
@@ -25,11 +25,7 @@ def show_site(project: Project, name: str, as_json: bool) -> None:
         raise UserError(
             f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
         )
-    if as_json:
-        print_json({"sites": [one.as_json() for one in found]})
-        return
-    for one in found:
-        _print(one)
+    print_all("sites", found, _print, as_json=as_json)
 
 
 def _outlook(project: Project, source: DataSource, name: str, now: float) -> SiteOutlook | None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
+from ultracrawl.cli.options import (
+    config_option,
+    json_option,
+    known_sources,
+    open_project,
+    print_all,
+    print_json,
+)
 from ultracrawl.service.feeding import DestinationStatus, feeding_status, order_feeding
 
 
@@ -64,11 +71,7 @@ def status(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
     """  # noqa: D301 - as above
     project = open_project(config)
     rows = [row for source in known_sources(project, sources) for row in feeding_status(project, source)]
-    if as_json:
-        print_json({"destinations": [row.as_json() for row in rows]})
-        return
-    for row in rows:
-        click.echo(in_words(row))
+    print_all("destinations", rows, lambda row: click.echo(in_words(row)), as_json=as_json)
 
 
 def _order(name: str, destination: str, config: str | None, as_json: bool, *, paused: bool) -> None:

@@ -17,7 +17,6 @@ from ultracrawl.content.html.links import DEFAULT_KINDS, plain_urls, plan_for
 from ultracrawl.content.html.nesting import MAX_DEPTH, limit_nesting
 from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.html.walk import walk
-from ultracrawl.content.html.xhtml import with_end_tags
 from ultracrawl.content.limits import (
     DEFAULTS,
     LINKS,
@@ -33,6 +32,9 @@ from ultracrawl.model.page import LinkKind, Page
 _UNSEEN_MARKS = (b"hidden", b"role=", b"data-nosnippet", b"display")
 _UNSEEN = "[hidden],[role=navigation],[data-nosnippet],[style*=display i]"
 _NOT_DISPLAYED = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
+
+_EMPTY = re.compile(rb"<([a-zA-Z][\w:.-]*)((?:\s[^<>]*)?)/>")
+_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 
 
 def parse_html(
@@ -93,12 +95,25 @@ def _limited(body: bytes, limits: PageLimits, *, xml: bool) -> tuple[bytes, tupl
     body, crowded = limit_attributes(body)
     body, deep = limit_nesting(limit_formatting(body))
     if xml:
-        body = with_end_tags(body)
+        body = _with_end_tags(body)
     return body, (
         (NODES.format(limits.nodes), long),
         (f"elements nest deeper than {MAX_DEPTH} levels", deep),
         (f"a tag has more than {MOST} attributes", crowded),
     )
+
+
+def _with_end_tags(body: bytes) -> bytes:
+    """Return a page with `<title/>` written as `<title></title>`; elements that are always empty stay as they are.
+
+    Otherwise everything behind a `<title/>`, `<script/>` or `<iframe/>` would be inside it.
+    """
+    return _EMPTY.sub(_open_and_end, body) if b"/>" in body else body
+
+
+def _open_and_end(found: re.Match[bytes]) -> bytes:
+    name, attributes = found[1], found[2]
+    return found[0] if name.lower() in _VOID else b"<%b%b></%b>" % (name, attributes, name)
 
 
 def _utf8(body: bytes, content_type: str, default_charset: str) -> tuple[bytes, str]:
