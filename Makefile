@@ -6,6 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
 
+WORDY := crawl middlewares model scheduler service stores
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -43,9 +45,10 @@ samples: venv ## Fetch documents for the tests that no system package brings: th
 	    echo "could not fetch $$sample; the tests that need it will say so"; \
 	done
 
-lint: venv ## Check style and format
+lint: venv ## Check style and format, and that no text decides anything outside the wings in WORDY
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/sentences.py --except $(WORDY)
 
 types: venv ## Check types
 	$(BIN)/mypy

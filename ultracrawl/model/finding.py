@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from ultracrawl.errors import UserError
+
+
+class FindingCode(StrEnum):
+    """Kinds of findings that something is done about, whatever their words are."""
+
+    NO_START = "no-start"
+    """A source has no beginning, so it would crawl nothing."""
+    SECRET_IN_CLEAR = "secret-in-clear"  # noqa: S105 - the name of a kind
+    """A definition holds a secret that whoever can read it can use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +23,8 @@ class Finding:
     """What is wrong, where, and what to write instead.
 
     `line` counts from 1; 0 means the file as a whole. `key` is the dotted path of the option
-    (`sources.handbook.depth`). `fatal` findings stop a crawl, others are advice.
+    (`sources.handbook.depth`). `fatal` findings stop a crawl, others are advice. Those that something is done
+    about have a `code`.
     """
 
     file: str
@@ -22,6 +33,7 @@ class Finding:
     problem: str
     instead: str
     fatal: bool = True
+    code: FindingCode | None = None
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file

@@ -9,8 +9,6 @@ project without mistakes, `usable` sets mistaken sources apart; `render_findings
 """
 
 from ultracrawl.sources.catalog import Catalog, adhoc
-from ultracrawl.sources.checking.access_checks import IN_CLEAR
-from ultracrawl.sources.checking.checks import NO_START
 from ultracrawl.sources.compilation.pace import compile_level_selector
 from ultracrawl.sources.compilation.source import CompiledSource, compile_source
 from ultracrawl.sources.definition import DataSource
@@ -18,7 +16,7 @@ from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, 
 from ultracrawl.sources.loading.yaml_loader import load_project, load_tree
 from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
 from ultracrawl.sources.reading.locations import PROJECT_FILE
-from ultracrawl.sources.reading.tree import Data, Fault, Path, Place, Tree
+from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place, Tree
 from ultracrawl.sources.schema import json_schema
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
 from ultracrawl.sources.sections.fetching.robots import RobotsSection
@@ -28,8 +26,6 @@ from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.writing import definition_text
 
 __all__ = [
-    "IN_CLEAR",
-    "NO_START",
     "PROJECT_FILE",
     "BoundarySection",
     "CacheSection",
@@ -38,12 +34,12 @@ __all__ = [
     "Data",
     "DataSource",
     "DefinitionHead",
-    "Fault",
     "IndexSection",
     "LimitsSection",
     "Loaded",
     "MistakenSource",
     "Path",
+    "PathFinding",
     "Place",
     "PolitenessSection",
     "Project",

@@ -8,12 +8,13 @@ from pathlib import Path
 from ultracrawl.cli.options import found_definitions, show_findings
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import DefinitionError
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.service.control import running_crawl
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
-from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
+from ultracrawl.sources.dialects.fast_xml.notices import Notices
 from ultracrawl.sources.dialects.fast_xml.reader import load_collections, read_scopes, sources_of
 from ultracrawl.sources.dialects.fast_xml.writing import collections_xml
 from ultracrawl.sources.dialects.replacing import replace_file
@@ -85,7 +86,7 @@ def _unknown(name: str, known: Iterable[str]) -> UserError:
 def check(target: Path, collections: list[Scope], added: str) -> None:
     """Refuse collections that could not be used together in a file; tell what is odd in those that are added."""
     loaded = load_collections(target, collections, Notices(str(target)))
-    if loaded.project is None and not all(one.problem.startswith(Code.NO_START) for one in loaded.fatal):
+    if loaded.project is None and not all(one.code is FindingCode.NO_START for one in loaded.fatal):
         raise DefinitionError(loaded.fatal)
     show_findings(one for one in loaded.findings if one.file == added)
 

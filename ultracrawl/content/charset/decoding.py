@@ -78,12 +78,15 @@ def _utf8_evidence(body: bytes) -> tuple[int, int]:
 def _foreign(error: UnicodeError) -> tuple[str, int]:
     """Read bytes that are not UTF-8 as windows-1252; a character that is cut off at the end stays lost."""
     assert isinstance(error, UnicodeDecodeError)
-    if error.reason == "unexpected end of data":
+    cut_off = error.end == len(error.object) and error.object[error.start] in _LEADING
+    if cut_off:
         return "\ufffd", error.end
     return error.object[error.start : error.end].decode(FALLBACK, "replace"), error.end
 
 
 _FOREIGN = "ultracrawl-foreign"
+_LEADING = range(0xC2, 0xF5)
+"""Bytes that begin a character of several bytes in UTF-8."""
 codecs.register_error(_FOREIGN, _foreign)
 
 

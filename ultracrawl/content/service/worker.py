@@ -128,7 +128,9 @@ class _Conversation:
 
 def _status_of(error: BaseException) -> StatusCode:
     """Return 908 for a library for which there was no room, 903 for all else."""
-    no_room = isinstance(error, ImportError) and any(words in str(error) for words in _NO_ROOM)
+    if not isinstance(error, ImportError):
+        return StatusCode.CONVERSION_FAILED
+    no_room = any(words in str(error) for words in _NO_ROOM)  # sentence: dlopen has no code for it
     return StatusCode.CONVERTER_MISSING if no_room else StatusCode.CONVERSION_FAILED
 
 

@@ -12,10 +12,12 @@ from ultracrawl.rules.boundary.rules import RuleError
 
 IpNetwork = IPv4Network | IPv6Network
 
-_METADATA = "cloud metadata"
+_METADATA_SERVICES = (
+    "169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32 "
+    "fd00:ec2::254/128 fd20:ce::254/128"
+)
 _REFUSED: tuple[tuple[str, str], ...] = (
-    (_METADATA, "169.254.169.254/32 169.254.170.2/32 168.63.129.16/32 100.100.100.200/32 192.0.0.192/32"),
-    (_METADATA, "fd00:ec2::254/128 fd20:ce::254/128"),
+    ("cloud metadata", _METADATA_SERVICES),
     ("loopback", "127.0.0.0/8 ::1/128"),
     ("unspecified", "0.0.0.0/8 ::/128"),
     ("private", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10 64:ff9b:1::/48"),
@@ -30,6 +32,7 @@ _REFUSED: tuple[tuple[str, str], ...] = (
 _CLASSES: tuple[tuple[IpNetwork, str], ...] = tuple(
     (ip_network(text), name) for name, texts in _REFUSED for text in texts.split()
 )
+_METADATA = tuple(map(ip_network, _METADATA_SERVICES.split()))
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
@@ -59,7 +62,7 @@ class AddressPolicy:
         networks = [_network(text) for text in allow_networks]
         for text in seed_addresses:
             address = _parse(text)
-            if address is not None and _class_of(address) != _METADATA:
+            if address is not None and not any(address in network for network in _METADATA):
                 networks.append(ip_network(address))
         return cls(tuple(networks))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from enum import StrEnum
 from typing import NamedTuple
 
 from ultracrawl.model import Decision, LinkKind
@@ -18,13 +19,21 @@ from ultracrawl.rules.urls import DEFAULT_POLICY, UrlPolicy, host_of, path_of, r
 SITES_KEPT = 20_000
 CLOSED_URIS = "no include uri matches"
 CLOSED_BOTH = "no include domain or uri matches"
-FWDLINKS = "fwdlinks no"
-FWDREDIRECTS = "fwdredirects no"
 DYNAMIC = "dynamic pages are not indexed"
 NO_RULE = "no rule refuses it"
 RULE_STAGES = frozenset({"domain", "port", "path", "uri", "area"})
 """Stages that ask what is said about hosts and URLs, beside schemes, extensions, depth and the way there."""
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
+
+
+class LinkRule(StrEnum):
+    """Rules that refuse the way to a URL, and not the URL."""
+
+    FWDLINKS = "fwdlinks no"
+    FWDREDIRECTS = "fwdredirects no"
+
+
+_OF_THE_WAY = frozenset(LinkRule)
 
 
 class _Asked(NamedTuple):
@@ -62,6 +71,7 @@ class Boundary:
         self._extensions = ExtensionTable(rules.exclude_extensions)
         self._recursion = rules.max_uri_recursion
         self._max_depth = sys.maxsize if rules.mode.depth is None else rules.mode.depth
+        self._depth_rule = f"depth {self._max_depth}"
         self._excluded_uri = UriTable(by_action(rules.uris, Action.EXCLUDE), policy, excludes=True)
         self._included_uri = UriTable(by_action(rules.uris, Action.INCLUDE), policy)
         followed = by_action(rules.uris, Action.FOLLOW_ONLY)
@@ -99,7 +109,7 @@ class Boundary:
         if self._recursion and repeats(path, self._recursion):
             return f"max_uri_recursion {self._recursion}"
         if depth > self._max_depth:
-            return f"depth {self._max_depth}"
+            return self._depth_rule
         if (rule := self._domain_refusal(site, seed) or site.port_refusal) is not None:
             return rule
         if site.paths is not None and (rule := site.paths.refusal(path)) is not None:
@@ -172,10 +182,9 @@ class Boundary:
         """Whether rules look at the addresses of hosts, so that meeting a host may need a look-up of its name."""
         return self._judge.asks_addresses or any(area.asks_addresses for area in self._areas)
 
-    @staticmethod
-    def depends_on_route(rule: str) -> bool:
+    def depends_on_route(self, rule: str) -> bool:
         """Tell whether a refusal holds only for the route to the URL, so that it must not be remembered."""
-        return rule in (FWDLINKS, FWDREDIRECTS) or rule.startswith("depth ")
+        return rule in _OF_THE_WAY or rule == self._depth_rule
 
     def _site_of(self, url: str) -> Site:
         origin = url[: len(url) - len(path_of(url))]
@@ -215,7 +224,7 @@ class Boundary:
         allowed = self.rules.mode.fwdredirects if is_redirect else self.rules.mode.fwdlinks
         if allowed or host_of(parent) == site.host:
             return None
-        return FWDREDIRECTS if is_redirect else FWDLINKS
+        return (LinkRule.FWDREDIRECTS if is_redirect else LinkRule.FWDLINKS).value
 
     def _stages(self, site: Site, asked: _Asked) -> Iterator[Decision]:
         url, path = asked.url, path_of(asked.url)
@@ -252,7 +261,7 @@ class Boundary:
         if self._max_depth == sys.maxsize:
             return Decision(True, "depth", "no depth limit", f"{depth} steps from a seed")
         reason = f"{depth} steps from a seed; {self._max_depth} are allowed"
-        return Decision(depth <= self._max_depth, "depth", f"depth {self._max_depth}", reason)
+        return Decision(depth <= self._max_depth, "depth", self._depth_rule, reason)
 
 
 def _answer(stage: str, refusal: str | None, acceptance: str) -> Decision:

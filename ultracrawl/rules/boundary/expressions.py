@@ -68,7 +68,7 @@ def compiled(pattern: str, ignore_case: bool = False) -> re2._Regexp:
         return re2.compile(pattern, options(ignore_case))
     except re2.error as error:
         detail = error.args[0].decode("utf-8", "replace") if error.args else ""
-        problem, _, offending = detail.partition(": ")
+        problem, _, offending = detail.partition(": ")  # sentence: RE2 gives both in one text
         raise PatternError(pattern, problem, offending) from None
     except UnicodeEncodeError:
         raise PatternError(pattern, "holds half a character (a lone surrogate)") from None

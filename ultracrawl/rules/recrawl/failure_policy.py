@@ -11,11 +11,17 @@ NET, TIMEOUT, INTERNAL = "net", "ttl", "int"
 
 _PATTERN = re.compile(r"[0-9xX]{3}")
 _WORD = re.compile(r"(?P<word>keep|delete|retry)(?::(?P<number>\d{1,6}))?", re.IGNORECASE)
+_ACTIONS = "write KEEP or DELETE:n, with or without RETRY:n"
 _SEPARATORS = re.compile(r"[\s,、]+")
 
 
 class FailureRuleError(ValueError):
-    """A pattern or an action that is none; the message says what to write."""
+    """A pattern or an action that is none (`problem`), and what to write `instead`."""
+
+    def __init__(self, problem: str, instead: str) -> None:
+        super().__init__(f"{problem}; {instead}")
+        self.problem = problem
+        self.instead = instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,10 @@ class FailureRule:
             match = _WORD.fullmatch(part)
             word = match["word"].lower() if match else ""
             if match is None or word in found or (word != "retry" and {"keep", "delete"} & found.keys()):
-                raise FailureRuleError(
-                    f"`{action}` is no action; write KEEP or DELETE:n, with or without RETRY:n"
-                )
+                raise FailureRuleError(f"`{action}` is no action", _ACTIONS)
             found[word] = int(match["number"]) if match["number"] else None
         if not found:
-            raise FailureRuleError("no action is given; write KEEP or DELETE:n, with or without RETRY:n")
+            raise FailureRuleError("no action is given", _ACTIONS)
         delete_after = max(found["delete"] or 1, 1) if "delete" in found else None
         retries = (1 if found["retry"] is None else found["retry"]) if "retry" in found else None
         return cls(name, delete_after, retries)
@@ -60,7 +64,7 @@ def checked_pattern(pattern: str) -> str:
     if name in (NET, TIMEOUT, INTERNAL) or _PATTERN.fullmatch(name):
         return name
     raise FailureRuleError(
-        f"`{pattern}` is no error; write a status such as 404, 40x or 5xx, or net, ttl or int"
+        f"`{pattern}` is no error", "write a status such as 404, 40x or 5xx, or net, ttl or int"
     )
 
 

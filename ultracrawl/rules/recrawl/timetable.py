@@ -16,7 +16,12 @@ _WEEK = 7
 
 
 class ScheduleError(ValueError):
-    """A time or a day that is none; the message says what to write."""
+    """A time or a day that is none (`problem`), and what to write `instead`."""
+
+    def __init__(self, problem: str, instead: str) -> None:
+        super().__init__(f"{problem}; {instead}")
+        self.problem = problem
+        self.instead = instead
 
 
 class Action(StrEnum):
@@ -33,7 +38,7 @@ def parse_time(text: str) -> tuple[int, int]:
     """
     found = _TIME.fullmatch(text.strip())
     if found is None or not 1 <= int(found["hour"]) <= 12 or int(found["minute"]) > 59:
-        raise ScheduleError(f"`{text}` is no time; write it as `10:30 pm`")
+        raise ScheduleError(f"`{text}` is no time", "write it as `10:30 pm`")
     afternoon = found["half"].lower() == "pm"
     return int(found["hour"]) % 12 + 12 * afternoon, int(found["minute"])
 
@@ -44,7 +49,7 @@ def parse_days(text: str) -> frozenset[str]:
     wrong = [day for day in named if day not in DAYS]
     if wrong or not named:
         problem = f"`{wrong[0]}` is no day" if wrong else "no day is given"
-        raise ScheduleError(f"{problem}; write days as `{','.join(DAYS)}`")
+        raise ScheduleError(problem, f"write days as `{','.join(DAYS)}`")
     return frozenset(named)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 from ada_url import join_url, normalize_url
@@ -31,8 +32,16 @@ class Canonical(NamedTuple):
     decision: Decision
 
 
+class UrlRule(StrEnum):
+    """Rules that say why a link does not become a URL of a source."""
+
+    LENGTH = "URL too long"
+    MALFORMED = "malformed URL"
+    SCHEME = "URL scheme"
+
+
 class _Refused(Exception):  # noqa: N818 - control flow inside this module, never seen outside
-    def __init__(self, rule: str, reason: str) -> None:
+    def __init__(self, rule: UrlRule, reason: str) -> None:
         super().__init__(rule, reason)
         self.rule = rule
         self.reason = reason
@@ -108,7 +117,7 @@ class UrlPolicy:
         try:
             url = self._finish(self._join(href, base))
         except _Refused as refused:
-            return Canonical(None, Decision(False, "url", refused.rule, refused.reason))
+            return Canonical(None, Decision(False, "url", refused.rule.value, refused.reason))
         return Canonical(url, Decision(True, "url", "canonical URL", url))
 
     def _join(self, href: str, base: str | None) -> str:
@@ -117,26 +126,28 @@ class UrlPolicy:
             # The "#" stays until it is parsed: blanks before it would count as blanks at the end.
             href = "".join(href.partition("#")[:2])
         if len(href) > self.max_length + 1:
-            raise _Refused("URL too long", f"{len(href)} characters; {self.max_length} are allowed")
+            raise _Refused(UrlRule.LENGTH, f"{len(href)} characters; {self.max_length} are allowed")
         href = _scalars(href)
         try:
             url: str = normalize_url(href) if base is None else join_url(_scalars(base), href)
         except ValueError:
             needs_base = base is None and not _SCHEME.match(href.lower())
-            raise _Refused("malformed URL", "no base to join it to" if needs_base else "not a URL") from None
+            raise _Refused(
+                UrlRule.MALFORMED, "no base to join it to" if needs_base else "not a URL"
+            ) from None
         return url if self.keep_fragment else url.partition("#")[0]
 
     def _finish(self, url: str) -> str:
         scheme, found, rest = url.partition("://")
         if scheme not in self.schemes or not found:
-            raise _Refused("URL scheme", f"only {', '.join(sorted(self.schemes))} URLs are taken")
+            raise _Refused(UrlRule.SCHEME, f"only {', '.join(sorted(self.schemes))} URLs are taken")
         authority, _, path = rest.partition("/")
         clean = _clean_authority(authority)
         if authority and not clean:
-            raise _Refused("malformed URL", "the host name has an empty label")
+            raise _Refused(UrlRule.MALFORMED, "the host name has an empty label")
         result = f"{scheme}://{clean}{self._edit('/' + path)}"
         if len(result) > self.max_length:
-            raise _Refused("URL too long", f"{len(result)} characters; {self.max_length} are allowed")
+            raise _Refused(UrlRule.LENGTH, f"{len(result)} characters; {self.max_length} are allowed")
         if clean == authority and scheme in ("http", "https"):
             self._remember(f"{scheme}://{clean}")
         return result

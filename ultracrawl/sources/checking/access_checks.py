@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from pydantic import SecretStr
 
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.access import Scheme
-from ultracrawl.sources.checking.doubt import Doubt
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.reading.tree import Path
+from ultracrawl.sources.reading.tree import Path, PathFinding
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
 from ultracrawl.sources.sections.fetching.request import SECRET_HEADERS
 
@@ -18,25 +18,22 @@ PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 """Names of form fields that are for secrets."""
 
 
-IN_CLEAR = "the secret stands here for everybody to read"
-"""The problem of an advice about a secret that the definition itself holds."""
-
-
-def check_access(source: DataSource) -> Iterator[Doubt]:
+def check_access(source: DataSource) -> Iterator[PathFinding]:
     """Yield an advice for each secret that stands in the definition as it is, or that listeners can work out."""
     for path, secret in _secrets(source):
         if stands_in_clear(secret):
-            yield Doubt(path, IN_CLEAR, INSTEAD, fatal=False)
+            problem = "the secret stands here for everybody to read"
+            yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
     for name, entry in source.authentication.items():
         if entry.scheme is Scheme.NTLM_V1:
-            yield Doubt(
+            yield PathFinding(
                 ("authentication", name, "scheme"),
                 "from what version 1 of NTLM sends, anybody on the way can work the password out",
                 "write `ntlm` for version 2, unless the server knows no other",
                 fatal=False,
             )
     if source.proxy.servers and "ftp" in source.boundary.schemes:
-        yield Doubt(
+        yield PathFinding(
             ("proxy", "servers"),
             "FTP servers are asked directly, not through a proxy",
             "take `ftp` out of `boundary.schemes` if that must not be",

@@ -8,29 +8,30 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from ultracrawl.errors import UserError
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
+from ultracrawl.rules.urls.canonical import UrlRule
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.checking.access_checks import check_access
-from ultracrawl.sources.checking.doubt import Doubt
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.patterns import Pattern
-from ultracrawl.sources.reading.tree import Data, Path
+from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 
 
-def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
     """Yield what is doubtful about a source whose options are well formed."""
     yield from check_attributes(source, schema)
     yield from check_crawling_mode(source)
     yield from check_extracted(source, schema)
-    doubts = list(check_start_urls(source))
-    yield from doubts
+    found = list(check_start_urls(source))
+    yield from found
     yield from check_sitemap_urls(source)
     yield from check_duplicates(source)
     yield from check_storage(source)
@@ -38,11 +39,11 @@ def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> I
     yield from check_feed_urls(source)
     yield from check_payloads(source)
     yield from check_expressions(source)
-    if not doubts:
+    if not found:
         yield from _check_boundary(source)
 
 
-def check_search_attributes(written: Mapping[str, Data]) -> Iterator[Doubt]:
+def check_search_attributes(written: Mapping[str, Data]) -> Iterator[PathFinding]:
     """Yield mistakes in the names of a project's own search attributes (Ultra Search 5.3).
 
     The eight that always exist can neither be redefined nor deleted. Names that differ only in case are one.
@@ -56,14 +57,14 @@ def check_search_attributes(written: Mapping[str, Data]) -> Iterator[Doubt]:
             problem = (
                 f"`{default}` is one of the eight search attributes that always exist; it cannot be {done}"
             )
-            yield Doubt(("attributes", name), problem, "remove the line, or choose another name")
+            yield PathFinding(("attributes", name), problem, "remove the line, or choose another name")
         elif name.lower() in seen:
             problem = f"`{name}` differs from `{seen[name.lower()]}` only in upper and lower case"
-            yield Doubt(("attributes", name), problem, "choose another name")
+            yield PathFinding(("attributes", name), problem, "choose another name")
         seen.setdefault(name.lower(), name)
 
 
-def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
     """Yield the search attributes that a source maps to and that do not exist."""
     for name, target in source.attributes.items():
         if target not in schema:
@@ -73,25 +74,21 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
                 if guess
                 else f"define it under `attributes:` of the project, or write {listed(schema)}"
             )
-            yield Doubt(("attributes", name), f"there is no search attribute `{target}`", instead)
+            yield PathFinding(("attributes", name), f"there is no search attribute `{target}`", instead)
 
 
 FOLLOWING_TYPES: frozenset[str] = frozenset({"web"})
 """The types of sources that follow links; only their documents can be examined before they are indexed."""
 
 
-def check_crawling_mode(source: DataSource) -> Iterator[Doubt]:
+def check_crawling_mode(source: DataSource) -> Iterator[PathFinding]:
     """Yield a crawling mode that the type of the source does not have (Ultra Search 13.3)."""
     if source.crawling_mode == "examine" and source.type not in FOLLOWING_TYPES:
         problem = f"a source of type `{source.type}` cannot be examined: that mode is for web sources only"
-        yield Doubt(("crawling_mode",), problem, "write `accept-all` or `index-only`")
+        yield PathFinding(("crawling_mode",), problem, "write `accept-all` or `index-only`")
 
 
-NO_START = "the source has no start URL, so it would crawl nothing"
-"""The problem of a source without a beginning."""
-
-
-def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:
     """Yield document attributes that rules make and nothing uses."""
     used = {name.lower() for name in (*source.attributes, *schema)} | DEFAULT_MAPPING.keys()
     for rules in source.extract.values():
@@ -102,24 +99,28 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
             problem = f"`{name}` is made, but neither mapped nor named like a search attribute"
             guess = closest(name, schema)
             instead = f"write `{guess}`" if guess else f"map it: `attributes: {{{name}: ...}}`"
-            yield Doubt(("extract", name), problem, instead)
+            yield PathFinding(("extract", name), problem, instead)
 
 
-def check_start_urls(source: DataSource) -> Iterator[Doubt]:
+def check_start_urls(source: DataSource) -> Iterator[PathFinding]:
     """Yield start URLs that cannot be crawled; a source without any needs a class of its own."""
     if not (source.beginnings or source.takes_links) and source.spider_class is None:
-        yield Doubt(("start_urls",), NO_START, "write for example `start_urls: [https://www.example.com/]`")
+        problem = "the source has no start URL, so it would crawl nothing"
+        instead = "write for example `start_urls: [https://www.example.com/]`"
+        yield PathFinding(("start_urls",), problem, instead, code=FindingCode.NO_START)
     policy = compile_url_policy(source)
     for number, url in enumerate(source.start_urls):
         place: Path = ("start_urls", number)
         if "@" in url.partition("://")[2].partition("/")[0]:
             instead = "remove them from the URL; they would be shown in logs and reports"
-            yield Doubt(place, f"the start URL of {shown(_host(url))} holds a user name or password", instead)
+            yield PathFinding(
+                place, f"the start URL of {shown(_host(url))} holds a user name or password", instead
+            )
         elif policy.canonical(url) is None:
-            yield Doubt(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+            yield PathFinding(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
 
 
-def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> Iterator[Doubt]:
+def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
     """Yield the sources that links are sent to and that do not take them."""
     for number, name in enumerate(source.send_links_to):
         receiver = sources.get(name)
@@ -128,10 +129,10 @@ def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> It
             instead = (
                 "write `takes_links: true` in it" if receiver else f"write {listed(sorted(sources)[:20])}"
             )
-            yield Doubt(("send_links_to", number), problem, instead)
+            yield PathFinding(("send_links_to", number), problem, instead)
 
 
-def check_destinations(source: DataSource, indexes: Iterable[str]) -> Iterator[Doubt]:
+def check_destinations(source: DataSource, indexes: Iterable[str]) -> Iterator[PathFinding]:
     """Yield destinations that name an index which does not exist."""
     known = {PROJECT_INDEX, *indexes}
     for label, one in source.feeding.destinations.items():
@@ -139,37 +140,43 @@ def check_destinations(source: DataSource, indexes: Iterable[str]) -> Iterator[D
             guess = closest(one.index, known)
             instead = f"write `{guess}`" if guess else "name it under `indexes:` of the project"
             problem = f"there is no index `{one.index}`"
-            yield Doubt(("feeding", "destinations", label, "index"), problem, instead)
+            yield PathFinding(("feeding", "destinations", label, "index"), problem, instead)
 
 
-def check_duplicates(source: DataSource) -> Iterator[Doubt]:
+def check_duplicates(source: DataSource) -> Iterator[PathFinding]:
     """Yield options about duplicates that have no effect."""
     if source.duplicates.near and not source.duplicates.detect:
         problem = "`near` has no effect while `detect` is off"
-        yield Doubt(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
+        yield PathFinding(("duplicates", "near"), problem, "remove it, or write `detect: true`", fatal=False)
 
 
-def check_storage(source: DataSource) -> Iterator[Doubt]:
+def check_storage(source: DataSource) -> Iterator[PathFinding]:
     """Yield options about stored documents that have no effect."""
     if source.storage.remove_sent and not source.storage.keep:
         problem = "`remove_sent` has no effect while nothing is kept"
-        yield Doubt(("storage", "remove_sent"), problem, "remove it, or write `keep: true`", fatal=False)
+        yield PathFinding(
+            ("storage", "remove_sent"), problem, "remove it, or write `keep: true`", fatal=False
+        )
 
 
-def check_sitemap_urls(source: DataSource) -> Iterator[Doubt]:
+def check_sitemap_urls(source: DataSource) -> Iterator[PathFinding]:
     """Yield sitemaps of the definition that cannot be fetched."""
     policy = compile_url_policy(source).without_rewriting
     for number, url in enumerate(source.sitemaps.urls):
         place: Path = ("sitemaps", "urls", number)
         if "@" in url.partition("://")[2].partition("/")[0]:
             instead = "remove them from the URL; they would be shown in logs and reports"
-            yield Doubt(place, f"the sitemap of {shown(_host(url))} holds a user name or password", instead)
+            yield PathFinding(
+                place, f"the sitemap of {shown(_host(url))} holds a user name or password", instead
+            )
         elif policy.canonical(url) is None:
             instead = "write for example `https://www.example.com/sitemap.xml`"
-            yield Doubt(place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead)
+            yield PathFinding(
+                place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead
+            )
 
 
-def check_payloads(source: DataSource) -> Iterator[Doubt]:
+def check_payloads(source: DataSource) -> Iterator[PathFinding]:
     """Yield bodies for what is no URL of http or https."""
     policy = compile_url_policy(source).without_rewriting
     for name in source.post_payload:
@@ -177,22 +184,26 @@ def check_payloads(source: DataSource) -> Iterator[Doubt]:
             Payloads({name: ""}, policy)
         except ValueError:
             instead = "write for example `https://www.example.com/search`, or `prefix:https://www.example.com/list/`"
-            yield Doubt(
+            yield PathFinding(
                 ("post_payload", name), f"{shown(name)} is no URL that a body can be sent to", instead
             )
 
 
-def check_feed_urls(source: DataSource) -> Iterator[Doubt]:
+def check_feed_urls(source: DataSource) -> Iterator[PathFinding]:
     """Yield feeds of the definition that cannot be fetched."""
     policy = compile_url_policy(source)
     for number, url in enumerate(source.feeds.urls):
         place: Path = ("feeds", "urls", number)
         if "@" in url.partition("://")[2].partition("/")[0]:
             instead = "remove them from the URL; they would be shown in logs and reports"
-            yield Doubt(place, f"the feed of {shown(_host(url))} holds a user name or password", instead)
+            yield PathFinding(
+                place, f"the feed of {shown(_host(url))} holds a user name or password", instead
+            )
         elif policy.canonical(url) is None:
             instead = "write for example `https://www.example.com/feed.xml`"
-            yield Doubt(place, f"the feed {shown(url)} is not an absolute URL that can be crawled", instead)
+            yield PathFinding(
+                place, f"the feed {shown(url)} is not an absolute URL that can be crawled", instead
+            )
 
 
 def _host(url: str) -> str:
@@ -201,25 +212,27 @@ def _host(url: str) -> str:
 
 def _why_no_url(url: str, rule: str) -> tuple[str, str]:
     scheme = urlsplit(url).scheme if "://" in url else ""
-    if rule == "URL scheme" and scheme:
+    if rule == UrlRule.SCHEME and scheme:
         return (
             f"the start URL {shown(url)} has a scheme that is not crawled",
             "write a URL with one of `schemes`",
         )
-    if rule == "URL too long":
+    if rule == UrlRule.LENGTH:
         return f"the start URL {shown(url)} is longer than `url_length` allows", "raise `limits.url_length`"
     guess = "https://" + url.lstrip("/") if "." in url and "://" not in url else "https://www.example.com/"
     return f"the start URL {shown(url)} is not an absolute URL", f"write for example `{guess}`"
 
 
-def check_expressions(source: DataSource) -> Iterator[Doubt]:
+def check_expressions(source: DataSource) -> Iterator[PathFinding]:
     """Tell of expressions that only the slower engine can do."""
     headers = source.exclude_headers
     texts = [(("exclude_headers", name), text) for name in headers for text in headers[name]]
     for place, text in (*_expressions(source, ()), *texts):
         if slow_expression(text) is not None:
             problem = f"the expression {shown(text)} runs on the slower engine, 0.1 s a text at most"
-            yield Doubt(place, problem, "write it without look-around and back-references (RE2)", fatal=False)
+            yield PathFinding(
+                place, problem, "write it without look-around and back-references (RE2)", fatal=False
+            )
 
 
 def _expressions(value: object, place: Path) -> Iterator[tuple[Path, str]]:
@@ -235,11 +248,11 @@ def _expressions(value: object, place: Path) -> Iterator[tuple[Path, str]]:
         yield from ((place, one.text) for one in rules if one.kind is Kind.REGEXP)
 
 
-def _check_boundary(source: DataSource) -> Iterator[Doubt]:
+def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
     try:
         boundary = compile_boundary(source)
     except UserError as error:
-        yield Doubt(("boundary",), str(error), "correct the rule")
+        yield PathFinding(("boundary",), str(error), "correct the rule")
         return
     if boundary.asks_addresses:
         return  # nothing is looked up while definitions are checked
@@ -250,4 +263,4 @@ def _check_boundary(source: DataSource) -> Iterator[Doubt]:
         if rule is not None:
             problem = f"the start URL {shown(url)} is outside the source's own boundary: {rule}"
             instead = "let the rule admit it, or remove it; start URLs are exempt from domain rules only"
-            yield Doubt(("start_urls", number), problem, instead, fatal=False)
+            yield PathFinding(("start_urls", number), problem, instead, fatal=False)

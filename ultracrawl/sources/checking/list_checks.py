@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from ultracrawl.rules.attributes import SearchAttribute
 from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.rules.attributes.values import convert
-from ultracrawl.sources.checking.doubt import Doubt
 from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.reading.tree import PathFinding
 
 
-def check_value_lists(lists: Iterable[ValueList], schema: Mapping[str, SearchAttribute]) -> Iterator[Doubt]:
+def check_value_lists(
+    lists: Iterable[ValueList], schema: Mapping[str, SearchAttribute]
+) -> Iterator[PathFinding]:
     """Yield lists of attributes that do not exist, and values that do not fit the type of theirs."""
     for one in lists:
         attribute = schema.get(one.attribute)
@@ -20,11 +22,13 @@ def check_value_lists(lists: Iterable[ValueList], schema: Mapping[str, SearchAtt
             instead = (
                 f"write `{guess}`" if guess else f"define it under `attributes:`, or write {listed(schema)}"
             )
-            yield Doubt(("lists", one.attribute), f"there is no search attribute `{one.attribute}`", instead)
+            yield PathFinding(
+                ("lists", one.attribute), f"there is no search attribute `{one.attribute}`", instead
+            )
             continue
         for value in one.values:
             if convert(value.value, attribute.type) is None:
                 problem = (
                     f"{shown(value.value)} is no {attribute.type}, and {attribute.name} holds such values"
                 )
-                yield Doubt(("lists", one.attribute, value.value), problem, "correct it or remove it")
+                yield PathFinding(("lists", one.attribute, value.value), problem, "correct it or remove it")

@@ -9,9 +9,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ultracrawl.model import Finding
-from ultracrawl.sources.checking.doubt import Doubt
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.sources.loading.wording import explain
-from ultracrawl.sources.reading.tree import Fault, Path, Tree
+from ultracrawl.sources.reading.tree import Path, PathFinding, Tree
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -22,7 +22,7 @@ class FindingCollector:
     def __init__(self) -> None:
         self._findings: list[Finding] = []
         self._files: dict[str, int] = {}
-        self.faults: list[Fault] = []
+        self.fatal: list[PathFinding] = []
         """What is fatal, by its path in the tree."""
         self._source = ""
         self._mistakes: dict[str, list[Finding]] = {}
@@ -61,16 +61,24 @@ class FindingCollector:
             if finding.fatal:
                 self._mistakes.setdefault(self._source, []).append(finding)
 
-    def add(self, tree: Tree, path: Path, problem: str, instead: str, fatal: bool = True) -> None:
+    def add(
+        self,
+        tree: Tree,
+        path: Path,
+        problem: str,
+        instead: str,
+        fatal: bool = True,
+        code: FindingCode | None = None,
+    ) -> None:
         """Add a finding about a place."""
-        self.take([Finding(*tree.place(path), problem, instead, fatal)])
+        self.take([Finding(*tree.place(path), problem, instead, fatal, code)])
         if fatal:
-            self.faults.append(Fault(path, problem, instead))
+            self.fatal.append(PathFinding(path, problem, instead, code=code))
 
-    def add_doubts(self, tree: Tree, path: Path, doubts: Iterable[Doubt]) -> None:
+    def add_below(self, tree: Tree, path: Path, found: Iterable[PathFinding]) -> None:
         """Add what the checks found below a place."""
-        for doubt in doubts:
-            self.add(tree, (*path, *doubt.path), doubt.problem, doubt.instead, doubt.fatal)
+        for one in found:
+            self.add(tree, (*path, *one.path), one.problem, one.instead, one.fatal, one.code)
 
     def validated(
         self,

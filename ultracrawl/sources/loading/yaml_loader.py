@@ -19,7 +19,6 @@ from ultracrawl.sources.checking.checks import (
     check_source,
     check_start_urls,
 )
-from ultracrawl.sources.checking.doubt import Doubt
 from ultracrawl.sources.checking.list_checks import check_value_lists
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.loading.findings import FindingCollector
@@ -42,7 +41,7 @@ from ultracrawl.sources.reading.locations import (
 )
 from ultracrawl.sources.reading.merging import merged
 from ultracrawl.sources.reading.rule_files import RuleFiles
-from ultracrawl.sources.reading.tree import Data, Fault, Path, Tree
+from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Tree
 from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
 from ultracrawl.sources.sections.documents.lists import value_lists
 
@@ -78,18 +77,18 @@ def load_definitions(definitions: Definitions) -> Loaded:
 
 def load_tree(
     tree: Tree, base: FilePath, key_file: FilePath | None = None
-) -> tuple[Loaded, tuple[Fault, ...]]:
+) -> tuple[Loaded, tuple[PathFinding, ...]]:
     """Load sources that were made from another format; relative paths are taken from `base`.
 
-    `key_file` has the key of encrypted passwords. The faults are the fatal findings by their paths in the tree.
+    `key_file` has the key of encrypted passwords. The fatal findings come once more, by their paths in the tree.
     """
     reading = _Reading(base)
     reading.read_tree(tree)
     head = DefinitionHead.model_validate({"key_file": key_file, "indexes": tree.get("indexes") or {}})
-    return reading.finish(head, base), tuple(reading.findings.faults)
+    return reading.finish(head, base), tuple(reading.findings.fatal)
 
 
-def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[Doubt]:
+def _check_parts(data: dict[str, Data], schema: Schema) -> Iterator[PathFinding]:
     """Check what is well formed of a source that is not well formed as a whole."""
     start = _part(data, "start_urls")
     if start is not None and (start.start_urls or "class" not in data):
@@ -235,10 +234,10 @@ class _Reading:
         data = {key: tree.get(key) for key in _HEAD_KEYS if key in tree.options}
         own = data.get("attributes")
         if isinstance(own, dict):
-            doubts = list(check_search_attributes(own))
-            self.findings.add_doubts(tree, (), doubts)
-            doubtful = {doubt.path[-1] for doubt in doubts}
-            data["attributes"] = {name: kind for name, kind in own.items() if name not in doubtful}
+            found = list(check_search_attributes(own))
+            self.findings.add_below(tree, (), found)
+            refused = {one.path[-1] for one in found}
+            data["attributes"] = {name: kind for name, kind in own.items() if name not in refused}
         return self.findings.validated(DefinitionHead, data, tree, ())
 
     def _read_defaults(self, tree: YamlTree) -> None:
@@ -260,8 +259,8 @@ class _Reading:
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
         sources = {name: self._read_source(name, entry, schema) for name, entry in self._entries.items()}
         if self._first is not None:
-            doubts = check_value_lists(value_lists(head.lists).values(), schema)
-            self.findings.add_doubts(self._first, (), doubts)
+            found = check_value_lists(value_lists(head.lists).values(), schema)
+            self.findings.add_below(self._first, (), found)
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
@@ -269,10 +268,8 @@ class _Reading:
         for name in (name for name, source in sources.items() if source):
             entry = self._entries[name]
             with self.findings.about(name):
-                self.findings.add_doubts(entry.tree, entry.path, check_receivers(known[name], known))
-                self.findings.add_doubts(
-                    entry.tree, entry.path, check_destinations(known[name], head.indexes)
-                )
+                self.findings.add_below(entry.tree, entry.path, check_receivers(known[name], known))
+                self.findings.add_below(entry.tree, entry.path, check_destinations(known[name], head.indexes))
         mistaken = {
             name: MistakenSource(known.get(name) or self._stand_in(name), self.findings.mistakes(name))
             for name in self.findings.mistaken
@@ -300,9 +297,9 @@ class _Reading:
             data = {**merged(self._defaults, data), "name": self._checked_name(name, entry)}
         source = self.findings.validated(DataSource, data, entry.tree, entry.path, context=self._rule_files)
         if source is not None:
-            self.findings.add_doubts(entry.tree, entry.path, check_source(source, schema))
+            self.findings.add_below(entry.tree, entry.path, check_source(source, schema))
         elif isinstance(data, dict):
-            self.findings.add_doubts(entry.tree, entry.path, _check_parts(data, schema))
+            self.findings.add_below(entry.tree, entry.path, _check_parts(data, schema))
         return source
 
     def _checked_name(self, name: str, entry: _Entry) -> str:

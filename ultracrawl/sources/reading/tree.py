@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from ultracrawl.model.finding import FindingCode
+
 Data = dict[str, "Data"] | list["Data"] | str | int | float | bool | None
 """What a definition file holds, whatever its format."""
 Path = tuple[str | int, ...]
@@ -18,12 +20,14 @@ class Place(NamedTuple):
     key: str
 
 
-class Fault(NamedTuple):
-    """A mistake that keeps a tree from being used, at its path in the tree."""
+class PathFinding(NamedTuple):
+    """A finding that knows a path in a tree, and not yet its file and line; with `fatal` False it is an advice."""
 
     path: Path
     problem: str
     instead: str
+    fatal: bool = True
+    code: FindingCode | None = None
 
 
 class Tree(Protocol):

@@ -92,13 +92,19 @@ def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
     line = _line_of(error)
     if 0 < line <= len(lines) and lines[line - 1].lstrip(" ").startswith("\t"):
         return "the line is indented with a tab"
-    if isinstance(error, yaml.composer.ComposerError) and "single document" in (error.context or ""):
+    if _begins_another(error):
         return "a second document begins here"
     return f"is not YAML: {error.problem or error.context or 'cannot be parsed'}"
 
 
+def _begins_another(error: yaml.MarkedYAMLError) -> bool:
+    """Whether a second document is the mistake."""
+    words = error.context or ""
+    return "single document" in words  # sentence: PyYAML has no class of errors for it
+
+
 def _advice(error: yaml.MarkedYAMLError) -> str:
-    if "single document" in (error.context or ""):
+    if _begins_another(error):
         return "keep one document in a file, without further `---` lines"
     return "indent with blanks, write a blank behind each colon, close all quotes and brackets near this line"
 

@@ -9,14 +9,13 @@ from pathlib import Path as FilePath
 from socket import gethostname
 
 from ultracrawl.model import Finding
+from ultracrawl.model.finding import FindingCode
 from ultracrawl.sources import (
-    IN_CLEAR,
-    NO_START,
     Data,
     DefinitionHead,
-    Fault,
     Loaded,
     Path,
+    PathFinding,
     Place,
     load_tree,
     make_project,
@@ -134,7 +133,7 @@ def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the findings, those about passwords that everybody can read as one."""
     told = False
     for finding in findings:
-        if finding.problem != IN_CLEAR:
+        if finding.code is not FindingCode.SECRET_IN_CLEAR:
             yield finding
         elif not told:
             told = True
@@ -143,7 +142,7 @@ def _one_secret(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _reworded(finding: Finding) -> Finding:
     """Return a finding about a definition in the words of XML."""
-    if finding.problem != NO_START:
+    if finding.code is not FindingCode.NO_START:
         return finding
     return replace(finding, problem=f"{Code.NO_START}: {_IDLE}", instead=_START_INSTEAD)
 
@@ -201,7 +200,7 @@ class _CollectionTree:
             return self._indexes
         return {name: draft.data() for name, draft in self._drafts.items()} if key == "sources" else None
 
-    def drop(self, faults: Iterable[Fault], notices: Notices) -> bool:
+    def drop(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
         """Drop the members of lists that are at fault, the last ones first; return whether there were some."""
         dropped = False
         for fault in sorted(faults, key=_numbers, reverse=True):
@@ -217,9 +216,9 @@ class _CollectionTree:
                 notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead, file=place.file)
         return dropped
 
-    def leave_out(self, faults: Iterable[Fault], notices: Notices) -> bool:
+    def leave_out(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
         """Leave out the collections without a start URI, if others have one; return whether there were some."""
-        idle = {str(fault.path[1]) for fault in faults if fault.problem == NO_START}
+        idle = {str(fault.path[1]) for fault in faults if fault.code is FindingCode.NO_START}
         if not idle < self._drafts.keys():
             return False
         for name in sorted(idle):
@@ -239,7 +238,7 @@ def _widens(path: Path, draft: Draft) -> bool:
     return isinstance(members, list) and len(members) == 1
 
 
-def _numbers(fault: Fault) -> tuple[str, tuple[int, ...]]:
+def _numbers(fault: PathFinding) -> tuple[str, tuple[int, ...]]:
     """Order faults of one list by their members."""
     names = "/".join(str(step) for step in fault.path if isinstance(step, str))
     return names, tuple(step for step in fault.path if isinstance(step, int))

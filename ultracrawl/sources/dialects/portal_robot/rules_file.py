@@ -43,6 +43,7 @@ _LINE_KEYS = {
 }
 _HOST_AND_PORT = re.compile(r"(\[[^\]]+\]|[^:]+):([1-9][0-9]{0,4})")
 _NO_HOST = re.compile(r"[\s/?#@]")
+_OTHER_NAMES = {"mime type": "type"}
 _BEHAVIORS = {"exclude": False, "include": True}
 
 
@@ -180,7 +181,7 @@ def _lines(block: Block, words: tuple[str, ...], reader: _Reader) -> Iterable[Di
 
 def _match(one: Directive, reader: _Reader, sources: Iterable[str], of: str) -> Match | None:
     source = (one.get("source") or "url").lower()
-    source = "type" if source == "mime type" else source
+    source = _OTHER_NAMES.get(source, source)
     allowed = list(sources)
     if allowed and source not in allowed:
         reader.wrong(

@@ -35,8 +35,7 @@ def _appointment(one: Directive, read: ConfigText) -> Appointment | None:
         hour, minute = parse_time(one.get("time") or "")
         return Appointment(action, hour, minute, parse_days(one.get("days") or ""))
     except ScheduleError as error:
-        problem, _, instead = str(error).partition("; ")
-        read.blame(one.line, one.word, problem, instead)
+        read.blame(one.line, one.word, error.problem, error.instead)
         return None
 
 

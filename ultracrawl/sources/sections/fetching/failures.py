@@ -18,8 +18,7 @@ def _checked(actions: Mapping[str, str]) -> Mapping[str, str]:
         try:
             rule = FailureRule.parse(pattern, action)
         except FailureRuleError as error:
-            problem, _, instead = str(error).partition("; ")
-            raise mistake(problem, instead) from None
+            raise mistake(error.problem, error.instead) from None
         if rule.pattern in found:
             raise mistake(f"`{rule.pattern}` stands here twice", "remove one of them")
         found[rule.pattern] = action
