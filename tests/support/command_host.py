@@ -49,7 +49,6 @@ DYNAMIC = (
     "scrapy.utils.request",
     "ultracrawl.addon",
     "ultracrawl.content.ftp_listing",
-    "ultracrawl.crawl.early_stop",
     "ultracrawl.settings.log_formatter",
     "ultracrawl.handlers.curl.handler",
     "ultracrawl.handlers.curl.client",

@@ -36,7 +36,19 @@ class Feature:
         return True
 
     def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
-        """Take note of a link that no rule lets in; `message` is the number and text of its message."""
+        """Take note of a URL that no rule lets in.
+
+        `message` is the number and text of its message, empty where the log of the run tells of it otherwise.
+        """
+
+    def answered(self, visit: Visit) -> None:
+        """Take note of an answer: status, size and validators are those of the visit, and nothing was decided yet."""
+
+    def redirected(self, visit: Visit, target: str, shown: str) -> None:
+        """Take note of a redirect that is followed, to a canonical URL; `shown` is its display URL, if that differs."""
+
+    def visit_retried(self, visit: Visit, error: str) -> None:
+        """Take note of a visit that failed and is made once more; `error` is the name by which error rules know it."""
 
     def links_found(self, visit: Visit, hrefs: Sequence[str], base: str) -> None:
         """Take note of the links of a page that is followed, as written, before any rule is asked."""
@@ -97,6 +109,9 @@ class Hooks:
         self.seed_excluded: list[Callable[[str, str], None]] = []
         self.new_url_admitted: list[Callable[[str], bool]] = []
         self.candidate_excluded: list[Callable[[str, str, str, str], None]] = []
+        self.answered: list[Callable[[Visit], None]] = []
+        self.redirected: list[Callable[[Visit, str, str], None]] = []
+        self.visit_retried: list[Callable[[Visit, str], None]] = []
         self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
         self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int]], None]] = []
         self.visit_ended: list[Callable[[Visit], None]] = []

@@ -18,7 +18,6 @@ from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder, LinkReceive
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.failures.download_errors import failure_of
 from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.crawl.hooks import TICK, Hooks
 from ultracrawl.crawl.indexing.agreement import Agreement
@@ -37,10 +36,12 @@ from ultracrawl.crawl.portal_filters.verdict import FilterVerdict
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.reading.language_detection import languages_of
 from ultracrawl.crawl.reading.language_focus import focus_of
+from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.removal.pending import PendingDocuments
+from ultracrawl.crawl.rendering.page_parts import PartFetcher
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
@@ -69,7 +70,9 @@ from ultracrawl.stores.opening import open_state, state_file
 if TYPE_CHECKING:
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 F = TypeVar("F")
@@ -122,13 +125,14 @@ class CrawlSession:
         """Says which new URLs may be fetched, in an adaptive cycle."""
         asked: tuple[str, ...] = getattr(crawler.spidercls, "asked", ())
         self.chain = StartChain(self.context)
-        self.redirects = RedirectFollower(self)
-        self.failing = RetryPolicy(self)
+        self.failing = RetryPolicy(self.context)
         self.logs = CrawlLogs(self.context, crawler.settings, self.filtering)
-        self.access = AuthChain(self)
-        self.robots = RobotsCache(self)
-        self.sitemaps = SitemapManager(self)
-        self.feeds = FeedTracker(self)
+        self.access = AuthChain(self.context, self.logs.events.headers)
+        self.robots = RobotsCache(self.context, self._send)
+        self.permissions = PermissionReader(self.context, self.robots.known)
+        self.sitemaps = SitemapManager(self.context, lambda: self.chooser is not None)
+        self.redirects = RedirectFollower(self.context, self.chain, self.sitemaps.follow_redirect)
+        self.feeds = FeedTracker(self.context)
         self.control = CrawlControl(self.context, self._in_flight)
         self.limits = RunLimits(self.context)
         restarts = getattr(crawler.spidercls, "restarts", 0)
@@ -136,14 +140,17 @@ class CrawlSession:
         if self.filtering is not None:
             self.filtering.on_verdict = self.verdict.hear
         self.running = RunningCrawl(self.context, self.control, self.verdict)
-        self.watch = VisitWatch(self.context, crawler, lambda: self.limits.late, self.failing.failure)
+        self.watch = VisitWatch(self.context, crawler, lambda: self.limits.late, self.failing.handle_failure)
         self._end = RunEnd(
             self.context, self.limits, self.duplicates.recount, lambda: self.verdict.restarts, asked
         )
         self.items = ItemTracker(self)
         self.expiry = ExpirySweeper(self)
-        self.conversion = DocumentConverter(self)
-        self.rendering = PageRenderer(self)
+        within = self.watch.within
+        self.conversion = DocumentConverter(self.context, self.failing.handle_failure, within)
+        parts = PartFetcher(self.context, self.robots, self._send, self.access.certificates)
+        self.rendering = PageRenderer(self.context, parts, self.conversion.large_page, within)
+        self.context.hooks.answered += [self.watch.note_answer, self.limits.note_answer]
         self._ticking = create_looping_call(self._tick)
 
     @classmethod
@@ -276,9 +283,8 @@ class CrawlSession:
         """Open what finds URLs beside the links of pages, and what becomes of them."""
         source, hooks = self.context.source, self.context.hooks
         if source.send_links_to:
-            self.outbox = LinkForwarder(self)
-            hooks.before_flush.append(self.outbox.flush)
-            hooks.seed_excluded.append(self.outbox.seed_excluded)
+            self.outbox = LinkForwarder(self.context)
+            hooks.add(self.outbox)
         hooks.add(self.sitemaps, LinkReceiver(self.context) if source.takes_links else None, self.feeds)
         hooks.cycle_ended += [self.expiry.sweep, self.feeds.expire]
 
@@ -311,6 +317,7 @@ class CrawlSession:
             self._again,
             lent_by_redirects=not self.rewriting.rewriter,
         )
+        self.context.hooks.redirected.append(self.names.redirected)
         self.duplicates.open()
         self.context.hooks.visit_ended.append(self.duplicates.ended)
         self.context.hooks.document_leaving.append(self.duplicates.left)
@@ -318,6 +325,7 @@ class CrawlSession:
         if self.context.project.index.anchors:
             self.anchors = AnchorTexts(self)
             self.context.hooks.links_placed.append(self.anchors.note)
+            self.context.hooks.redirected.append(self.anchors.redirected)
         self.keeper.open()
 
     def _again(self, record: UrlRecord) -> None:
@@ -343,15 +351,16 @@ class CrawlSession:
             logger.exception("A look at the crawl failed")
             self.context.run.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
 
+    async def _send(self, request: Request) -> Response:
+        return await self.crawler.engine.download_async(request)
+
     def _close_soon(self, reason: str) -> None:
         task = asyncio.ensure_future(self.crawler.engine.close_spider_async(reason=reason))
         task.add_done_callback(lambda done: done.exception())
 
     def visit_failed(self, visit: Visit, error: BaseException) -> None:
         """End a visit whose download or processing raised, or let it be tried again."""
-        if visit.done:
-            return
-        self.failing.failure(visit, failure_of(error))
+        self.failing.handle_exception(visit, error)
 
     def examines(self, visit: Visit) -> bool:
         """Return whether a document has to wait for an approval; one that is made again waits only if it did."""

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, cast
 
-from ultracrawl.stores import QueueEntry
+from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
     from ultracrawl.crawl.portal_filters.desk import FilterViews
     from ultracrawl.model import UrlOutcome, UrlRecord
     from ultracrawl.model.page import Link
     from ultracrawl.rules.robots import RobotsRules
 
 META_KEY = "ultracrawl_visit"
+PATIENCE = 10
+"""How often the time limit of a request fits into the longest that a step of a visit may take."""
 
 
 class Step(StrEnum):
@@ -29,6 +30,27 @@ class Step(StrEnum):
     PROCESSING = "the processing of its answer"
     CONVERSION = "its conversion"
     BROWSER = "the browser"
+
+
+@dataclass(slots=True)
+class SitemapJob:
+    """A sitemap that this run has read, or is going to."""
+
+    sites: set[str] | None
+    """Sites whose pages it may name; None is every site. Their known pages wait until it is read."""
+    level: int = 0
+    """Indexes above it."""
+    tentative: bool = False
+    """Nobody named it; unless there turns out to be a sitemap, nothing is recorded."""
+    pending: bool = False
+    again: bool = False
+    """It was read before it was known that it may name pages of another site, too."""
+    stored: StoredSitemap | None = field(default=None, repr=False)
+    """What it holds, once it was read."""
+
+    def child(self) -> SitemapJob:
+        """Return the job for an entry of an index; it may name pages of the same sites."""
+        return SitemapJob(None if self.sites is None else set(self.sites), self.level + 1)
 
 
 @dataclass(slots=True, eq=False)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import NotConfigured
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import context_of, feature_of
+from ultracrawl.crawl.auth.chain import AuthChain
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.auth.chain import AuthChain
     from ultracrawl.model import Decision
 
 
@@ -25,7 +25,7 @@ class AddressGuard(Protocol):
 def guard_of(crawler: Crawler) -> AddressGuard | None:
     """Return the guard of a crawl's source; None for a spider that is not made from a definition."""
     try:
-        return CrawlSession.of(crawler).context.rules.addresses
+        return context_of(crawler).rules.addresses
     except NotConfigured:
         return None
 
@@ -33,6 +33,6 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
 def access_of(crawler: Crawler) -> AuthChain | None:
     """Return what a crawl's source shows to servers; None for a spider that is not made from a definition."""
     try:
-        return CrawlSession.of(crawler).access
+        return feature_of(crawler, AuthChain)
     except NotConfigured:
         return None

@@ -9,7 +9,8 @@ from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.crawl import CrawlSession, visit_of
+from ultracrawl.crawl import feature_of, visit_of
+from ultracrawl.crawl.indexing.response_store import ResponseStore
 
 if TYPE_CHECKING:
     from typing import Self
@@ -26,19 +27,19 @@ class StoredDownloadHandler(BaseDownloadHandler):
 
     lazy = True
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, responses: ResponseStore) -> None:
         super().__init__(crawler)
-        self._session = CrawlSession.of(crawler)
+        self._responses = responses
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the handler of a crawler."""
-        return cls(crawler)
+        return cls(crawler, feature_of(crawler, ResponseStore))
 
     async def download_request(self, request: Request) -> Response:
         """Return the stored answer. Raises `DownloadFailedError` if there is none."""
         visit = visit_of(request)
-        store = self._session.keeper.store
+        store = self._responses.store
         answer = store.get(visit.entry.key) if visit is not None and store is not None else None
         if visit is None or answer is None:
             raise DownloadFailedError(f"{request.url} is not stored")

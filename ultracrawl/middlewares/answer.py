@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from scrapy import signals
+from scrapy.exceptions import StopDownload
 
 from ultracrawl.content.ftp_listing import is_ftp_listing
-from ultracrawl.crawl import CrawlSession, Visit, visit_of
-from ultracrawl.crawl.early_stop import EarlyStop
-from ultracrawl.crawl.transport.headers import header_of, values_of
-from ultracrawl.crawl.visit import Step
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
+from ultracrawl.crawl.transport.headers import header_of, values_in, values_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
@@ -18,20 +20,46 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import Headers, Response
+    from scrapy.signalmanager import SignalManager
+
+    from ultracrawl.rules.acceptance import Acceptance
+
+
+CHEAP = 16_384
+"""A body that is announced to be this short is let come: that costs less than another connection."""
+_COUNT = "ultracrawl_received"
+
+
+class FeedDetector(Protocol):
+    """Tells which answers are read as feeds."""
+
+    def may_be(self, visit: Visit, content_type: str) -> bool:
+        """Whether an answer of this declared type may be a feed."""
+
+    def is_feed(self, visit: Visit, response: Response) -> bool:
+        """Whether an answer is read as a feed."""
 
 
 class AnswerMiddleware:
     """Sees every answer first: notes status and validators, cuts what is too long, ends what is no page for us."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self._early = EarlyStop(session)
+    def __init__(self, context: CrawlContext, feeds: FeedDetector) -> None:
+        self._context = context
+        self._feeds = feeds
+        self._acceptance = context.rules.acceptance
+        self._early: EarlyStop | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
-        return cls(CrawlSession.of(crawler))
+        made = cls(context_of(crawler), feature_of(crawler, FeedTracker))
+        made.listen(crawler.signals)
+        return made
+
+    def listen(self, signal_manager: SignalManager) -> None:
+        """End downloads early that are of no use any more, by Scrapy's signals."""
+        self._early = EarlyStop(self._acceptance, self._feeds, signal_manager)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Note the answer; end the visit, or shorten the body, by the acceptance of the source."""
@@ -42,28 +70,28 @@ class AnswerMiddleware:
         self._note(visit, response)
         is_page = 200 <= response.status < 300 and visit.sitemap is None
         visit.listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
-        visit.feed = is_page and self._session.feeds.takes(visit, response)
+        visit.feed = is_page and self._feeds.is_feed(visit, response)
         is_page = is_page and not visit.listing and not visit.feed
         return self._accept(visit, response) if is_page else response
 
     def _note(self, visit: Visit, response: Response) -> None:
-        self._session.watch.enter(visit, Step.PROCESSING)
         visit.status = response.status
         visit.size = len(response.body)
         visit.retry_after = self._wish(response)
         visit.etag = header_of(response, "ETag")
         visit.last_modified = header_of(response, "Last-Modified")
-        self._session.context.report.fetched += visit.sitemap is None
-        self._session.limits.read(visit.size)
+        self._context.report.fetched += visit.sitemap is None
+        for note in self._context.hooks.answered:
+            note(visit)
 
     def _wish(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
-        longest = self._session.context.rules.pace.longest_retry_after
-        return retry_after(header_of(response, "Retry-After"), self._session.context.clock(), longest)
+        longest = self._context.rules.pace.longest_retry_after
+        return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
     def _accept(self, visit: Visit, response: Response) -> Response:
-        acceptance = self._session.context.rules.acceptance
+        acceptance = self._acceptance
         answer = acceptance.judge(values_of(response), response.body)
         if isinstance(answer, Refusal):
             self._refuse(visit, answer)
@@ -78,8 +106,50 @@ class AnswerMiddleware:
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
         visit.etag = visit.last_modified = ""
-        self._session.context.report.turn_away(refusal.rule)
+        self._context.report.turn_away(refusal.rule)
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED
-        self._session.context.endings.finish(visit, outcome, refusal.status, refusal.reason)
+        self._context.endings.finish(visit, outcome, refusal.status, refusal.reason)
+
+
+class EarlyStop:
+    """Stops downloads by Scrapy's signals; what came so far goes on as the answer, and is judged again as a whole.
+
+    Bytes are counted only for a source with a `cut_off`. It works as long as somebody holds it.
+    """
+
+    def __init__(self, acceptance: Acceptance, feeds: FeedDetector, signal_manager: SignalManager) -> None:
+        self._acceptance = acceptance
+        self._feeds = feeds
+        self._cut_off = acceptance.cut_off
+        connect = signal_manager.connect
+        connect(self.headers_received, signals.headers_received)
+        if self._cut_off is not None:
+            connect(self.bytes_received, signals.bytes_received)
+
+    def headers_received(self, request: Request, headers: Headers, body_length: object) -> None:
+        """Stop what the headers refuse. Raises `StopDownload`.
+
+        For a length that is not announced each handler has a value of its own; Twisted's is a text.
+        """
+        visit = visit_of(request)
+        if visit is None or visit.sitemap is not None:
+            return
+        if self._feeds.may_be(visit, (headers.get("Content-Type") or b"").decode("latin-1")):
+            return
+        request.meta[_COUNT] = None if "Content-Encoding" in headers else 0
+        length = body_length if isinstance(body_length, int) else None
+        if length is not None and length <= CHEAP:
+            return
+        if self._acceptance.refuses_head(values_in(headers), length) is not None:
+            raise StopDownload(fail=False)
+
+    def bytes_received(self, request: Request, data: bytes) -> None:
+        """Stop what is longer than what is read of it, unless it has to be decoded first. Raises `StopDownload`."""
+        received = request.meta.get(_COUNT)
+        if received is None or self._cut_off is None:
+            return
+        request.meta[_COUNT] = received + len(data)
+        if received + len(data) > self._cut_off:
+            raise StopDownload(fail=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl import CrawlSession, Visit, visit_of
-from ultracrawl.crawl.reading.permissions import head_refusal
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.placement.duplicates import Duplicates
+from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl import checksum, classify, conditional_headers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy import Request
@@ -28,14 +30,23 @@ class ConditionalMiddleware:
     `refresh.conditional` nothing is sent, and an equal body still ends the visit.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self._conditional = session.context.source.refresh.conditional
+    def __init__(
+        self,
+        context: CrawlContext,
+        head_refusal: Callable[[Response], str],
+        stays_duplicate: Callable[[Visit], bool],
+    ) -> None:
+        """`head_refusal` says why a page stays out of the index by its headers; `stays_duplicate` may end a visit."""
+        self._context = context
+        self._head_refusal = head_refusal
+        self._stays_duplicate = stays_duplicate
+        self._conditional = context.source.refresh.conditional
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
-        return cls(CrawlSession.of(crawler))
+        permissions = feature_of(crawler, PermissionReader)
+        return cls(context_of(crawler), permissions.head_refusal, feature_of(crawler, Duplicates).stays)
 
     def process_request(self, request: Request) -> None:
         """Add the validators of what is known."""
@@ -49,7 +60,7 @@ class ConditionalMiddleware:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        refusal = "" if visit.sitemap else head_refusal(self._session, response)
+        refusal = "" if visit.sitemap else self._head_refusal(response)
         if refusal:
             # It can be withdrawn without a change of the page: the next visit has to see the page in full.
             visit.etag = visit.last_modified = ""
@@ -61,14 +72,14 @@ class ConditionalMiddleware:
             visit.checksum = checksum(response.body)
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
-                self._session.context.endings.finish(visit, _UNMODIFIED, 200, visit.truncated)
+                self._context.endings.finish(visit, _UNMODIFIED, 200, visit.truncated)
         return response
 
     def _not_modified(self, visit: Visit, refusal: str) -> None:
         if refusal and visit.record.held:
-            self._session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
-        elif not self._session.duplicates.stays(visit):
-            self._session.context.endings.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
+            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
+        elif not self._stays_duplicate(visit):
+            self._context.endings.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
 
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:

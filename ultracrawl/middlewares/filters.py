@@ -3,51 +3,83 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from ultracrawl.crawl import CrawlSession, visit_of
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.removal.expiry import ExpirySweeper
+from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from ultracrawl.crawl.portal_filters.desk import FilterViews
+
+
+class UrlFilters(Protocol):
+    """The filters of a source, as far as they judge a URL before its fetch."""
+
+    @property
+    def needs_address(self) -> bool:
+        """Whether the filters ask for the address of the host."""
+
+    def judge(self, url: str, depth: int, address: str) -> FilterViews:
+        """Return what both filters say of a URL."""
+
 
 class FilterMiddleware:
     """Asks both filters about every URL before its request goes out."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(
+        self,
+        context: CrawlContext,
+        filters: UrlFilters,
+        judge_expiry: Callable[[Visit], None],
+        look_up: Callable[[str], Future[tuple[str, ...]]],
+    ) -> None:
+        """`judge_expiry` has expired descriptions be made anew; `look_up` begins to look up the addresses of a host."""
+        self._context = context
+        self._filters = filters
+        self._judge_expiry = judge_expiry
+        self._look_up = look_up
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the middleware of a crawler."""
-        return cls(CrawlSession.of(crawler))
+        """Build the middleware of a crawler. Raises `NotConfigured`, without a word, for a source without filters."""
+        context = context_of(crawler)
+        if not context.source.filters.file:
+            raise NotConfigured
+        from ultracrawl.crawl.portal_filters.desk import Filtering  # noqa: PLC0415 - loads all of the filters
+
+        expiry, hosts = feature_of(crawler, ExpirySweeper), feature_of(crawler, HostAddresses)
+        return cls(context, feature_of(crawler, Filtering), expiry.judge, hosts.ask)
 
     async def process_request(self, request: Request) -> None:
         """End the visit of a URL that both filters deny. Raises `IgnoreRequest`."""
         visit = visit_of(request)
-        filtering = self._session.filtering
-        if filtering is None or visit is None or visit.sitemap is not None:
+        if visit is None or visit.sitemap is not None:
             return
-        self._session.expiry.judge(visit)
-        address = await self._address(request) if filtering.needs_address else ""
-        visit.filtered = filtering.judge(visit.url, visit.entry.depth, address)
+        self._judge_expiry(visit)
+        address = await self._address(request) if self._filters.needs_address else ""
+        visit.filtered = self._filters.judge(visit.url, visit.entry.depth, address)
         if not visit.filtered.denied:
             return
         reason = visit.filtered.reason
         visit.asked = False
-        self._session.context.report.rejected_by[reason.partition(":")[0]] += 1
-        self._session.context.endings.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
+        self._context.report.rejected_by[reason.partition(":")[0]] += 1
+        self._context.endings.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
         raise IgnoreRequest(reason)
 
     async def _address(self, request: Request) -> str:
         """Return the first address of a host, empty if there is none; asked once, others of the host wait for it."""
-        answer = self._session.hosts.ask(urlparse_cached(request).hostname or "")
+        answer = self._look_up(urlparse_cached(request).hostname or "")
         found = answer.result() if answer.done() else await asyncio.wrap_future(answer)
         return next(iter(found), "")

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from scrapy.exceptions import IgnoreRequest
 
-from ultracrawl.crawl import CrawlSession, Visit, visit_of
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.discovery.robots_cache import RobotsCache
+from ultracrawl.crawl.failures.download_errors import Failure
+from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.robots import RobotsRules
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+
+
+class RobotsSource(Protocol):
+    """Where the rules of robots.txt come from."""
+
+    def known(self, url: str) -> RobotsRules | None:
+        """Return the rules for a URL if they are known."""
+
+    def fetch(self, url: str) -> Awaitable[RobotsRules]:
+        """Fetch the rules for a URL."""
+
+    def silence(self, url: str) -> Failure | None:
+        """Return the network error with which the server met the latest request for its rules, if it did."""
 
 
 class RobotsMiddleware:
@@ -28,24 +45,32 @@ class RobotsMiddleware:
     awaits them here, so that the first requests to a host wait for its rules however many run at once.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._session = CrawlSession.of(crawler)
-        self._policy = self._session.context.rules.robots
+    def __init__(
+        self,
+        context: CrawlContext,
+        robots: RobotsSource,
+        end_unasked: Callable[[Visit, Failure, str], None],
+    ) -> None:
+        """`end_unasked` acts on a visit whose server is silent: with its error, and the reason to be recorded."""
+        self._context = context
+        self._robots = robots
+        self._end_unasked = end_unasked
+        self._policy = context.rules.robots
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
-        return cls(crawler)
+        robots, errors = feature_of(crawler, RobotsCache), feature_of(crawler, RetryPolicy)
+        return cls(context_of(crawler), robots, errors.handle_unasked)
 
     async def process_request(self, request: Request) -> None:
         """Let a request pass if robots.txt does; else end its visit with 951 or as a network error."""
         visit = visit_of(request)
         if visit is None or not self._policy.obey:
             return
-        book = self._session.robots
-        rules = book.known(request.url)
+        rules = self._robots.known(request.url)
         if rules is None:
-            rules = await asyncio.shield(book.fetch(request.url))
+            rules = await asyncio.shield(self._robots.fetch(request.url))
         if rules.blocks(request.url):
             self._refuse(visit, rules, request.url)
 
@@ -53,18 +78,18 @@ class RobotsMiddleware:
         decision = rules.allowed(visit.url)
         reason = decision.reason
         visit.asked = False
-        silence = self._session.robots.silence(url)
+        silence = self._robots.silence(url)
         if rules.unavailable and silence is not None:
             # The page would have met the same error: what the definition says of such errors holds for it.
-            self._session.failing.unasked(visit, silence, reason)
+            self._end_unasked(visit, silence, reason)
         elif rules.unavailable:
             self._finish(visit, UrlOutcome.NETWORK_ERROR, reason)
         else:
             reason = f"30031 excluded by robots.txt: {decision.rule} ({decision.reason})"
-            self._session.context.report.turn_away(f"robots.txt {decision.rule}")
+            self._context.report.turn_away(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
             self._finish(visit, UrlOutcome.ROBOTS, reason)
         raise IgnoreRequest(reason)
 
     def _finish(self, visit: Visit, outcome: UrlOutcome, reason: str) -> None:
-        self._session.context.endings.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)
+        self._context.endings.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from ultracrawl.crawl import CrawlSession, visit_of
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
 from ultracrawl.rules.recrawl import outcome_of_status
@@ -20,6 +21,16 @@ PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
 """Errors that tend to pass: they are tried again unless an error rule says how often."""
 
 
+class ErrorRules(Protocol):
+    """What follows an error: another try, or the end of the visit."""
+
+    def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
+        """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
+
+    def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
+        """Act on a reply of an FTP server."""
+
+
 class StatusMiddleware:
     """Ends every visit that has an answer other than 200 and was not ended by the middlewares before.
 
@@ -29,13 +40,14 @@ class StatusMiddleware:
     leaves the document where it is, and those that tend to pass (429, most 5xx) are tried again first.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext, errors: ErrorRules) -> None:
+        self._context = context
+        self._errors = errors
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
-        return cls(CrawlSession.of(crawler))
+        return cls(context_of(crawler), feature_of(crawler, RetryPolicy))
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Record what an error answer means."""
@@ -45,11 +57,11 @@ class StatusMiddleware:
         if response.status == 304 and visit.sitemap is not None:
             return response
         if reply := header_of(response, "X-Ftp-Reply") if visit.url.startswith("ftp:") else "":
-            self._session.failing.reply(visit, reply)
+            self._errors.handle_ftp_reply(visit, reply)
         elif outcome_of_status(response.status) is UrlOutcome.NOT_INDEXED:
             reason = status_text(response.status)
-            self._session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, response.status, reason)
+            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, response.status, reason)
         else:
             passes = response.status in PASSING_STATUS
-            self._session.failing.status(visit, response.status, passes=passes)
+            self._errors.handle_status(visit, response.status, passes=passes)
         return response

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
 from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.crawl.visit import SitemapJob
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier import Frontier
 from ultracrawl.rules.urls import url_key

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.crawl.reading.document_converter import cut_short
-from ultracrawl.crawl.reading.permissions import head_refusal, page_permissions
+from ultracrawl.crawl.reading.document_converter import note_cut
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def filtered_documents(
     result = filtering.use(views, headers_of(response), response.body, converted)
     html_page = resource.page if converted is None and resource.content_type in HTML else None
     if html_page is not None:
-        cut_short(session, visit, html_page)
+        note_cut(session.context, visit, html_page)
     reason = result.reason or _refusal(session, visit, response, html_page)
     twin, document, page = None, None, Page()
     if result.rd is not None and not reason:
@@ -101,7 +100,11 @@ async def filtered_large_page(session: CrawlSession, visit: Visit, response: Res
 
 def _refusal(session: CrawlSession, visit: Visit, response: Response, page: Page | None) -> str:
     """Return why a document stays out of the index whatever the filters say: by its owner, or by the boundary."""
-    forbidden = page_permissions(session, page, response).refusal if page else head_refusal(session, response)
+    forbidden = (
+        session.permissions.page_permissions(page, response).refusal
+        if page
+        else session.permissions.head_refusal(response)
+    )
     if visit.follow_only:
         return forbidden or f"follow_only_types: {visit.media_type} is not indexed"
     return forbidden or session.context.rules.boundary.follow_only(visit.url) or ""

@@ -16,8 +16,7 @@ from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.crawl import CrawlSession, Visit, visit_of
 from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
-from ultracrawl.crawl.reading.document_converter import cut_short
-from ultracrawl.crawl.reading.permissions import page_permissions
+from ultracrawl.crawl.reading.document_converter import note_cut
 from ultracrawl.crawl.transport.headers import head_of, header_of, values_of
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.sources import DataSource, Project
@@ -129,7 +128,7 @@ class SourceSpider(Spider):
         feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
         if not self.source.feeds.ignore_rules:
             self._hand_over((entry.url for entry in feed.entries), response.url)
-        number = self.session.feeds.take(visit, feed)
+        number = self.session.feeds.read_feed(visit, feed)
         if feed.problem and not feed.entries:
             self._not_indexed(visit, StatusCode.CONVERSION_FAILED, f"no feed: {feed.problem}")
         elif not self.source.feeds.index:
@@ -208,7 +207,8 @@ class SourceSpider(Spider):
         if response.status not in (200, 304):
             return
         try:
-            await SitemapReader(self.session, visit, visit.sitemap).read(response)
+            session = self.session
+            await SitemapReader(session.context, session.sitemaps, visit, visit.sitemap).read(response)
         except BaseException as error:  # as for pages
             self._broken(visit, error)
 
@@ -228,7 +228,7 @@ class SourceSpider(Spider):
             reason = f"there is no converter for {visit.media_type}"
             self._not_indexed(visit, StatusCode.CONVERTER_MISSING, reason)
         else:
-            cut_short(self.session, visit, page)
+            note_cut(self.session.context, visit, page)
         return page
 
     async def _static_apart(self, visit: Visit, response: Response) -> Page | None:
@@ -237,7 +237,7 @@ class SourceSpider(Spider):
             return self._static(visit, response)
         page = await self.session.conversion.large_page(visit, response.body, response.url, head_of(response))
         if page is not None:
-            cut_short(self.session, visit, page)
+            note_cut(self.session.context, visit, page)
         return page
 
     def _page(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
@@ -246,7 +246,7 @@ class SourceSpider(Spider):
             session.link_lists.add([link.href for link in page.links], page.base or response.url)
         if page.refresh and self._refreshes(visit, response, page):
             return
-        permissions = page_permissions(session, page, response)
+        permissions = session.permissions.page_permissions(page, response)
         focus = session.focus
         off_focus = focus.refusal(visit, page, response, session.context.store) if focus else ""
         reason = permissions.refusal or self._followed_only(visit) or off_focus
@@ -287,7 +287,7 @@ class SourceSpider(Spider):
         if twin is not None and not self.source.duplicates.follow_links:
             return False
         searched = self.source.ftp.search_links or not visit.url.startswith("ftp:")
-        if not searched or not self.session.feeds.follows(visit):
+        if not searched or not self.session.feeds.follows_links(visit):
             return False
         return page.robots.follow or not self.source.robots.meta
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.rules.access.login import Login
     from ultracrawl.sources import DataSource
 
@@ -48,10 +48,11 @@ class Layer(Protocol):
 class AuthChain:
     """Holds the secrets of one crawl, and nobody else does. Raises `UserError` if one cannot be read."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        source = session.context.source
-        secrets = SecretReader(os.environ, session.context.project.key_file)
-        own = session.context.rules.own
+    def __init__(self, context: CrawlContext, last: Layer | None = None) -> None:
+        """`last` sees each request as it goes out, with all that was added to it."""
+        source, rules = context.source, context.rules
+        secrets = SecretReader(os.environ, context.project.key_file)
+        own = rules.own
         self._proofs: list[Layer] = []
         """What says who asks, outermost first."""
         self._ways: list[Layer] = []
@@ -60,11 +61,9 @@ class AuthChain:
         """The client certificate of each https site, by host and port."""
         logins = compile_logins(source, secrets)
         lasting = frozenset(map(cookie_group, logins))
-        jars = CookieJars(_groups(session, logins), source.cookies.session_age, lasting=lasting)
+        jars = CookieJars(_groups(context, logins), source.cookies.session_age, lasting=lasting)
         if logins:
-            self._proofs.append(
-                FormLogin(logins, session.context.rules.headers, jars, session.context.run.note_problem)
-            )
+            self._proofs.append(FormLogin(logins, rules.headers, jars, context.run.note_problem))
         if source.site_headers:
             self._proofs.append(SiteHeaders(compile_site_headers(source, secrets)))
         if logins or source.cookies.enabled:
@@ -76,16 +75,16 @@ class AuthChain:
             raise MissingExtraError("authentication with NTLM", "ntlm")
         if source.authentication:
             book = compile_credentials(source, own, secrets)
-            self._proofs.append(Authenticator(book, session.context.run.note_problem))
+            self._proofs.append(Authenticator(book, context.run.note_problem))
         if self.certificates:
             self._proofs.append(SiteCertificates(self.certificates))
         if any(url.startswith("https:") for url in proxy_addresses(source)):
             require_libcurl(f"source {source.name}: speaking TLS with a proxy")
         if source.proxy.servers:
             roster, bypass = compile_proxies(source, secrets)
-            self._ways.append(ProxySelector(roster, bypass, session.context.rules.addresses))
-        if session.logs.events.headers is not None:
-            self._ways.append(session.logs.events.headers)
+            self._ways.append(ProxySelector(roster, bypass, rules.addresses))
+        if last is not None:
+            self._ways.append(last)
 
     def around(self, send: Send) -> Send:
         """Return a sender that goes through all that the source needs; `send` itself if that is nothing."""
@@ -106,13 +105,13 @@ def _through(layers: Sequence[Layer], send: Send) -> Send:
     return send
 
 
-def _groups(session: CrawlSession, logins: Sequence[Login]) -> Callable[[str], str | None]:
+def _groups(context: CrawlContext, logins: Sequence[Login]) -> Callable[[str], str | None]:
     """Return what gives the group of a host whose hosts share cookies; None for hosts without cookies."""
     by_host: dict[str, str] = {}
     for login in logins:
         for host in login.own_hosts:
             by_host.setdefault(host, cookie_group(login))
-    others = session.context.rules.grouping.of if session.context.source.cookies.enabled else None
+    others = context.rules.grouping.of if context.source.cookies.enabled else None
 
     def group_of(host: str) -> str | None:
         return by_host.get(host) or (others(host) if others else None)

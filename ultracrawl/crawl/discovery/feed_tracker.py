@@ -17,7 +17,7 @@ from ultracrawl.rules.urls import url_key
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -32,13 +32,13 @@ class FeedTracker(Feature):
     Feeds of the definition are start URLs. With `discover` every answer that is a feed is read as one.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self.section = session.context.source.feeds
-        form = session.context.rules.url_policy
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self.section = context.source.feeds
+        form = context.rules.url_policy
         urls = (form.canonical(url) for url in self.section.urls)
         self._feeds = frozenset(url_key(url) for url in urls if url is not None)
-        self._seeds = frozenset(map(url_key, session.context.rules.seeds))
+        self._seeds = frozenset(map(url_key, context.rules.seeds))
         self._only: set[int] = set()
         self._answered: set[int] = set()
 
@@ -46,9 +46,9 @@ class FeedTracker(Feature):
         """Take up the lists of earlier runs; what was over then, and has left the index, is forgotten."""
         if not self.section.on:
             return
-        self._session.context.hooks.visit_ended.append(self._finished)
+        self._context.hooks.visit_ended.append(self._note_answered)
         over = []
-        for _, link in self._session.context.store.sites.all_feed_links():
+        for _, link in self._context.store.sites.all_feed_links():
             if link.expired:
                 over.append(link.key)
             elif link.only and not self.section.follow_links:
@@ -63,23 +63,23 @@ class FeedTracker(Feature):
         named = visit.entry.key in self._feeds
         return named or (self.section.discover and (declared in FEED_TYPES or declared in XML_TYPES))
 
-    def takes(self, visit: Visit, response: Response) -> bool:
+    def is_feed(self, visit: Visit, response: Response) -> bool:
         """Whether an answer is read as a feed."""
         if visit.entry.key in self._feeds:
             return True
         return self.section.discover and is_feed(header_of(response, "Content-Type"), response.body)
 
-    def follows(self, visit: Visit) -> bool:
+    def follows_links(self, visit: Visit) -> bool:
         """Whether the links of a page are followed; not those of a page that only a feed leads to, if it says so."""
         return visit.entry.key not in self._only
 
-    def take(self, visit: Visit, feed: Feed) -> int:
+    def read_feed(self, visit: Visit, feed: Feed) -> int:
         """Queue what a feed names and keep its list; returns how many of its entries are inside and not over."""
-        state, now, key = self._session.context.store, self._session.context.clock(), visit.entry.key
+        state, now, key = self._context.store, self._context.clock(), visit.entry.key
         known = state.sites.feed_links(key)
         over = {link.key for link in known if link.expired}
         wanted, named = self._wanted(feed, over)
-        found = self._session.context.queue.feed_links(
+        found = self._context.queue.feed_links(
             visit, [entry.url for entry in wanted], ignore_rules=self.section.ignore_rules
         )
         named.update((found[entry.url][0], entry.date) for entry in wanted if entry.url in found)
@@ -100,7 +100,7 @@ class FeedTracker(Feature):
         wanted: list[FeedEntry] = []
         named: dict[int, float] = {}
         for entry in feed.entries:
-            url = self._session.context.rules.url_policy.canonical(entry.url)
+            url = self._context.rules.url_policy.canonical(entry.url)
             if url is not None and url_key(url) in over:
                 named[url_key(url)] = entry.date
             elif url is not None:
@@ -112,7 +112,7 @@ class FeedTracker(Feature):
             del wanted[rule.max_links :]
         return wanted, named
 
-    def _finished(self, visit: Visit) -> None:
+    def _note_answered(self, visit: Visit) -> None:
         if visit.outcome is not None and not visit.outcome.transient:
             self._answered.add(visit.entry.key)
 
@@ -125,19 +125,19 @@ class FeedTracker(Feature):
         """
         if not (self.section.on and self.section.delete_expired):
             return 0
-        session, now, number = self._session, self._session.context.clock(), 0
-        for feed in session.context.store.sites.feed_keys() & self._answered:
-            links = self.section.rule.expire(session.context.store.sites.feed_links(feed), now)
-            session.context.store.sites.put_feed_links(feed, links)
-        session.context.store.flush()
+        store, now, number = self._context.store, self._context.clock(), 0
+        for feed in store.sites.feed_keys() & self._answered:
+            links = self.section.rule.expire(store.sites.feed_links(feed), now)
+            store.sites.put_feed_links(feed, links)
+        store.flush()
         for key in self._unreached():
-            record = session.context.store.records.get_record(key)
+            record = store.records.get_record(key)
             if record is not None and (record.indexed or record.handed) and not record.leaving:
-                session.context.store.records.amend_record(
+                store.records.amend_record(
                     key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over")
                 )
-                for told in session.context.hooks.document_leaving:
-                    told(record)
+                for note in self._context.hooks.document_leaving:
+                    note(record)
                 number += 1
         if number:
             logger.info("%d documents are to leave: their time in a feed is over", number)
@@ -145,7 +145,7 @@ class FeedTracker(Feature):
 
     def _unreached(self) -> set[int]:
         """Return the keys that are over in every feed that names them, and that no page links to."""
-        state = self._session.context.store
+        state = self._context.store
         over: set[int] = set()
         lists: dict[int, set[int]] = {}
         for feed, link in state.sites.all_feed_links():
@@ -161,7 +161,7 @@ class FeedTracker(Feature):
 
     def _forget(self, over: list[int]) -> None:
         """Drop URLs whose time is over and that are in no index, so that no run asks for them again."""
-        state = self._session.context.store
+        state = self._context.store
         unreached = self._unreached() if over else set()
         gone = []
         for key in unreached:
@@ -170,4 +170,4 @@ class FeedTracker(Feature):
                 gone.append(key)
         if gone:
             state.drop_urls(gone)
-            self._session.context.queue.forget_urls(gone)
+            self._context.queue.forget_urls(gone)

@@ -17,8 +17,10 @@ from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import Project
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.visit import Visit
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +66,7 @@ class LinkReceiver(Feature):
         try:
             taken = sum(context.queue.offer_links(batch, DEPTH) for batch in inbox.batches())
             context.flush()
-            inbox.kept()
+            inbox.forget_taken()
         except WorkError as error:
             context.run.note_problem(error)
         else:
@@ -72,15 +74,19 @@ class LinkReceiver(Feature):
 
 
 class LinkForwarder(Feature):
-    """Collects links in memory and appends them to a file for each receiving source when `flush` is called."""
+    """Collects links in memory and appends them to a file for each receiving source with every flush."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._policy = session.context.rules.url_policy.without_rewriting
-        names = session.context.source.send_links_to
-        self._files = [waiting_links(session.context.project, name) for name in names]
+    def __init__(self, context: CrawlContext) -> None:
+        self._policy = context.rules.url_policy.without_rewriting
+        names = context.source.send_links_to
+        self._files = [waiting_links(context.project, name) for name in names]
         self._seen: set[int] = set()
         self._lines: list[str] = []
         self._full: set[Path] = set()
+
+    def links_found(self, visit: Visit, hrefs: Sequence[str], base: str) -> None:
+        """Hand over the links of a page."""
+        self.send(hrefs, base)
 
     def send(self, hrefs: Iterable[str], base: str) -> None:
         """Hand over the links of a page, before any rule of this source was asked; each once in a run."""
@@ -98,7 +104,7 @@ class LinkForwarder(Feature):
         """Hand on a start URL that no rule of this source lets in."""
         self.send([url], url)
 
-    def flush(self) -> None:
+    def before_flush(self) -> None:
         """Make durable what was sent. Raises `WorkError`."""
         if not self._lines:
             return
@@ -149,6 +155,6 @@ class Inbox:
         else:
             os.replace(self._file, self._taken)
 
-    def kept(self) -> None:
+    def forget_taken(self) -> None:
         """Forget the links: what became of them is durable."""
         self._taken.unlink(missing_ok=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome
@@ -11,16 +12,34 @@ from ultracrawl.rules.boundary import Redirect
 from ultracrawl.rules.boundary.redirects import RedirectDecision
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
 
 logger = logging.getLogger(__name__)
+
+
+class SeedChain(Protocol):
+    """The start URLs and what they lead to by nothing but redirects."""
+
+    def __contains__(self, url: str) -> bool: ...
+
+    def leads_to(self, target: str) -> None:
+        """Take up the target of a redirect of the chain."""
+
+    def left(self, url: str, target: str) -> None:
+        """Take note that a URL of the chain leads out of the boundary."""
 
 
 class RedirectFollower:
     """Decides redirects by the source's policy and boundary (Ultra Search 9.6) and carries the decision out."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(
+        self, context: CrawlContext, chain: SeedChain, follow_sitemap: Callable[[Visit, str, str], None]
+    ) -> None:
+        """`follow_sitemap` takes the redirects of sitemaps: visit, location and the URL that this is relative to."""
+        self._context = context
+        self._chain = chain
+        self._follow_sitemap = follow_sitemap
+        self._forwards = bool(context.source.send_links_to)
 
     def follow(self, visit: Visit, status: int, location: str | None, base: str) -> bool:
         """Decide one redirect; `status` 0 is a META refresh or a Refresh header, `location` as it was received.
@@ -28,9 +47,9 @@ class RedirectFollower:
         Returns False if there is no redirect after all: a page that only reloads itself is a page.
         """
         if visit.sitemap is not None:
-            self._session.sitemaps.redirected(visit, location or "", base)
+            self._follow_sitemap(visit, location or "", base)
             return True
-        rules = self._session.context.rules
+        context, rules = self._context, self._context.rules
         target = None if location is None else rules.url_policy.canonical(location, base) or ""
         redirect = Redirect(
             status,
@@ -40,33 +59,32 @@ class RedirectFollower:
             hops=visit.entry.hops,
             depth=visit.depth,
         )
-        chain = self._session.chain if visit.url in self._session.chain else None
-        if chain is not None and target:
-            chain.leads_to(target)
+        if target and visit.url in self._chain:
+            self._chain.leads_to(target)
         answer = rules.redirects.decide(redirect, rules.boundary)
         if answer.code == 200:
             return False
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
-            self._session.names.redirected(visit, target, shown)
-            if self._session.anchors is not None:
-                self._session.anchors.redirected(visit, target)
-            self._session.context.queue.redirect(visit, target, shown)
-            self._session.context.endings.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
+            for note in context.hooks.redirected:
+                note(visit, target, shown)
+            context.queue.redirect(visit, target, shown)
+            context.endings.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
         else:
             self._refuse(visit, redirect, answer)
         return True
 
     def _refuse(self, visit: Visit, redirect: Redirect, answer: RedirectDecision) -> None:
-        rule = answer.decision.rule
-        if redirect.target and self._session.outbox is not None:
-            self._session.outbox.send([redirect.target], visit.url)
-        elif redirect.target and answer.message and visit.url in self._session.chain:
-            self._session.chain.left(visit.url, redirect.target)
+        context, rule = self._context, answer.decision.rule
+        if redirect.target and self._forwards:
+            for find in context.hooks.links_found:
+                find(visit, [redirect.target], visit.url)
+        elif redirect.target and answer.message and visit.url in self._chain:
+            self._chain.left(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
-        self._session.context.report.turn_away(rule)
-        if self._session.logs.screened is not None:
-            self._session.logs.screened.add(redirect.target or "", rule, visit.url)
+        context.report.turn_away(rule)
+        for note in context.hooks.candidate_excluded:
+            note(redirect.target or "", rule, visit.url, "")
         reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))
-        self._session.context.endings.finish(visit, UrlOutcome.REJECTED, answer.code, reason)
+        context.endings.finish(visit, UrlOutcome.REJECTED, answer.code, reason)

@@ -11,9 +11,9 @@ from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
 from ultracrawl.crawl.failures.download_errors import Failure, failure_of
-from ultracrawl.crawl.run.visit_watch import PATIENCE
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import BARE
+from ultracrawl.crawl.visit import PATIENCE
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
@@ -26,7 +26,8 @@ from ultracrawl.stores import StoredRobots
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.transport.outgoing import Send
 
 _FORM = UrlPolicy()
 
@@ -51,8 +52,11 @@ class RobotsCache:
     follows from them is concluded anew, by the definition of the day.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext, send: Send) -> None:
+        """`send` sends a request on the way of all requests that are no visits."""
+        self._context = context
+        self._policy = context.rules.robots
+        self._send = send
         self._copies: dict[str, _Copy] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
         self._bare: dict[str, asyncio.Task[RobotsRules]] = {}
@@ -66,7 +70,7 @@ class RobotsCache:
 
     def ready(self, url: str) -> bool:
         """Whether a request may go out now: the rules of its origin are known and young enough, or not needed."""
-        policy = self._session.context.rules.robots
+        policy = self._policy
         if not policy.needed:
             return True
         copy = self._copy(url)
@@ -81,27 +85,24 @@ class RobotsCache:
         return copy.rules if copy else None
 
     def _copy(self, url: str) -> _Copy | None:
-        origin = origin_of(self._session.context.queue.asked_url(url))
+        origin = origin_of(self._context.queue.asked_url(url))
         copy = self._copies.get(origin)
         if copy is not None or origin in self._looked_up:
             return copy
         self._looked_up.add(origin)
         if not self._recall(origin):
             return None
-        self._session.context.queue.rules_recalled(url, self._copies[origin].rules)
+        self._context.queue.rules_recalled(url, self._copies[origin].rules)
         return self._copy(url)  # by these rules another host may stand in for the site
 
     def _recall(self, origin: str) -> bool:
         """Take the rules of an origin from the store, if their time is not over."""
-        session = self._session
-        forced = session.crawler.settings.getbool(
-            "ULTRACRAWL_FORCE"
-        )  # a changed definition needs no other answer
-        stored = None if forced else session.context.store.sites.get_robots(origin)
+        context = self._context
+        stored = None if context.run.force else context.store.sites.get_robots(origin)
         if stored is None:
             return False
-        rules, now = self._judge(stored), session.context.clock()
-        policy, age = session.context.rules.robots, now - stored.asked
+        rules, now = self._judge(stored), context.clock()
+        policy, age = self._policy, now - stored.asked
         if not policy.is_young(rules, age):
             if not 0 <= now - stored.failed < min(ASKED_AGAIN_AFTER, policy.ttl):
                 return False
@@ -110,18 +111,17 @@ class RobotsCache:
         return True
 
     def _judge(self, answer: StoredRobots) -> RobotsRules:
-        policy = self._session.context.rules.robots
-        return policy.judge_response(
+        return self._policy.judge_response(
             answer.status or None, answer.body, error=answer.error, timed_out=answer.timed_out
         )
 
     def silence(self, url: str) -> Failure | None:
         """Return the network error with which the server of a URL met the latest request for its rules, if it did."""
-        return self._silent.get(origin_of(self._session.context.queue.asked_url(url)))
+        return self._silent.get(origin_of(self._context.queue.asked_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
         """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
-        origin = origin_of(self._session.context.queue.asked_url(url))
+        origin = origin_of(self._context.queue.asked_url(url))
         task = self._tasks.get(origin)
         if task is None:
             task = self._tasks[origin] = asyncio.ensure_future(self._renew(origin, has_turn=has_turn))
@@ -145,9 +145,9 @@ class RobotsCache:
             answer = await self._ask(f"{origin}/robots.txt", has_turn=has_turn)
         finally:
             del self._tasks[origin]
-        sites = self._session.context.store.sites
+        sites = self._context.store.sites
         answer = replace(
-            answer, origin=origin, asked=self._session.context.clock(), body=answer.body[: PARSED_BYTES + 1]
+            answer, origin=origin, asked=self._context.clock(), body=answer.body[: PARSED_BYTES + 1]
         )
         rules, before = self._judge(answer), sites.get_robots(origin)
         if before is not None and rules.unavailable and not (kept := self._judge(before)).unavailable:
@@ -158,7 +158,7 @@ class RobotsCache:
 
     async def _ask(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
         """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
-        for left in reversed(range(self._session.context.source.limits.retries + 1)):
+        for left in reversed(range(self._context.source.limits.retries + 1)):
             answer, wish = await self._fetch(url, has_turn=has_turn, bare=bare)
             if not (left and wish):
                 break
@@ -196,31 +196,28 @@ class RobotsCache:
         """Let a site alone for as long as it asks for; returns the seconds."""
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
-        session = self._session
-        longest = session.context.rules.pace.longest_retry_after
-        seconds = retry_after(header_of(response, "Retry-After"), session.context.clock(), longest)
+        longest = self._context.rules.pace.longest_retry_after
+        seconds = retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
         if seconds:
-            self._session.context.queue.hold_site(_site(url), seconds)
+            self._context.queue.hold_site(_site(url), seconds)
         return seconds
 
     async def _turn(self, url: str) -> None:
         now = time.monotonic()
-        wait = self._session.context.queue.claim_turn(_site(url), now) - now
+        wait = self._context.queue.claim_turn(_site(url), now) - now
         if wait > 0:
             await asyncio.sleep(wait)
 
     async def _download(self, url: str, *, bare: bool) -> Response:
-        session = self._session
+        timeout = self._policy.timeout
         meta = {
             "download_slot": "robots.txt",
-            "download_timeout": session.context.rules.robots.timeout,
+            "download_timeout": timeout,
             **({BARE: True} if bare else {}),
         }
-        request = Request(url, headers=dict(session.context.rules.headers), dont_filter=True, meta=meta)
-        async with asyncio.timeout(
-            PATIENCE * session.context.rules.robots.timeout
-        ):  # code of others may hold it for ever
-            return await session.crawler.engine.download_async(request)
+        request = Request(url, headers=dict(self._context.rules.headers), dont_filter=True, meta=meta)
+        async with asyncio.timeout(PATIENCE * timeout):  # code of others may hold it for ever
+            return await self._send(request)
 
 
 def _site(url: str) -> str:

@@ -4,31 +4,57 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl import is_known
 from ultracrawl.rules.robots import origin_of
+from ultracrawl.rules.urls import site_of
+from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import SitemapJob, Visit
     from ultracrawl.model import UrlRecord
-    from ultracrawl.stores import StoredSitemap
 
 logger = logging.getLogger(__name__)
 
 FLUSH_AFTER = 4000
 """Entries after which the state is made durable, so that no flush takes long."""
+_UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
+
+
+class SitemapFinder(Protocol):
+    """Knows which sitemaps this run reads."""
+
+    def announce(self, href: str, base: str | None, task: SitemapJob, hops: int = 0) -> int | None:
+        """Have a sitemap read, unless this run reads it already; returns its key, or None if it is refused."""
+
+    def skips(
+        self, href: str, base: str, task: SitemapJob, latest: int
+    ) -> tuple[int, UrlRecord, StoredSitemap] | None:
+        """Take a sitemap for read that its index says has not changed since; None if it has to be asked for."""
 
 
 class SitemapEcho:
     """Repeats what the store knows of sitemaps, a little at a time so that the crawl goes on meanwhile."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(
+        self,
+        context: CrawlContext,
+        finder: SitemapFinder,
+        stop_waiting: Callable[[SitemapJob], None],
+        is_adaptive: Callable[[], bool],
+    ) -> None:
+        """`stop_waiting` lets the pages go that waited for a sitemap."""
+        self._context = context
+        self._finder = finder
+        self._stop_waiting = stop_waiting
+        self._is_adaptive = is_adaptive
+        self._section = context.source.sitemaps
         self._repeating: set[asyncio.Task[None]] = set()
 
     # ---- the time of a sitemap
@@ -40,23 +66,50 @@ class SitemapEcho:
 
     def was_guessed(self, place: str) -> bool:
         """Whether there was no sitemap at a usual place a short time ago."""
-        stored = self._session.context.store.sites.get_robots(origin_of(place))
+        stored = self._context.store.sites.get_robots(origin_of(place))
         return stored is not None and self._is_lately(stored.guessed)
 
     def note_guess(self, place: str) -> None:
         """Keep in mind that there is no sitemap at a usual place."""
-        sites = self._session.context.store.sites
+        sites = self._context.store.sites
         if (stored := sites.get_robots(origin_of(place))) is not None:
-            sites.put_robots(replace(stored, guessed=self._session.context.clock()))
+            sites.put_robots(replace(stored, guessed=self._context.clock()))
 
     def _is_lately(self, moment: float) -> bool:
-        session = self._session
-        return (
-            not session.context.run.rescan
-            and 0 <= session.context.clock() - moment < session.context.source.sitemaps.ttl
-        )
+        return not self._context.run.rescan and 0 <= self._context.clock() - moment < self._section.ttl
+
+    def take_as_read(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
+        """Have a sitemap that is not asked for end as unchanged."""
+        self._context.report.scheduled += 1
+        self._context.endings.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
+        self._context.store.sites.put_sitemap(key, replace(stored, run=self._context.mark.number))
+
+    def note_end(self, visit: Visit, outcome: UrlOutcome, task: SitemapJob) -> None:
+        """Keep in mind what a sitemap said, or that it says what it said before."""
+        context, key = self._context, visit.entry.key
+        run = context.mark.number
+        if not visit.entry.seq:
+            context.report.scheduled += 1
+        stored = task.stored
+        if stored is None and (outcome.transient or outcome in _UNCHANGED):
+            stored = context.store.sites.get_sitemap(key)
+        context.report.sitemaps += task.stored is not None
+        context.store.sites.put_sitemap(key, replace(stored or StoredSitemap(run), run=run))
 
     # ---- saying it again
+
+    @property
+    def trusts_dates(self) -> bool:
+        """Whether pages are skipped in this run by the word of sitemaps."""
+        return self._section.trust_lastmod and not self._context.run.rescan and not self._is_adaptive()
+
+    def entries(self, record: UrlRecord | None, stored: StoredSitemap) -> list[tuple[str, int]]:
+        """Return what a sitemap held when it was read last: URL and date (0 for none) of each entry still known."""
+        if record is None:
+            return []
+        dates = dict(stored.entries(record.links))
+        known = self._context.store.records.known_urls(list(dates))
+        return [(known[key][0], date) for key, date in dates.items() if key in known]
 
     def begin(self, task: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
         """Repeat a sitemap beside the crawl; its pages go on when that is done."""
@@ -68,32 +121,31 @@ class SitemapEcho:
         self._repeating.discard(repeating)
         if not repeating.cancelled() and (error := repeating.exception()) is not None:
             logger.error("what a sitemap said cannot be repeated", exc_info=error)
-        self._session.sitemaps.over(task)
+        self._stop_waiting(task)
 
     async def repeat(self, task: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
         """Say again what a sitemap said when it was read last."""
         if stored.is_index:
-            for href, date in self._session.sitemaps.entries(record, stored):
+            for href, date in self.entries(record, stored):
                 await self.child(task, href, record.url, date)
             return
         entries = list(stored.entries(record.links))
         for start in range(0, len(entries), FLUSH_AFTER):
             self.say(entries[start : start + FLUSH_AFTER])
-            self._session.context.flush()
+            self._context.flush()
             await asyncio.sleep(0)
 
     async def child(self, parent: SitemapJob, href: str, base: str, latest: int) -> int | None:
         """Have a sitemap of an index read, or repeat it if it did not change since `latest`; returns its key."""
-        desk = self._session.sitemaps
-        task = desk.child_of(parent)
-        unchanged = desk.skips(href, base, task, latest)
+        task = parent.child()
+        unchanged = self._finder.skips(href, base, task, latest)
         if unchanged is None:
-            return desk.announce(href, base, task)
+            return self._finder.announce(href, base, task)
         key, record, stored = unchanged
         await self.repeat(task, record, stored)
         return key
 
     def say(self, dates: Iterable[tuple[int, int]]) -> None:
         """Note when pages changed by the word of a sitemap, if that counts in this run."""
-        if self._session.sitemaps.trusts_dates:
-            self._session.context.store.sites.announce_dates((key, date) for key, date in dates if date)
+        if self.trusts_dates:
+            self._context.store.sites.announce_dates((key, date) for key, date in dates if date)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.crawl.discovery.sitemap_echo import FLUSH_AFTER
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.crawl.visit import Visit
+from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.recrawl import classify, is_statement
 from ultracrawl.stores import Advice, StoredSitemap
@@ -19,8 +19,8 @@ from ultracrawl.stores import Advice, StoredSitemap
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.crawl.discovery.sitemap_manager import SitemapJob
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 
 CHUNK = 500
 """Entries between two looks of the event loop at what else there is."""
@@ -29,18 +29,20 @@ CHUNK = 500
 class SitemapReader:
     """Reads one sitemap: its pages enter the frontier like links, its sitemaps are read in their turn."""
 
-    def __init__(self, session: CrawlSession, visit: Visit, task: SitemapJob) -> None:
-        self._session = session
+    def __init__(
+        self, context: CrawlContext, sitemaps: SitemapManager, visit: Visit, task: SitemapJob
+    ) -> None:
+        self._context = context
         self._visit = visit
         self._task = task
-        self._echo = session.sitemaps.echo
+        self._echo = sitemaps.echo
         self._keys = array("q")
         self._dates = array("q")
 
     async def read(self, response: Response) -> None:
         """Take the answer, 304 or a body, and end the visit."""
         visit = self._visit
-        stored = self._session.context.store.sites.get_sitemap(visit.entry.key)
+        stored = self._context.store.sites.get_sitemap(visit.entry.key)
         unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
         if stored is not None and (response.status == 304 or unchanged):
             await self._echo.repeat(self._task, visit.record, stored)
@@ -69,18 +71,18 @@ class SitemapReader:
             # It cannot be repeated from what is stored, so the next run has to see it in full.
             self._visit.etag = self._visit.last_modified = ""
             self._visit.checksum = b""
-        self._task.stored = StoredSitemap(self._session.context.mark.number, is_index, self._dates.tobytes())
+        self._task.stored = StoredSitemap(self._context.mark.number, is_index, self._dates.tobytes())
         number = len(sitemap.children) + len(sitemap.urls)
         told = f"sitemap ({sitemap.kind}) with {number} entries"
         self._finish(UrlOutcome.NOT_INDEXED, 200, "; ".join(filter(None, [told, sitemap.problem])))
 
     def _finish(self, outcome: UrlOutcome, status: int, reason: str) -> None:
-        self._session.context.endings.finish(self._visit, outcome, status, reason)
+        self._context.endings.finish(self._visit, outcome, status, reason)
 
     # ---- sitemaps in an index
 
     async def _take_children(self, children: Iterable[SitemapUrl], base: str) -> None:
-        now = self._session.context.clock()
+        now = self._context.clock()
         for child in children:
             key = await self._echo.child(self._task, child.loc, base, _date(child, now))
             if key is not None:
@@ -90,14 +92,14 @@ class SitemapReader:
     # ---- pages
 
     async def _take_pages(self, entries: Sequence[SitemapUrl]) -> None:
-        now = self._session.context.clock()
+        now = self._context.clock()
         for start in range(0, len(entries), CHUNK):
             chunk = entries[start : start + CHUNK]
-            if self._session.outbox is not None:
-                self._session.outbox.send([entry.loc for entry in chunk], self._visit.url)
+            for find in self._context.hooks.links_found:
+                find(self._visit, [entry.loc for entry in chunk], self._visit.url)
             found = self._enter({entry.loc: _date(entry, now) for entry in chunk})
             if any(entry.changefreq or entry.priority is not None or self._changed(entry) for entry in chunk):
-                self._session.context.store.visits.note_advice(
+                self._context.store.visits.note_advice(
                     Advice(found[entry.loc], entry.changefreq, entry.priority, self._changed(entry))
                     for entry in chunk
                     if entry.loc in found
@@ -109,15 +111,15 @@ class SitemapReader:
 
     def _changed(self, entry: SitemapUrl) -> float:
         """Return the earliest moment of the last change, where scores ask for it; 0 if nothing credible is said."""
-        source = self._session.context.source
+        source = self._context.source
         if entry.lastmod is None or not (source.sitemaps.trust_lastmod and source.refresh.mode == "adaptive"):
             return 0.0
         moment = entry.lastmod.timestamp()
-        return moment if is_statement(moment, self._session.context.clock()) else 0.0
+        return moment if is_statement(moment, self._context.clock()) else 0.0
 
     def _enter(self, dates: dict[str, int], *, anywhere: bool = False) -> dict[str, int]:
         sites = None if anywhere else self._task.sites
-        found, new = self._session.context.queue.enter_entries(self._visit.url, dates, sites)
+        found, new = self._context.queue.enter_entries(self._visit.url, dates, sites)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
         self._echo.say((key, dates[href]) for href, key in found.items() if key not in new)
@@ -125,7 +127,7 @@ class SitemapReader:
 
     async def _breathe(self, done: int) -> None:
         if done % FLUSH_AFTER < CHUNK:
-            self._session.context.flush()
+            self._context.flush()
         await asyncio.sleep(0)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.failures.download_errors import Failure
+from ultracrawl.crawl.failures.download_errors import Failure, failure_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.status import answered_with
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 
 _BY_OUTCOME = {UrlOutcome.NETWORK_ERROR: NET, UrlOutcome.FAILED: INTERNAL}
@@ -24,52 +24,54 @@ def error_of(failure: Failure) -> str:
 class RetryPolicy:
     """Decides over the errors of one crawl. Every try that fails counts, those of one visit too."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._limits = context.source.limits
 
-    def status(self, visit: Visit, status: int, *, passes: bool) -> None:
+    def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
         """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
         code, reason = answered_with(status)
         self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, reason, passes))
 
-    def reply(self, visit: Visit, reply: str) -> None:
+    def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
         """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""
         failure = Failure(UrlOutcome.HTTP_ERROR, visit.status, f"FTP {reply}", reply.startswith("4"))
         self._act(visit, reply[:3], failure)
 
-    def failure(self, visit: Visit, failure: Failure) -> None:
+    def handle_failure(self, visit: Visit, failure: Failure) -> None:
         """Act on a download, or its processing, that failed."""
         visit.error = failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else ""
         error = error_of(failure)
         if error:
             self._act(visit, error, failure)
         else:
-            self._session.context.endings.finish(visit, failure.outcome, failure.status, failure.reason)
+            self._context.endings.finish(visit, failure.outcome, failure.status, failure.reason)
 
-    def unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
+    def handle_exception(self, visit: Visit, error: BaseException) -> None:
+        """Act on a download, or its processing, that raised; a visit that ended already stays as it is."""
+        if not visit.done:
+            self.handle_failure(visit, failure_of(error))
+
+    def handle_unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
         """Act on a URL that was not asked for, because its server met the request before it with a network error."""
         failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, reason)
         self._act(visit, error_of(silence), failure)
 
     def _act(self, visit: Visit, error: str, failure: Failure) -> None:
-        session = self._session
-        limits = session.context.source.limits
-        policy = (
-            session.context.rules.ftp_failures
-            if visit.url.startswith("ftp:")
-            else session.context.rules.failures
-        )
+        context, limits = self._context, self._limits
+        rules = context.rules
+        policy = rules.ftp_failures if visit.url.startswith("ftp:") else rules.failures
         rule = policy.rule_for(error)
         errors = 0
         if rule.delete_after is not None and not visit.tentative:
-            errors = session.context.store.visits.count_failure(visit.entry.key, rule.pattern)
+            errors = context.store.visits.count_failure(visit.entry.key, rule.pattern)
         verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
         if verdict.delete:
             reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
-            session.context.endings.finish(visit, UrlOutcome.GONE, failure.status, reason)
-        elif verdict.again and visit.asked and not session.context.run.failed and not visit.tentative:
-            if session.logs.events.fetch is not None:
-                session.logs.events.fetch.again(visit, error)
-            session.context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
+            context.endings.finish(visit, UrlOutcome.GONE, failure.status, reason)
+        elif verdict.again and visit.asked and not context.run.failed and not visit.tentative:
+            for note in context.hooks.visit_retried:
+                note(visit, error)
+            context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
-            session.context.endings.finish(visit, failure.outcome, failure.status, failure.reason)
+            context.endings.finish(visit, failure.outcome, failure.status, failure.reason)

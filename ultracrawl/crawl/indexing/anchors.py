@@ -64,7 +64,7 @@ class AnchorTexts:
                     break
         visit.anchors = array("q", marks).tobytes()
 
-    def redirected(self, visit: Visit, target: str) -> None:
+    def redirected(self, visit: Visit, target: str, shown: str) -> None:
         """Have what is said of a URL be said of the one that it redirects to."""
         self._session.context.store.links.put_redirect(visit.entry.key, url_key(target))
 

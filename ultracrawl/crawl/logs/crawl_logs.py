@@ -92,7 +92,7 @@ class CrawlLogs(Feature):
         """Note a link that was turned away, with the number and text of its message."""
         if self.screened is not None:
             self.screened.add(url, rule, parent)
-        if self.run is not None:
+        if self.run is not None and message:
             self.run.turned_away(url, rule, message)
 
     def flushed(self) -> None:

@@ -51,10 +51,12 @@ class EventLogs:
         return self._logs[-1]
 
     def open(self) -> None:
-        """Listen to the ends of visits."""
+        """Listen to the ends of visits, and to those that are tried again."""
         for log in (self.fetch, self.items):
             if log is not None:
                 self._listen(log.ended)
+        if self.fetch is not None:
+            self._context.hooks.visit_retried.append(self.fetch.again)
 
     def _listen(self, ended: Callable[[Visit], None]) -> None:
         self._context.hooks.visit_ended.append(ended)

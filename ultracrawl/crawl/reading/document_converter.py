@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,7 @@ from ultracrawl.model import StatusCode, UrlOutcome
 if TYPE_CHECKING:
     from ultracrawl.content import AnswerHead, PageReader
     from ultracrawl.content.service.job import Answer
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import Conversion, Page
 
@@ -40,10 +42,18 @@ _LEAST_SIZE = 1 << 16
 class DocumentConverter:
     """Converts the documents of one crawl. Nothing is started before the first of them comes."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        section = session.context.source.conversion
-        self._types = session.context.rules.converted
+    def __init__(
+        self,
+        context: CrawlContext,
+        end_failed: Callable[[Visit, Failure], None],
+        within: Callable[[Visit, Step], AbstractContextManager[None]],
+    ) -> None:
+        """`end_failed` ends a visit or has it tried again; `within` has it in a step in which others wait, too."""
+        self._context = context
+        self._end_failed = end_failed
+        self._within = within
+        section = context.source.conversion
+        self._types = context.rules.converted
         self._limits = section.limits
         self._keep_partial = section.keep_partial
         self._pool = ConversionPool(ProcessLimits(section.timeout, section.memory), section.workers)
@@ -70,39 +80,39 @@ class DocumentConverter:
 
         It is read as HTML if a `reader` is given, else by that of the source and by its type.
         """
-        session = self._session
-        seconds = session.context.source.limits.seconds_per_page
+        context = self._context
+        seconds = context.source.limits.seconds_per_page
         media_type = "text/html" if reader else visit.media_type
-        job = PageJob(body, url, media_type, head, reader or session.context.rules.reader, seconds)
+        job = PageJob(body, url, media_type, head, reader or context.rules.reader, seconds)
         answer = await self._answer(visit, job)
         if isinstance(answer, PageRead):
             return answer.page
         assert isinstance(answer, PageLost)
         reason = f"the page could not be read: {answer.reason}"
         logger.info("%s: %s", visit.url, reason)
-        session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason))
+        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason))
         return None
 
     async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
         """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
-        charset = self._session.context.source.default_charset
+        charset = self._context.source.default_charset
         job = Job(body, visit.media_type, head.content_type, charset, self._limits)
         answer = await self._answer(visit, job)
         assert isinstance(answer, Converted | NotConverted)
         conversion = self._settle(visit, answer)
         if conversion is None:
             return None
-        page = self._session.context.rules.reader.page_of(conversion, visit.media_type, head)
-        cut_short(self._session, visit, page)
+        page = self._context.rules.reader.page_of(conversion, visit.media_type, head)
+        note_cut(self._context, visit, page)
         return page
 
     async def _answer(self, visit: Visit, job: Job | PageJob) -> Answer:
         """Have a document worked on; its site may be asked for others meanwhile."""
-        self._session.context.queue.release(visit)
+        self._context.queue.release(visit)
         size = max(len(job.body), _LEAST_SIZE)
         self._waiting += size
         try:
-            with self._session.watch.within(visit, Step.CONVERSION):
+            with self._within(visit, Step.CONVERSION):
                 return await asyncio.wrap_future(self._pool.submit(job))
         finally:
             self._waiting -= size
@@ -117,7 +127,7 @@ class DocumentConverter:
             return replace(answer.partial, truncated="")
         reason = _joined(answer.reason, visit.truncated)
         logger.info("%s was not converted: %s", visit.url, reason)
-        self._session.failing.failure(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
+        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
         return None
 
     def close(self) -> None:
@@ -125,11 +135,11 @@ class DocumentConverter:
         self._pool.close()
 
 
-def cut_short(session: CrawlSession, visit: Visit, page: Page) -> None:
+def note_cut(context: CrawlContext, visit: Visit, page: Page) -> None:
     """Take note of what was left out of a page, if anything was: for its document, its record and the report."""
     if page.truncated:
         _mark(visit, page.truncated)
-        session.context.report.cut[page.truncated] += 1
+        context.report.cut[page.truncated] += 1
 
 
 def _mark(visit: Visit, truncated: str) -> None:

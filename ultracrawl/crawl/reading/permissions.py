@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.content import parse_directives
 from ultracrawl.crawl.transport.headers import values_of
-from ultracrawl.model.page import ALLOW_ALL, RobotsDirectives
-from ultracrawl.rules.robots import expiry, reservations_of
+from ultracrawl.model.page import ALLOW_ALL
+from ultracrawl.rules.robots import RobotsRules, expiry, reservations_of
 from ultracrawl.rules.robots.reservations import TDM_RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scrapy.http import Response
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.model import Page
 
 
@@ -32,41 +32,45 @@ class PagePermissions(NamedTuple):
     """All wishes as document attributes, whether they are obeyed or not."""
 
 
-def page_permissions(session: CrawlSession, page: Page, response: Response) -> PagePermissions:
-    """Return what the owner of a page allows, by the page, its headers and the robots.txt of its site."""
-    directives = page.robots
-    tdm = [*page.meta.get(TDM_RESERVED, ()), *values_of(response)(TDM_RESERVED)]
-    reserved = reservations_of(directives.others, tdm, _signals(session, response))
-    permission = session.context.rules.permission
-    return PagePermissions(
-        permission.refusal(directives, reserved, session.context.clock()),
-        permission.hides_text(directives),
-        expiry(directives) is not None,
-        {
-            name: list(values)
-            for name, values in (("robots_directives", directives.others), ("reservations", reserved))
-            if values
-        },
-    )
+class PermissionReader:
+    """Reads what owners allow their pages to be used for, by the rules of one source."""
 
+    def __init__(self, context: CrawlContext, robots_of: Callable[[str], RobotsRules | None]) -> None:
+        """`robots_of` gives the rules of the site of a URL, None where they are not known."""
+        self._robots_of = robots_of
+        self._clock = context.clock
+        self._permission = context.rules.permission
+        self._robot = context.source.robots.name
 
-def head_refusal(session: CrawlSession, response: Response) -> str:
-    """Return why a page stays out of the index by what stands outside its body; empty if nothing says so."""
-    signals = _signals(session, response)
-    headers = response.headers
-    if not (signals or "X-Robots-Tag" in headers or TDM_RESERVED in headers):
-        return ""
-    values = values_of(response)
-    directives = _header_directives(session, values("X-Robots-Tag"))
-    reserved = reservations_of(directives.others, values(TDM_RESERVED), signals)
-    return session.context.rules.permission.refusal(directives, reserved, session.context.clock())
+    def page_permissions(self, page: Page, response: Response) -> PagePermissions:
+        """Return what the owner of a page allows, by the page, its headers and the robots.txt of its site."""
+        directives = page.robots
+        tdm = [*page.meta.get(TDM_RESERVED, ()), *values_of(response)(TDM_RESERVED)]
+        reserved = reservations_of(directives.others, tdm, self._signals(response))
+        return PagePermissions(
+            self._permission.refusal(directives, reserved, self._clock()),
+            self._permission.hides_text(directives),
+            expiry(directives) is not None,
+            {
+                name: list(values)
+                for name, values in (("robots_directives", directives.others), ("reservations", reserved))
+                if values
+            },
+        )
 
+    def head_refusal(self, response: Response) -> str:
+        """Return why a page stays out of the index by what stands outside its body; empty if nothing says so."""
+        signals = self._signals(response)
+        headers = response.headers
+        if not (signals or "X-Robots-Tag" in headers or TDM_RESERVED in headers):
+            return ""
+        values = values_of(response)
+        tags = values("X-Robots-Tag")
+        directives = parse_directives((), tags, name=self._robot) if tags else ALLOW_ALL
+        reserved = reservations_of(directives.others, values(TDM_RESERVED), signals)
+        return self._permission.refusal(directives, reserved, self._clock())
 
-def _header_directives(session: CrawlSession, values: list[str]) -> RobotsDirectives:
-    return parse_directives((), values, name=session.context.source.robots.name) if values else ALLOW_ALL
-
-
-def _signals(session: CrawlSession, response: Response) -> Mapping[str, str]:
-    """Return Content-Signal of the site; none where robots.txt is not obeyed."""
-    rules = session.robots.known(response.url)
-    return rules.content_signals if rules is not None else {}
+    def _signals(self, response: Response) -> Mapping[str, str]:
+        """Return Content-Signal of the site; none where robots.txt is not obeyed."""
+        rules = self._robots_of(response.url)
+        return rules.content_signals if rules is not None else {}

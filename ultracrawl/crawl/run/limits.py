@@ -83,10 +83,10 @@ class RunLimits(Feature):
         if self._ticks % LOOK_EVERY == 0:
             self._look()
 
-    def read(self, number: int) -> None:
+    def note_answer(self, visit: Visit) -> None:
         """Count the bytes of an answer."""
         report = self._context.report
-        report.bytes += number
+        report.bytes += visit.size
         if self._bytes and report.bytes >= self._bytes:
             self.end(f"limits.bytes {self._bytes}")
 

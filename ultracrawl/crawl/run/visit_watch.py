@@ -13,7 +13,7 @@ from scrapy import signals
 
 from ultracrawl.crawl.failures.download_errors import Failure
 from ultracrawl.crawl.hooks import TICK, Feature
-from ultracrawl.crawl.visit import Step, Visit, visit_of
+from ultracrawl.crawl.visit import PATIENCE, Step, Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import StatusCode, UrlOutcome
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 10
-"""How often `limits.timeout` fits into the longest that a step of a visit may take."""
 MOST_TOLD = 5
 """Visits that the report names; the others are in the document table."""
 
@@ -91,6 +89,10 @@ class VisitWatch(Feature):
     def enter(self, visit: Visit, step: Step) -> None:
         """Take note that a visit has got as far as a step."""
         visit.step, visit.since = step, self._time
+
+    def note_answer(self, visit: Visit) -> None:
+        """Take note that the answer for a visit is there."""
+        visit.step, visit.since = Step.PROCESSING, self._time
 
     @contextmanager
     def within(self, visit: Visit, step: Step) -> Iterator[None]:

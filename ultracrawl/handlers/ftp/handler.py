@@ -8,7 +8,7 @@ from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
 from ultracrawl.handlers.guard import guard_of
@@ -52,7 +52,7 @@ class FtpDownloadHandler(BaseDownloadHandler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the handler of a crawler with the accounts and the guard of its source."""
-        return cls(crawler, CrawlSession.of(crawler).ftp, guard_of(crawler))
+        return cls(crawler, feature_of(crawler, FtpAccess), guard_of(crawler))
 
     async def download_request(self, request: Request) -> Response:
         """Return the response; raises Scrapy's download exceptions or `AddressRefusedError`."""
