@@ -1,4 +1,4 @@
-"""What the desk of a crawl puts around a download handler."""
+"""What the log-ins, headers and proxies of a source put around a download handler."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from typing import Any
 import pytest
 from scrapy import Request
 from scrapy.http import Response
+from support.context import made_context
 
 from ultracrawl.crawl.auth.chain import AuthChain
 from ultracrawl.errors import MissingExtraError
 from ultracrawl.sources import DataSource, compile_source
 
 
-def desk(**options: Any) -> AuthChain:
+def chain(**options: Any) -> AuthChain:
     source = DataSource.model_validate({"name": "a", "start_urls": ["https://a.example/"], **options})
-    session: Any = SimpleNamespace(
-        source=source,
-        project=SimpleNamespace(key_file=None),
-        rules=compile_source(source),
-        note=print,
-        logs=SimpleNamespace(events=SimpleNamespace(headers=None)),
-    )
-    return AuthChain(session)
+    project = SimpleNamespace(key_file=None)
+    return AuthChain(made_context(source, project=project, rules=compile_source(source)))
 
 
 async def send(request: Request) -> Response:
@@ -31,7 +26,7 @@ async def send(request: Request) -> Response:
 
 
 def test_a_plain_source_costs_nothing() -> None:
-    assert desk().around(send) is send
+    assert chain().around(send) is send
 
 
 @pytest.mark.parametrize(
@@ -51,7 +46,7 @@ def test_a_plain_source_costs_nothing() -> None:
     ],
 )
 def test_what_is_configured_stands_before_the_handler(options: dict[str, Any]) -> None:
-    assert desk(**options).around(send) is not send
+    assert chain(**options).around(send) is not send
 
 
 @pytest.mark.parametrize(("scheme", "refused"), [("ntlm", True), ("auto", False)])
@@ -59,7 +54,7 @@ def test_ntlm_without_its_extra(monkeypatch: pytest.MonkeyPatch, scheme: str, re
     monkeypatch.setattr("ultracrawl.crawl.auth.chain.ntlm_installed", lambda: False)
     entry = {"url": "https://a.example/", "user": "u", "password": "p", "scheme": scheme}
     if not refused:
-        desk(authentication={"s": entry})
+        chain(authentication={"s": entry})
         return
     with pytest.raises(MissingExtraError, match=r"ultracrawl\[ntlm\]"):
-        desk(authentication={"s": entry})
+        chain(authentication={"s": entry})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.context import made_context
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
@@ -80,7 +80,7 @@ def test_links_wait_until_the_receiver_runs_and_survive_a_crash(
     waiting.write_text(f"{url}/out/late\n")  # more comes while the first ones are not kept yet
     both = [link for batch in Inbox(project, "outer").batches() for link in batch]
     assert both == [*sent, f"{url}/out/late"]
-    inbox.kept()
+    inbox.forget_taken()
     assert list(Inbox(project, "outer").batches()) == []
 
 
@@ -92,10 +92,10 @@ def test_what_waits_is_bounded(
     project = require(read_definitions(workspace.directory / "ultracrawl.yaml"))
 
     source = project.sources["inner"]
-    session = SimpleNamespace(project=project, source=source, rules=compile_source(source))
-    outbox = link_exchange.LinkForwarder(session)
+    context = made_context(source, project=project, rules=compile_source(source))
+    outbox = link_exchange.LinkForwarder(context)
     outbox.send(["/out/1", "/out/2"], f"{url}/in/")
-    outbox.flush()
+    outbox.before_flush()
     assert not waiting_links(project, "outer").exists()
 
 

@@ -1,4 +1,4 @@
-"""The desk between crawl and conversion processes: how much may wait."""
+"""Between crawl and conversion processes: how much may wait."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from support.context import made_context
 
 from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.content.service import Converted, Job
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
-from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import Conversion
 from ultracrawl.sources import DataSource
@@ -31,13 +31,11 @@ class Waiting:
 
 
 @pytest.fixture
-def desk() -> DocumentConverter:
+def converter() -> DocumentConverter:
     source = DataSource(name="s", start_urls=["http://h.example/"])
     rules = SimpleNamespace(converted=source.conversion.types, reader=PageReader())
-    links = SimpleNamespace(release=lambda visit: None)
-    watch = SimpleNamespace(within=lambda visit, step: nullcontext())
-    session = SimpleNamespace(source=source, rules=rules, links=links, watch=watch)
-    return DocumentConverter(cast(CrawlSession, session))
+    context = made_context(source, rules=rules, queue=SimpleNamespace(release=lambda visit: None))
+    return DocumentConverter(context, lambda visit, failure: None, lambda visit, step: nullcontext())
 
 
 @pytest.mark.parametrize(
@@ -46,21 +44,23 @@ def desk() -> DocumentConverter:
     ids=["one", "large ones", "some small ones", "many small ones"],
 )
 def test_the_crawl_waits_when_too_much_waits(
-    desk: DocumentConverter, count: int, size: int, congested: bool
+    converter: DocumentConverter, count: int, size: int, congested: bool
 ) -> None:
     pool = Waiting()
-    desk._pool = cast(Any, pool)
+    converter._pool = cast(Any, pool)
     visit = cast(Visit, SimpleNamespace(media_type="application/pdf", truncated="", url="http://h.example/"))
 
     async def run() -> None:
-        tasks = [asyncio.ensure_future(desk.page(visit, bytes(size), AnswerHead())) for _ in range(count)]
+        tasks = [
+            asyncio.ensure_future(converter.page(visit, bytes(size), AnswerHead())) for _ in range(count)
+        ]
         await asyncio.sleep(0)
-        assert desk.congested is congested
+        assert converter.congested is congested
         for future in pool.futures:
             future.set_result(Converted(Conversion(text="words")))
         pages = await asyncio.gather(*tasks)
         assert {page.text for page in pages if page} == {"words"}
-        assert not desk.congested
+        assert not converter.congested
 
     asyncio.run(run())
 
@@ -70,6 +70,6 @@ def test_the_crawl_waits_when_too_much_waits(
     [("application/pdf", True), ("text/markdown", True), ("text/html", False), ("text/plain", False)],
 )
 def test_html_and_plain_text_never_go_to_a_converter(
-    desk: DocumentConverter, media_type: str, taken: bool
+    converter: DocumentConverter, media_type: str, taken: bool
 ) -> None:
-    assert desk.takes(media_type) is taken
+    assert converter.takes(media_type) is taken

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from support.context import made_context
@@ -40,25 +41,31 @@ class Bench:
 
     def ends(self, outcome: UrlOutcome) -> None:
         self.report.outcomes[outcome] += 1
-        visit = Visit(QueueEntry(1, "http://h/", "h", 0, 1), UrlRecord("http://h/", "s"), outcome=outcome)
-        self.limits.visit_ended(visit)
+        self.limits.visit_ended(_visit(outcome=outcome))
+
+    def answers(self, size: int) -> None:
+        self.limits.note_answer(_visit(size=size))
 
     def second(self) -> None:
         for _ in range(LOOK_EVERY):
             self.limits.tick()
 
 
+def _visit(**known: Any) -> Visit:
+    return Visit(QueueEntry(1, "http://h/", "h", 0, 1), UrlRecord("http://h/", "s"), **known)
+
+
 def test_bytes_end_a_run_with_the_answer_that_passes_them() -> None:
     bench = Bench(bytes=100)
-    bench.limits.read(99)
+    bench.answers(99)
     assert bench.limits.reached == ""
-    bench.limits.read(1)
+    bench.answers(1)
     assert (bench.limits.reached, bench.report.ended_by, bench.told) == (
         "limits.bytes 100",
         "limits.bytes 100",
         1,
     )
-    bench.limits.read(1)
+    bench.answers(1)
     assert (bench.report.bytes, bench.told) == (101, 1)
 
 
