@@ -57,6 +57,8 @@ class RobotsCache:
         self._context = context
         self._policy = context.rules.robots
         self._send = send
+        # As the run was asked for: a changed definition, which forces as well later, needs no other answer.
+        self._asks_anew = context.run.force
         self._copies: dict[str, _Copy] = {}
         self._tasks: dict[str, asyncio.Task[RobotsRules]] = {}
         self._bare: dict[str, asyncio.Task[RobotsRules]] = {}
@@ -98,7 +100,7 @@ class RobotsCache:
     def _recall(self, origin: str) -> bool:
         """Take the rules of an origin from the store, if their time is not over."""
         context = self._context
-        stored = None if context.run.force else context.store.sites.get_robots(origin)
+        stored = None if self._asks_anew else context.store.sites.get_robots(origin)
         if stored is None:
             return False
         rules, now = self._judge(stored), context.clock()
