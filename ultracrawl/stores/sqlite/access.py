@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from ultracrawl.stores.sqlite.database import transaction, translated
+from ultracrawl.stores.sqlite.read_ahead import RecordsAhead
 
 
 class SqliteAccess:
     """The connection of a store; errors of SQLite become `StateError`. `flush` is that of the store."""
 
-    def __init__(self, db: sqlite3.Connection, flush: Callable[[], None]) -> None:
+    def __init__(self, db: sqlite3.Connection, flush: Callable[[], None], *, read_only: bool = False) -> None:
         self.db = db
         self.flush = flush
+        self.ahead = RecordsAhead(keeps=not read_only)
         self.translated = translated(db)
 
     def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:

@@ -38,10 +38,12 @@ class SqliteDocuments(SqlitePart):
 
     def retain_document(self, purpose: Retained, key: int, document: bytes) -> None:
         """Keep the document of a URL."""
+        self._access.ahead.forget_records((key,))
         self._retained[purpose][key] = document
 
     def release_document(self, purpose: Retained, key: int) -> None:
         """Let go of the document of a URL."""
+        self._access.ahead.forget_records((key,))
         self._retained[purpose][key] = None
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
@@ -94,6 +96,7 @@ class SqliteDocuments(SqlitePart):
     def remake_documents(self) -> None:
         """Forget by what documents in the index are known again."""
         self._access.flush()
+        self._access.ahead.forget_records()
         with self._access.transaction():
             self._db.execute(_REMAKE)
 
@@ -101,6 +104,7 @@ class SqliteDocuments(SqlitePart):
         """Make documents that were handed over but got lost be fetched anew."""
         handed = self._read("SELECT key FROM url WHERE handed=1")
         lost = [(key,) for (key,) in handed if key not in waiting]
+        self._access.ahead.forget_records()
         with self._access.transaction():
             self._db.executemany(_REFETCH, lost)
         return len(lost)
@@ -110,6 +114,7 @@ class SqliteDocuments(SqlitePart):
 
         What was recorded is no longer in the queue.
         """
+        self._access.ahead.forget_records()
         with self._access.transaction():
             handed = dict(self._db.execute(_HANDED, (json.dumps(list(waiting)),)).fetchall())
             doubted = [key for key, is_handed in handed.items() if not is_handed]
@@ -122,6 +127,7 @@ class SqliteDocuments(SqlitePart):
     def write_changes(self) -> None:
         """Write what waits, when records are written."""
         run = self._db.executemany
+        self._access.ahead.forget_records((*self._marks, *self._retained[Retained.APPROVAL]))
         run(_MARK, [(indexed, key) for key, indexed in self._marks.items()])
         for purpose, changes in self._retained.items():
             kept = [(key, document) for key, document in changes.items() if document is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ultracrawl.model import StatusCode
@@ -51,24 +52,39 @@ class RowPlaces:
 
     def __init__(self) -> None:
         self._places: dict[int, int] = {}
+        self._next: dict[int, int] = {}
+        """The key of the entry that was read behind one."""
 
-    def remember_places(self, places: Iterable[tuple[int, int]]) -> None:
-        """Remember rows by the keys of their URLs."""
+    def remember_places(self, places: Sequence[tuple[int, int]]) -> None:
+        """Remember rows by the keys of their URLs, in the order in which they will be asked for."""
         if len(self._places) > MOST_PLACES:
-            self._places.clear()
+            self.forget_places()
         self._places.update(places)
+        self._next.update((one[0], other[0]) for one, other in pairwise(places))
+
+    def places_from(self, key: int, number: int) -> list[int]:
+        """Return where the rows of an entry, and of those that were read behind it, lie; none if that is not known."""
+        found: list[int] = []
+        place = self._places.get(key)
+        while place and len(found) < number:
+            found.append(place)
+            key = self._next.get(key, 0)
+            place = self._places.get(key)
+        return found
 
     def take_place(self, key: int) -> int:
         """Return where the row of an entry that is finished lies, 0 if that is not known; asked once."""
+        self._next.pop(key, None)
         return self._places.pop(key, 0)
 
     def forget_places(self, keys: Collection[int] | None = None) -> None:
         """Forget rows that were given to others; without keys all."""
         if keys is None:
             self._places.clear()
+            self._next.clear()
         else:
             for key in keys:
-                self._places.pop(key, None)
+                self.take_place(key)
 
 
 class SqliteQueue(SqlitePart):
@@ -122,7 +138,7 @@ class SqliteQueue(SqlitePart):
             self._read_on(site, rows)
         else:
             rows = [row for row in rows if start <= row[-1] < stop][:limit]
-        self.places.remember_places((row[1], row[0]) for row in rows)
+        self.places.remember_places([(row[1], row[0]) for row in rows])
         return [QueueEntry(*row[1:]) for row in rows]
 
     def _read_on(self, site: str, rows: list[tuple[Any, ...]]) -> None:
@@ -222,7 +238,7 @@ class SqliteQueue(SqlitePart):
 
     def write_new(self, entries: Iterable[QueueEntry], places: dict[int, int]) -> None:
         """Write entries whose rows were made in this transaction; `places` are those of all such rows, by key."""
-        self.places.remember_places(places.items())
+        self.places.remember_places(list(places.items()))
         self._db.executemany(
             _ADD, [(e.site, e.level, e.depth, e.seq, e.hops, places[e.key]) for e in entries]
         )

@@ -1,10 +1,13 @@
-"""Entries of sites that are likely to be asked for next: many small sites cost one query and not one each."""
+"""What spares queries: entries and records that are asked for next, and values that a table does not hold."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+from ultracrawl.model import UrlRecord
+from ultracrawl.stores.port.queue import QueueEntry
 
 SMALL = 32
 """A site with more entries is worth a query of its own."""
@@ -12,6 +15,11 @@ LEAST, MOST = 64, 512
 """Rows that are read ahead, at first and at most."""
 REST = 64
 """Sites for which nothing is read ahead after it was in vain."""
+
+MOST_RECORDS = 20_000
+"""Records that are kept until they are asked for."""
+MOST_VALUES = 100_000
+"""Values of a table from which on it is asked for each."""
 
 Row = tuple[Any, ...]
 """A row of the queue; its fourth value is the site."""
@@ -63,3 +71,61 @@ class ReadAhead:
         self._number = min(2 * self._number, MOST)
         self._used = False
         self._rows = {site: own for site, own in found.items() if site not in without}
+
+
+class RecordsAhead:
+    """Keeps records until they are asked for, each once: a visit takes that of its URL as it begins.
+
+    One that was never visited is kept as its entry and the time at which it was found. Whoever writes something of a
+    record has it forgotten here. A store for reading keeps none: another process may write it.
+    """
+
+    def __init__(self, *, keeps: bool) -> None:
+        self.keeps = keeps
+        self._records: dict[int, UrlRecord | tuple[QueueEntry, float]] = {}
+
+    def keep_records(self, records: Mapping[int, UrlRecord] | Mapping[int, tuple[QueueEntry, float]]) -> None:
+        """Keep records by key; of too many the older ones are forgotten."""
+        if len(self._records) > MOST_RECORDS:
+            self._records.clear()
+        if self.keeps:
+            self._records.update(records)
+
+    def take_record(self, key: int) -> UrlRecord | tuple[QueueEntry, float] | None:
+        """Return a record, None if it is not here; it is taken out."""
+        return self._records.pop(key, None)
+
+    def forget_records(self, keys: Iterable[int] | None = None) -> None:
+        """Forget records that are no longer true; without keys all."""
+        if keys is None:
+            self._records.clear()
+        elif self._records:
+            for key in keys:
+                self._records.pop(key, None)
+
+
+V = TypeVar("V", bound=Hashable)
+
+
+class PossibleValues(Generic[V]):
+    """All values that a column may hold, as long as they are few: what is not among them is not in the table.
+
+    `load` is asked once for the values, those that are to be written among them; None says that they are too many.
+    """
+
+    def __init__(self, load: Callable[[], set[V] | None]) -> None:
+        self._load: Callable[[], set[V] | None] | None = load
+        self._values: set[V] | None = None
+
+    def may_hold(self, value: V) -> bool:
+        """Return whether a value may be in the table."""
+        if self._load is not None:
+            self._values, self._load = self._load(), None
+        return self._values is None or value in self._values
+
+    def add_value(self, value: V) -> None:
+        """Note that a value is to be written."""
+        if self._values is not None:
+            self._values.add(value)
+            if len(self._values) > MOST_VALUES:
+                self._values = None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.duplicates import blocks, distance
@@ -13,6 +14,7 @@ from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
+from ultracrawl.stores.sqlite.read_ahead import MOST_VALUES, PossibleValues
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
 from ultracrawl.stores.sqlite.visits import SqliteVisits
 
@@ -22,9 +24,17 @@ _DISCOVER = """
 _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
 _DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0) FROM url"
 _OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
+_OF_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
+_AT_PLACES = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
+_KEYS = "SELECT key FROM url"
+_PRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x''"
 _SIGN = 1 << 63
+AHEAD = 32
+"""Records that are read at once, that of an entry and those of the entries behind it."""
 GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
+
+T = TypeVar("T")
 
 
 class SqliteSimhashes(SqlitePart):
@@ -88,6 +98,10 @@ class SqliteRecords(SqliteSimhashes):
         """Keys by display URL, of what is not flushed."""
         named = self._read("SELECT EXISTS (SELECT 1 FROM url WHERE display_url<>'')")
         self._any_names = bool(named[0][0])
+        self._possible_keys = PossibleValues[int](
+            lambda: _values(access, _KEYS, self._found, self._done, self._amended)
+        )
+        self._possible_prints = PossibleValues[bytes](lambda: _values(access, _PRINTS, self._prints))
         self._prints: dict[bytes, set[int]] = {}
         """Keys by fingerprint, of what is not flushed."""
         of_urls = (self._found, self._put_off, self._done, self._amended, self._names, self._prints)
@@ -100,7 +114,7 @@ class SqliteRecords(SqliteSimhashes):
         known = {
             key: (self._found[key][0].url, self._found[key][0].depth) for key in keys if key in self._found
         }
-        rest = [key for key in keys if key not in known]
+        rest = [key for key in keys if key not in known and self._possible_keys.may_hold(key)]
         if rest:
             query = "SELECT key, url, depth FROM url WHERE key IN (SELECT value FROM json_each(?))"
             known.update((key, (url, depth)) for key, url, depth in self._read(query, json.dumps(rest)))
@@ -113,16 +127,30 @@ class SqliteRecords(SqliteSimhashes):
         if key in self._amended:
             return self._amended[key]
         if key in self._found:
-            entry, now = self._found[key]
-            shown = entry.display_url
-            return UrlRecord(entry.url, self._source, depth=entry.depth, display_url=shown, first_seen=now)
-        rows = self._read(f"SELECT {READ} FROM url WHERE key=?", key)  # noqa: S608 - constant column names
+            return _unvisited(self._source, *self._found[key])
+        kept = self._access.ahead.take_record(key) or self._read_records(key)
+        return _unvisited(self._source, *kept) if isinstance(kept, tuple) else kept
+
+    def _read_records(self, key: int) -> UrlRecord | None:
+        """Read a record, and with it those of the entries that are likely to be next."""
+        places = self._queue.places.places_from(key, AHEAD) if self._access.ahead.keeps else []
+        rows = self._read(_AT_PLACES, json.dumps(places)) if places else self._read(_OF_KEY, key)
         with self._access.translated:
-            return record_of(rows[0], self._source) if rows else None
+            found = {row[0]: record_of(row[1:], self._source) for row in rows}
+        record = found.pop(key, None)
+        self._access.ahead.keep_records(self._as_stored(found))
+        return record
+
+    def _as_stored(self, records: dict[int, T]) -> dict[int, T]:
+        """Return those of some records of which nothing waits for the next flush."""
+        return {
+            key: one for key, one in records.items() if key not in self._done and key not in self._amended
+        }
 
     def discover_url(self, entry: QueueEntry, now: float, *, queued: bool = True) -> None:
         """Add a URL that is not known yet to table and queue, or to the table alone."""
         self._found[entry.key] = (entry, now)
+        self._possible_keys.add_value(entry.key)
         self._queue.note_entry(entry)
         if not queued:
             self._put_off.add(entry.key)
@@ -131,6 +159,7 @@ class SqliteRecords(SqliteSimhashes):
     def finish_url(self, entry: QueueEntry, record: UrlRecord) -> None:
         """Replace the record of a queued URL and take it out of the queue."""
         self._done[entry.key] = (entry, record)
+        self._note_written(entry.key)
         self._queue.finish_entry(entry)
         self._amended.pop(entry.key, None)
         self._note_name(entry.key, record.display_url)
@@ -138,6 +167,7 @@ class SqliteRecords(SqliteSimhashes):
 
     def amend_record(self, key: int, record: UrlRecord) -> None:
         """Replace the record of a known URL."""
+        self._note_written(key)
         if key in self._done:
             self._done[key] = (self._done[key][0], record)
         else:
@@ -145,9 +175,14 @@ class SqliteRecords(SqliteSimhashes):
         self._note_name(key, record.display_url)
         self._note_print(key, record.fingerprint)
 
+    def _note_written(self, key: int) -> None:
+        self._possible_keys.add_value(key)
+        self._access.ahead.forget_records((key,))
+
     def _note_print(self, key: int, fingerprint: bytes) -> None:
         if fingerprint:
             self._prints.setdefault(fingerprint, set()).add(key)
+            self._possible_prints.add_value(fingerprint)
 
     def _note_name(self, key: int, display_url: str) -> None:
         if display_url:
@@ -168,7 +203,8 @@ class SqliteRecords(SqliteSimhashes):
     def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
         """Return the records with this fingerprint."""
         query = "SELECT key FROM url WHERE fingerprint=? AND fingerprint<>x''"
-        keys = [key for (key,) in self._read(query, fingerprint)]
+        rows = self._read(query, fingerprint) if self._possible_prints.may_hold(fingerprint) else []
+        keys = [key for (key,) in rows]
         if fingerprint in self._prints:
             keys = sorted(self._prints[fingerprint].union(keys))
         records = map(self.get_record, keys)
@@ -201,27 +237,11 @@ class SqliteRecords(SqliteSimhashes):
 
     def forgettable_urls(self) -> set[int]:
         """Return the keys of URLs that were gone several times in a row and that no known page links to."""
-        rows = self._read(
-            "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND leaving=''", GONE_RUNS
-        )
-        gone = {key for (key,) in rows}
-        if gone:
-            with self._access.translated:
-                for (links,) in self._db.execute(
-                    "SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"
-                ):
-                    gone.difference_update(array("q", links))
-        return gone
+        return _forgettable(self._access)
 
     def count_urls(self) -> StateCounts:
         """Return how many URLs are known, waiting and indexed."""
-        ((known, indexed, documents),) = self._read(_DOCUMENTS)
-        ((queued,),) = self._read("SELECT count(*) FROM queue")
-        ((pending,),) = self._read("SELECT count(*) FROM pending")
-        ((leaving,),) = self._read("SELECT count(*) FROM url WHERE leaving<>''")
-        with self._access.translated:
-            outcomes = {outcome_of(outcome): number for outcome, number in self._read(_OUTCOMES)}
-        return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
+        return _count_urls(self._access)
 
     # ---- writing, inside a transaction of the store
 
@@ -243,7 +263,9 @@ class SqliteRecords(SqliteSimhashes):
             [(place, e.key, e.url, e.site, e.depth, e.display_url, t) for place, (e, t) in found],
         )
         places = {entry.key: place for place, (entry, _) in found}
-        if self._read("SELECT count(*) FROM url WHERE id>?", last) != [(len(found),)]:  # one was known
+        if self._read("SELECT count(*) FROM url WHERE id>?", last) == [(len(found),)]:
+            self._access.ahead.keep_records(self._as_stored(self._found))
+        else:  # one was known
             places = dict(self._read(_PLACES, json.dumps(list(self._found))))
         self._queue.write_new((e for e, _ in self._found.values() if e.key not in self._put_off), places)
         self._visits.write_new(places.values())
@@ -255,3 +277,36 @@ class SqliteRecords(SqliteSimhashes):
             REPLACE, [(*row[3:], place) for row, place in zip(rows, places, strict=True) if place]
         )
         self._db.executemany(UPSERT, [row for row, place in zip(rows, places, strict=True) if not place])
+
+
+def _unvisited(source: str, entry: QueueEntry, now: float) -> UrlRecord:
+    shown = entry.display_url
+    return UrlRecord(entry.url, source, depth=entry.depth, display_url=shown, first_seen=now)
+
+
+def _values(access: SqliteAccess, query: str, *waiting: Iterable[T]) -> set[T] | None:
+    """Return all values of a column, with those that wait; None if they are many, or another process may write them."""
+    ((last,),) = access.read("SELECT coalesce(max(id), 0) FROM url")
+    if last > MOST_VALUES or not access.ahead.keeps:
+        return None
+    return {value for (value,) in access.read(query)}.union(*waiting)
+
+
+def _forgettable(access: SqliteAccess) -> set[int]:
+    rows = access.read("SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND leaving=''", GONE_RUNS)
+    gone = {key for (key,) in rows}
+    if gone:
+        with access.translated:
+            for (links,) in access.db.execute("SELECT links FROM url WHERE outcome<>'GONE' AND links<>x''"):
+                gone.difference_update(array("q", links))
+    return gone
+
+
+def _count_urls(access: SqliteAccess) -> StateCounts:
+    ((known, indexed, documents),) = access.read(_DOCUMENTS)
+    ((queued,),) = access.read("SELECT count(*) FROM queue")
+    ((pending,),) = access.read("SELECT count(*) FROM pending")
+    ((leaving,),) = access.read("SELECT count(*) FROM url WHERE leaving<>''")
+    with access.translated:
+        outcomes = {outcome_of(outcome): number for outcome, number in access.read(_OUTCOMES)}
+    return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)

@@ -55,7 +55,7 @@ class SqliteStore:
             if self._lock:
                 self._lock.close()
             raise
-        self._access = access = SqliteAccess(self._db, self.flush)
+        self._access = access = SqliteAccess(self._db, self.flush, read_only=read_only)
         self.queue = SqliteQueue(access)
         self.visits = SqliteVisits(access)
         self.records = SqliteRecords(access, source, self.queue, self.visits)
@@ -133,6 +133,7 @@ class SqliteStore:
             self._forget_urls(dropped)
 
     def _forget_urls(self, keys: Iterable[int]) -> None:
+        self._access.ahead.forget_records()
         self._db.executemany("DELETE FROM url WHERE key=?", [(key,) for key in keys])
         for part in (self.queue, self.visits, self.documents, self.sites):
             part.forget_dropped()

@@ -1,0 +1,190 @@
+"""What a store keeps so that pages cost no query: the answers are those of a store that keeps nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.stores import QueueEntry, Retained, SqliteStore
+from ultracrawl.stores.sqlite import read_ahead
+
+KEYS = range(1, 9)
+
+
+def entry(key: int, seq: int) -> QueueEntry:
+    return QueueEntry(key, f"http://h/{key}", "h", key % 3, seq)
+
+
+def visited(key: int, turn: int) -> UrlRecord:
+    return replace(
+        UrlRecord(f"http://h/{key}", "s", key % 3),
+        outcome=UrlOutcome.NEW,
+        reason=f"in turn {turn}",
+        handed=True,
+        fingerprint=bytes([key % 2]) * 8,
+    )
+
+
+class Twins:
+    """A store that keeps what may be asked for next, and one that does not; both are told the same."""
+
+    def __init__(self) -> None:
+        self.keeping, self.plain = SqliteStore(":memory:", "s"), SqliteStore(":memory:", "s")
+        self.plain._access.ahead.keeps = False
+        self.known: set[int] = set()
+        self.turn = 0
+        for store in self.both:
+            store.begin_run(1.0, "")
+        for what in ("discover", "finish", "requeue"):
+            for key in KEYS[:6]:
+                self.do(what, key)
+            self.do("flush", 1)
+        self.do("read", 1)
+
+    @property
+    def both(self) -> tuple[SqliteStore, SqliteStore]:
+        return (self.keeping, self.plain)
+
+    def do(self, what: str, key: int) -> None:
+        self.turn += 1
+        if what == "discover" and key not in self.known:
+            self.known.add(key)
+            for store in self.both:
+                store.records.discover_url(entry(key, self.turn), 1.0)
+        elif key in self.known:
+            for store in self.both:
+                getattr(self, f"_{what}", self._pass)(store, key)
+            if what == "drop":
+                self.known.discard(key)
+
+    def _pass(self, store: SqliteStore, key: int) -> None:
+        """Discovering a known URL is nothing."""
+
+    def _finish(self, store: SqliteStore, key: int) -> None:
+        store.records.finish_url(entry(key, self.turn), visited(key, self.turn))
+
+    def _amend(self, store: SqliteStore, key: int) -> None:
+        record = store.records.get_record(key)
+        assert record is not None
+        store.records.amend_record(key, replace(record, reason=f"amended in turn {self.turn}"))
+
+    def _requeue(self, store: SqliteStore, key: int) -> None:
+        store.queue.requeue_url(entry(key, self.turn))
+
+    def _flush(self, store: SqliteStore, key: int) -> None:
+        store.flush()
+
+    def _read(self, store: SqliteStore, key: int) -> None:
+        store.queue.entries_of("h", 9)
+
+    def _mark(self, store: SqliteStore, key: int) -> None:
+        store.documents.mark_indexed([(key, True)])
+
+    def _retain(self, store: SqliteStore, key: int) -> None:
+        store.documents.retain_document(Retained.APPROVAL, key, b"document")
+
+    def _release(self, store: SqliteStore, key: int) -> None:
+        store.documents.release_document(Retained.APPROVAL, key)
+
+    def _lose(self, store: SqliteStore, key: int) -> None:
+        store.documents.refetch_lost(frozenset())
+
+    def _adopt(self, store: SqliteStore, key: int) -> None:
+        store.documents.adopt_unrecorded([key])
+
+    def _remake(self, store: SqliteStore, key: int) -> None:
+        store.documents.remake_documents()
+
+    def _drop(self, store: SqliteStore, key: int) -> None:
+        store.drop_urls([key])
+
+    def answers(self, store: SqliteStore, key: int) -> Any:
+        return (
+            store.records.get_record(key),
+            store.records.known_urls(list(KEYS)),
+            {one.url for one in store.records.same_content(bytes([key % 2]) * 8)},
+        )
+
+
+ACTS = (
+    *("discover", "finish", "amend", "requeue", "flush", "read", "mark", "retain"),
+    *("release", "lose", "adopt", "remake", "drop", "ask"),
+)
+steps = st.lists(
+    st.tuples(st.sampled_from([*ACTS, "discover", "flush", "read"]), st.sampled_from(KEYS)), max_size=40
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps=steps)
+def test_a_store_that_reads_ahead_gives_the_same_answers(steps: list[tuple[str, int]]) -> None:
+    twins = Twins()
+    for what, key in steps:
+        twins.do(what, key)
+        if what in ("ask", "read"):
+            assert twins.answers(twins.keeping, key) == twins.answers(twins.plain, key)
+    for key in KEYS:
+        assert twins.answers(twins.keeping, key) == twins.answers(twins.plain, key)
+
+
+def test_records_of_a_batch_come_together() -> None:
+    store = SqliteStore(":memory:", "s")
+    store.begin_run(1.0, "")
+    for key in range(1, 101):
+        store.records.discover_url(entry(key, key), 1.0)
+    store.flush()
+    asked: list[str] = []
+    waiting = store.queue.entries_of("h", 100)
+    store._db.set_trace_callback(asked.append)
+    assert all(store.records.get_record(one.key) for one in waiting), "found in this run"
+    assert asked == []
+    assert all(store.records.get_record(one.key) for one in waiting), "read again"
+    assert len(asked) == 4
+
+
+def test_a_large_table_is_asked_for_each_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqliteStore(":memory:", "s")
+    store.begin_run(1.0, "")
+    for key in KEYS:
+        store.records.discover_url(entry(key, key), 1.0)
+    store.flush()
+    asked: list[str] = []
+    store._db.set_trace_callback(asked.append)
+    assert store.records.known_urls([77]) == {}
+    before = len(asked)
+    assert store.records.known_urls([78]) == {}
+    assert len(asked) == before, "few values are all known"
+    monkeypatch.setattr(read_ahead, "MOST_VALUES", len(KEYS))
+    store.records.discover_url(entry(99, 99), 1.0)
+    assert store.records.known_urls([78]) == {}
+    assert len(asked) == before + 1
+
+
+def test_a_store_for_reading_keeps_nothing(tmp_path: Any) -> None:
+    writer = SqliteStore(tmp_path / "s.sqlite", "s")
+    writer.begin_run(1.0, "")
+    writer.records.discover_url(entry(1, 1), 1.0)
+    writer.flush()
+    reader = SqliteStore(tmp_path / "s.sqlite", "s", read_only=True)
+    reader.queue.entries_of("h", 9)
+    assert reader.records.known_urls([1, 2]).keys() == {1}
+    writer.records.finish_url(entry(1, 1), visited(1, 1))
+    writer.records.discover_url(entry(2, 2), 1.0)
+    writer.flush()
+    assert reader.records.known_urls([1, 2]).keys() == {1, 2}
+    assert reader.records.get_record(1) == writer.records.get_record(1)
+    reader.close()
+    writer.close()
+
+
+def test_what_waits_for_a_flush_is_not_read_ahead() -> None:
+    twins = Twins()
+    for what, key in (("finish", 2), ("ask", 1), ("flush", 1)):
+        twins.do(what, key)
+        twins.answers(twins.keeping, 1)
+    assert twins.keeping.records.get_record(2) == twins.plain.records.get_record(2)

@@ -1,0 +1,62 @@
+"""Counts the statements that a crawl makes of its store, from outside: an extension of Scrapy beside the definition."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+_CODE = """
+import json
+
+from scrapy import signals
+from ultracrawl.crawl.session import context_of
+
+
+class Statements:
+    def __init__(self, crawler):
+        self.crawler, self.flushing, self.alone, self.transactions = crawler, False, [], 0
+        crawler.signals.connect(self.opened, signals.spider_opened)
+        crawler.signals.connect(self.closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def opened(self):
+        context_of(self.crawler).store._db.set_trace_callback(self.note)
+
+    def note(self, statement):
+        if statement.startswith("BEGIN"):
+            self.flushing, self.transactions = True, self.transactions + 1
+        elif statement.startswith(("COMMIT", "ROLLBACK")):
+            self.flushing = False
+        elif not self.flushing:
+            self.alone.append(" ".join(statement.split())[:80])
+
+    def closed(self):
+        with open("statements.json", "w") as file:
+            json.dump([self.alone, self.transactions], file)
+"""
+
+OPTIONS = {"settings": {"EXTENSIONS": {"statements.Statements": 1}}}
+"""The options of a source whose statements are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """What one crawl asked of its store."""
+
+    alone: list[str]
+    """How the statements begin that were made by themselves, between two transactions."""
+    transactions: int
+
+
+def count_statements(folder: Path) -> None:
+    """Write the extension beside a definition."""
+    (folder / "statements.py").write_text(_CODE)
+
+
+def statements_of(folder: Path) -> Statements:
+    """Return what the latest crawl in a folder asked."""
+    return Statements(*json.loads((folder / "statements.json").read_text()))
