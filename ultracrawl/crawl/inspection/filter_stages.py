@@ -23,7 +23,7 @@ def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -
     filtering.release()
     section = source.filters
     if views.denied:
-        yield Decision(False, _STAGE, views.reason.partition(":")[0], f"both deny it: {views.reason}")
+        yield Decision(False, _STAGE, views.rule, f"both deny it: {views.reason}")
         return
     if views.enumeration is None:
         yield Decision(True, _STAGE, section.enumeration, "denies it, so its links are not followed")

@@ -60,6 +60,8 @@ class FilterViews:
     generation: View | None
     denied: bool = False
     """Both filters denied it."""
+    rule: str = ""
+    """What gives it no description, as it is counted."""
     reason: str = ""
     """Why it gets no description, or why it is not looked at at all."""
 
@@ -166,8 +168,8 @@ class Filtering:
         ]
         if any(passed):
             resource.number = self.robot.count(host_of(url))
-        reasons = [view.reason for view in views]
-        return FilterViews(resource, passed[0], passed[1], not any(passed), reasons[1] or reasons[0])
+        denier = views[1] if views[1].reason else views[0]
+        return FilterViews(resource, passed[0], passed[1], not any(passed), denier.rule, denier.reason)
 
     def use(
         self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None

@@ -108,7 +108,8 @@ def own_function(name: str, call: OwnFunction) -> Function:
                 robot.log(f"{name}: {view.resource.url}{failure}")
                 answer = Answer.ABORTED
             if answer in _DENYING and not view.reason:
-                view.deny(f"{name} answered REQ_{answer.name}{failure}")
+                rule = f"{name} answered REQ_{answer.name}"
+                view.deny(rule, f"{rule}{failure}")
             return answer
 
         return step

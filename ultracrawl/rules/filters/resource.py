@@ -205,7 +205,7 @@ class Resource:
 class View:
     """One filter's view of one resource. Sources are texts; some have several values."""
 
-    __slots__ = ("_own", "converted", "links", "rd", "reason", "resource")
+    __slots__ = ("_own", "converted", "links", "rd", "reason", "resource", "rule")
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
@@ -214,8 +214,8 @@ class View:
         """The fields of the resource description, each with its values."""
         self.links: list[str] = []
         """URLs found, as written."""
-        self.reason = ""
-        """Why the resource was denied."""
+        self.rule, self.reason = "", ""
+        """What denied the resource, as it is counted, and why."""
         self.converted: Page | None = None
         """What the body was converted to, if it was."""
 
@@ -280,6 +280,6 @@ class View:
         if value not in values:
             values.append(value)
 
-    def deny(self, reason: str) -> None:
-        """Say why the resource is denied."""
-        self.reason = reason
+    def deny(self, rule: str, reason: str) -> None:
+        """Say what denies the resource, as it is counted, and why."""
+        self.rule, self.reason = rule, reason

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.urls import JoinedLinks, UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlRule
 from ultracrawl.scheduler.candidates.rewriting import LinkRewriting
 
 logger = logging.getLogger(__name__)
 
 UNUSABLE = 20_000
 """Links without a URL that are remembered, so that each is looked at once."""
-OTHER_SCHEME = "URL scheme"
-LENGTH_RULE = "URL too long"
 TOO_LONG = "30054 excessively long URL"
 MALFORMED = "30030 malformed URL"
 
@@ -66,10 +65,10 @@ class LinkUrls:
             self._unusable.clear()
         self._unusable.add(href)
         decision = self._policy.canonicalise(href, base).decision
-        if decision.accept or decision.rule == OTHER_SCHEME:
+        if decision.accept or decision.rule == UrlRule.SCHEME:
             return
         self._rejected_by[decision.rule] += 1
-        message = TOO_LONG if decision.rule == LENGTH_RULE else MALFORMED
+        message = TOO_LONG if decision.rule == UrlRule.LENGTH else MALFORMED
         for told in self._excluded:
             told(href, decision.rule, base, message)
         if logger.isEnabledFor(logging.INFO):

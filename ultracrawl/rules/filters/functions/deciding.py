@@ -69,7 +69,7 @@ def _comparing(make: _Make) -> Callable[..., Step]:
             )
             if not refused:
                 return Answer.PROCEED
-            view.deny(reason)
+            view.deny(FILTER_RULES, reason)
             return Answer.ABORTED
 
         return step
@@ -92,7 +92,7 @@ def _max(block: ParameterBlock, place: Place, robot: Robot) -> Step:
         number = count(view.resource) if count else _number(view.value(source))
         if number is None or number <= limit:
             return Answer.PROCEED
-        view.deny(f"{group}: more than {block['value']} {block['src']}")
+        view.deny(group, f"{group}: more than {block['value']} {block['src']}")
         return Answer.ABORTED
 
     return step
@@ -108,7 +108,7 @@ def _md5(_: ParameterBlock, __: Place, robot: Robot) -> Step:
         checksum, url = view.value("md5"), view.resource.url
         if not checksum or robot.checksums.setdefault(checksum, url) == url:
             return Answer.PROCEED
-        view.deny(f"{DUPLICATION}: the same content as {robot.checksums[checksum]}")
+        view.deny(DUPLICATION, f"{DUPLICATION}: the same content as {robot.checksums[checksum]}")
         return Answer.ABORTED
 
     return step

@@ -34,7 +34,7 @@ def _process(_: ParameterBlock, place: Place, robot: Robot) -> Step:
         decision = rules.judge(resource.url, view.type if fetched else None, resource.depth)
         if decision.accept:
             return Answer.PROCEED
-        view.deny(decision.reason)
+        view.deny(decision.rule, decision.reason)
         return Answer.ABORTED
 
     return step
