@@ -61,9 +61,9 @@ def crawl(desk: AnchorTexts, state: SqliteStore, pages: list[Located], *, known:
             outcome=UrlOutcome.NEW,
         )  # fmt: skip
         times = [time.process_time()]
-        desk.note(visit, one.links, one.inside)
+        desk.links_placed(visit, one.links, one.inside)
         times.append(time.process_time())
-        desk.ended(visit)
+        desk.visit_ended(visit)
         waiting.append(visit.entry.key)
         full = number % PAGES_A_FLUSH == 0 or number == len(pages)
         if full:
@@ -87,9 +87,9 @@ def main(directory: Path, limit: int) -> None:
     print(f"{len(pages)} pages, {texts / len(pages):.1f} links with a text a page")
     with tempfile.TemporaryDirectory() as folder:
         state = SqliteStore(Path(folder, "s.sqlite"), "s")
-        session: Any = SimpleNamespace(state=state, clock=time.time, recorder=SimpleNamespace(on_finish=[]))
+        context: Any = SimpleNamespace(store=state)
         for name in ("first crawl", "second crawl"):
-            desk = AnchorTexts(session)
+            desk = AnchorTexts(context)
             noting, writing, looking = crawl(desk, state, pages, known=name != "first crawl")
             print(f"{name}: noting {noting} µs, writing {writing} µs, looking up {looking} µs a page")
         state.close()

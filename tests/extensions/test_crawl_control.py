@@ -38,10 +38,12 @@ class Running:
     def __init__(self) -> None:
         self.in_flight = 0
         self.done: list[str] = []
-        documents = SimpleNamespace(
+        writer = SimpleNamespace(
             sync=lambda: self.done.append("flush"), drain=lambda: self.done.append("drain")
         )
-        self.context = made_context(documents=documents, store=SimpleNamespace(flush=lambda: None))
+        self.context = made_context(
+            documents=SimpleNamespace(writer=writer), store=SimpleNamespace(flush=lambda: None)
+        )
 
 
 def control_of(crawl: Running, post: FakePost) -> CrawlControl:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from support.context import made_context
 
+from ultracrawl.crawl.placement.documents import Documents
 from ultracrawl.crawl.removal.expiry import ExpirySweeper, expiry_of
-from ultracrawl.crawl.session import CrawlSession
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.rules.urls import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 URL = "http://h/a"
@@ -21,52 +22,47 @@ IN_TEN_DAYS = {"rd-expires": ["Sun, 11 Jan 1970 00:00:00 GMT"]}
 
 
 class Robot:
-    """A session without a network: runs of one URL, each at a day."""
+    """A crawl without a network: runs of one URL, each at a day."""
 
     def __init__(self) -> None:
         self.state = SqliteStore(":memory:", "s")
         self.now = 0.0
         self.left: list[UrlRecord] = []
         """Documents for which a copy was looked for."""
-        self.on_finish: list[Callable[[Visit], None]] = []
-        self.state.records.discover_url(QueueEntry(1, URL, "h", 0, 1), 0.0)
+        self.state.records.discover_url(QueueEntry(url_key(URL), URL, "h", 0, 1), 0.0)
 
     def run(self, day: float, outcome: UrlOutcome | None, rd: dict[str, list[str]] | None = None) -> Visit:
         """Visit the URL on a day (None: not at all), with a description or none; the run ends after an hour."""
         self.now = day * DAY
         run, _ = self.state.begin_run(self.now, "scope")
-        self.on_finish.clear()
-        session = SimpleNamespace(
-            state=self.state,
-            clock=lambda: self.now,
-            recorder=SimpleNamespace(on_finish=self.on_finish),
-            run=run,
-            source=SimpleNamespace(name="s"),
-            duplicates=SimpleNamespace(left=self.left.append),
-        )
-        desk = ExpirySweeper(cast("CrawlSession", cast("Any", session)))
-        desk.open()
-        record = self.state.records.get_record(1) or UrlRecord(URL, "s")
-        visit = Visit(QueueEntry(1, URL, "h", 0, 1), record)
+        context = made_context(clock=lambda: self.now, store=self.state)
+        context.run.mark = run
+        context.hooks.document_leaving.append(self.left.append)
+        context.ports.documents = Documents(context, *cast("Any", [None] * 4))
+        sweeper = ExpirySweeper(context)
+        sweeper.open()
+        context.hooks.add(sweeper)
+        record = self.state.records.get_record(url_key(URL)) or UrlRecord(URL, "s")
+        visit = Visit(QueueEntry(url_key(URL), URL, "h", 0, 1), record)
         if outcome is not None:
-            desk.judge(visit)
+            sweeper.judge_visit(visit)
             if rd is not None:
-                desk.made(visit, rd)
+                sweeper.note_description(visit, rd)
             visit.outcome = outcome
             held = outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED) or record.indexed
             self.state.records.finish_url(
                 visit.entry, replace(record, outcome=outcome, last_fetched=self.now, indexed=held)
             )
-            for told in self.on_finish:
+            for told in context.hooks.visit_ended:
                 told(visit)
         self.now += 3600
-        desk.sweep()
+        sweeper.run_ending(complete=True)
         self.state.end_run(replace(run, finished=self.now))
         return visit
 
     @property
     def leaving(self) -> str:
-        record = self.state.records.get_record(1)
+        record = self.state.records.get_record(url_key(URL))
         assert record is not None
         return record.leaving
 
@@ -96,7 +92,7 @@ def test_an_expired_description_that_a_run_does_not_renew_leaves(
     robot.run(11, outcome)
     assert robot.leaving == "EXPIRED: rd-expires 1970-01-11"
     assert [record.url for record in robot.left] == [URL], "a copy of it takes its place"
-    record = robot.state.records.get_record(1)
+    record = robot.state.records.get_record(url_key(URL))
     assert record is not None
     assert (record.checksum, record.etag) == (b"", ""), "a later visit makes it anew"
 

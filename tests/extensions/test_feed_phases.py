@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from ultracrawl.crawl.indexing.writer import EAGER_SIZE, PATIENCE, IndexWriter
+from ultracrawl.crawl.writing.writer import EAGER_SIZE, PATIENCE, IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import Indexer

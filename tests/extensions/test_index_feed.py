@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.crawl import IndexWriter
-from ultracrawl.crawl.indexing.segment_keys import KEYS_KEPT
+from ultracrawl.crawl.writing.segment_keys import KEYS_KEPT
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache

@@ -10,7 +10,6 @@ download handlers.
 
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.hooks import Feature, Hooks
-from ultracrawl.crawl.indexing.writer import IndexWriter
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.session import (
@@ -22,6 +21,7 @@ from ultracrawl.crawl.session import (
     running_crawl,
 )
 from ultracrawl.crawl.visit import LinkQueue, Visit, visit_of
+from ultracrawl.crawl.writing.writer import IndexWriter
 
 __all__ = [
     "CrawlContext",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.hooks import Hooks
-    from ultracrawl.crawl.indexing.writer import IndexWriter
+    from ultracrawl.crawl.ports import DocumentPort
     from ultracrawl.crawl.recorder import Recorder
     from ultracrawl.crawl.run.crawl_run import CrawlRun
     from ultracrawl.crawl.visit import LinkQueue, Visit
@@ -21,7 +21,7 @@ class Ports:
     """What is opened when a crawl begins; before that, each is missing (AttributeError)."""
 
     store: Store
-    documents: IndexWriter
+    documents: DocumentPort
     endings: Recorder
     queue: LinkQueue
 
@@ -52,7 +52,7 @@ class CrawlContext:
         return self.ports.store
 
     @property
-    def documents(self) -> IndexWriter:
+    def documents(self) -> DocumentPort:
         """The way of documents into the indexes, and out of them."""
         return self.ports.documents
 
@@ -80,7 +80,7 @@ class CrawlContext:
         """Make documents and records durable, in that order."""
         for prepare in self.hooks.before_flush:
             prepare()
-        self.documents.sync()
+        self.documents.writer.sync()
         self.store.flush()
         for told in self.hooks.flushed:
             told()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.model import UrlRecord
+    from ultracrawl.index import IndexDocument
+    from ultracrawl.model import UrlOutcome, UrlRecord
 
 
 TICK = 0.1
@@ -55,6 +56,13 @@ class Feature:
 
     def links_placed(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
         """Take note of the links of a page: canonical URLs by what is written, and the keys of those inside."""
+
+    def document_made(self, visit: Visit, document: IndexDocument) -> IndexDocument:
+        """Complete a document that is about to be handed over, or kept; returns it as it is to be."""
+        return document
+
+    def visit_ending(self, visit: Visit, outcome: UrlOutcome) -> None:
+        """Take note of the outcome that a visit is about to get; its record is not written yet."""
 
     def visit_ended(self, visit: Visit) -> None:
         """Take note of a visit that has its outcome; a tentative one has none (`Visit.outcome` is None)."""
@@ -114,6 +122,8 @@ class Hooks:
         self.visit_retried: list[Callable[[Visit, str], None]] = []
         self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
         self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int]], None]] = []
+        self.document_made: list[Callable[[Visit, IndexDocument], IndexDocument]] = []
+        self.visit_ending: list[Callable[[Visit, UrlOutcome], None]] = []
         self.visit_ended: list[Callable[[Visit], None]] = []
         self.vouched: list[Callable[[UrlRecord], None]] = []
         self.document_leaving: list[Callable[[UrlRecord], None]] = []

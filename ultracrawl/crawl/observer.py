@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ultracrawl.content import parse_http_date
 from ultracrawl.content.mime import type_matches
-from ultracrawl.crawl.visit import Visit
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.rules.recrawl import Observation, is_statement
-from ultracrawl.sources import CompiledSource
-from ultracrawl.stores import Store
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import Visit
 
 
-class VisitObserver:
-    """Told of every visit that ended (`Recorder.on_finish`); an observation is made where its content is known."""
+class VisitObserver(Feature):
+    """Told of every visit that ended; an observation is made where its content is known."""
 
-    def __init__(self, state: Store, rules: CompiledSource) -> None:
-        self._visits = state.visits
-        self._link_types = rules.reader.link_types
+    def __init__(self, context: CrawlContext) -> None:
+        self._clock = context.clock
+        self._visits = context.store.visits
+        self._link_types = context.rules.reader.link_types
 
-    def finished(self, visit: Visit, now: float) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Note that a URL was seen in this cycle, and how its content compares with that of the visit before."""
         if visit.outcome is None:
             return
@@ -26,7 +31,7 @@ class VisitObserver:
         unchanged = visit.outcome.unchanged
         if visit.sitemap is not None or not (unchanged or visit.checksum):
             return
-        known = visit.record.checksum
+        known, now = visit.record.checksum, self._clock()
         self._visits.note_visit(
             Observation(
                 key,

@@ -7,16 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.removal.orphans import is_orphan
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.stores import QueueEntry, Retained, Store
 
-HANDED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 PENDING = UrlOutcome.PENDING
-COMPARED = HANDED | {PENDING, UrlOutcome.DUPLICATE}
+COMPARED = SUBMITTED | {PENDING, UrlOutcome.DUPLICATE}
 """Outcomes of visits whose content others are compared with."""
 SITEMAP_LASTMOD = "sitemap lastmod"
 """The reason of pages that are not asked for, because a sitemap says that they have not changed."""
@@ -39,8 +38,6 @@ class Recorder:
         self._report = report
         self._clock = clock
         self._hooks = hooks
-        self.names: DisplayUrls | None = None
-        """Told how visits end, so that a URL that redirects no more gets its name back."""
 
     def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
         """End a visit; a visit that already ended is left as it is."""
@@ -70,8 +67,8 @@ class Recorder:
             record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
         if not outcome.transient:
             self._state.visits.forget_failures(visit.entry.key)
-        if self.names is not None:
-            self.names.ended(visit, outcome)
+        for told in self._hooks.visit_ending:
+            told(visit, outcome)
         self._state.records.finish_url(visit.entry, record)
         self._report.outcomes[outcome] += 1
         self._report.lost += outcome.in_vain and not visit.record.outcome.in_vain
@@ -122,7 +119,7 @@ class Recorder:
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
-        stays = outcome.transient or outcome in HANDED or outcome in UNCHANGED or outcome is PENDING
+        stays = outcome.transient or outcome in SUBMITTED or outcome in UNCHANGED or outcome is PENDING
         return not stays and (known.indexed or known.handed)
 
     def _next_record(
@@ -165,8 +162,8 @@ class Recorder:
             checksum=visit.checksum,
             # A page that was not read, or that is as it was, still leads to what it led to.
             links=known.links if outcome is UrlOutcome.ROBOTS or visit.status == 304 else visit.links,
-            handed=outcome in HANDED,
-            indexed=known.indexed and outcome not in HANDED,
+            handed=outcome in SUBMITTED,
+            indexed=known.indexed and outcome not in SUBMITTED,
             fingerprint=visit.fingerprint if outcome in COMPARED else b"",
             preference=visit.preference,
         )

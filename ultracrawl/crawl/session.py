@@ -24,13 +24,14 @@ from ultracrawl.crawl.indexing.agreement import Agreement
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
-from ultracrawl.crawl.indexing.opening import open_feed
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.logs.link_lists import LinkLists, open_link_lists
 from ultracrawl.crawl.observer import VisitObserver
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
+from ultracrawl.crawl.placement.documents import Documents
 from ultracrawl.crawl.placement.duplicates import Duplicates
+from ultracrawl.crawl.placement.pending import PendingDocuments
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.portal_filters.verdict import FilterVerdict
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
@@ -40,7 +41,6 @@ from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
-from ultracrawl.crawl.removal.pending import PendingDocuments
 from ultracrawl.crawl.rendering.page_parts import PartFetcher
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
@@ -56,9 +56,11 @@ from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
 from ultracrawl.crawl.user_code.rewriters import SourceRewriter
 from ultracrawl.crawl.visit import Visit
+from ultracrawl.crawl.writing.opening import open_writer
+from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import UltracrawlError, WorkError
 from ultracrawl.files import write_for_owner
-from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.model import RunReport
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary import AddressPolicy
 from ultracrawl.settings.gc_tuning import spare_what_is_there
@@ -119,8 +121,8 @@ class CrawlSession:
         """Judges pages by their language; None if all are kept."""
         self.ftp = ftp_access_of(source, project.key_file)
         """How FTP servers are spoken to, with the passwords."""
-        self.keeper = ResponseStore(self)
-        self.duplicates = Duplicates(self)
+        self.duplicates = Duplicates(self.context)
+        self.keeper = ResponseStore(self.context, self.duplicates.waits)
         self.chooser: AdaptiveChooser | None = None
         """Says which new URLs may be fetched, in an adaptive cycle."""
         asked: tuple[str, ...] = getattr(crawler.spidercls, "asked", ())
@@ -144,8 +146,8 @@ class CrawlSession:
         self._end = RunEnd(
             self.context, self.limits, self.duplicates.recount, lambda: self.verdict.restarts, asked
         )
-        self.items = ItemTracker(self)
-        self.expiry = ExpirySweeper(self)
+        self.items = ItemTracker(self.context, crawler.signals, self.visit_failed)
+        self.expiry = ExpirySweeper(self.context)
         within = self.watch.within
         self.conversion = DocumentConverter(self.context, self.failing.handle_failure, within)
         parts = PartFetcher(self.context, self.robots, self._send, self.access.certificates)
@@ -178,8 +180,8 @@ class CrawlSession:
         )
         file = state_file(self.context.project, self.context.source.name)
         self.control.open(ControlChannel(file) if file else None)
-        self.agreement = Agreement(self)
-        self.filling = Filling(self)
+        self.agreement = Agreement(self.context)
+        self.filling = Filling(self.context)
         hooks = self.context.hooks
         hooks.add(self.control, self.watch)
         self.chain.open()
@@ -196,13 +198,14 @@ class CrawlSession:
             self.context.source.name, str(run.mark.number), as_text(run.mark.started), resumed=resumed
         )
         self.agreement.tell()
-        self._open_feed()
-        self._open_documents()
-        lost = self.context.store.documents.refetch_lost(self.context.documents.recover())
+        writer = self._open_writer()
+        self._open_documents(writer)
+        lost = self.context.store.documents.refetch_lost(writer.recover())
         if lost:
             logger.warning("%d documents had not reached the index and are fetched again", lost)
-        self.filling.begin(self.context.documents, resumed=resumed)
+        self.filling.begin(writer, resumed=resumed)
         self.expiry.open()
+        hooks.add(self.expiry, self.agreement)
         if self.filtering is not None:
             self.filtering.start()
         if self.context.run.replay:
@@ -221,8 +224,7 @@ class CrawlSession:
         self._open_discovery()
         if not run.replay:
             hooks.run_ending.append(self._sweep)
-        hooks.deletions_done.append(self._tell_anew)
-        hooks.report_written.append(self.filling.end)
+        hooks.add(self.filling)
         self._started = time.monotonic()
         self._ticking.start(TICK, now=False)
         self.running.opened = True
@@ -250,7 +252,7 @@ class CrawlSession:
         ports = self.context.ports
         try:
             if "documents" in vars(ports):
-                ports.documents.close(timeout=10.0)
+                ports.documents.writer.close(timeout=10.0)
             if "store" in vars(ports):
                 ports.store.close()
         except WorkError as error:
@@ -259,18 +261,7 @@ class CrawlSession:
             self.control.close()
 
     def _sweep(self, *, complete: bool) -> None:
-        if complete:
-            self.expiry.sweep()
-            self.agreement.settle()
         self.feeds.expire()
-
-    async def _tell_anew(self) -> None:
-        """Have documents tell of the URLs, and have the anchor texts, that they have by now."""
-        for _ in self.relations.refresh():
-            self.context.documents.tick()
-            await asyncio.sleep(0)
-        if self.anchors is not None and not self.context.run.replay:
-            self.anchors.settle()
 
     def _in_flight(self) -> int:
         """Return how many requests are out, or their answers in work; robots.txt counts from the wish for it on."""
@@ -286,50 +277,38 @@ class CrawlSession:
             self.outbox = LinkForwarder(self.context)
             hooks.add(self.outbox)
         hooks.add(self.sitemaps, LinkReceiver(self.context) if source.takes_links else None, self.feeds)
-        hooks.cycle_ended += [self.expiry.sweep, self.feeds.expire]
+        hooks.cycle_ended.append(self.feeds.expire)
 
-    def _open_feed(self) -> None:
+    def _open_writer(self) -> IndexWriter:
         """Open the way of documents to the indexes, and what gives visits their outcome."""
-        self.context.ports.documents = open_feed(
-            self.context.project,
-            self.context.source,
-            self.context.store,
-            self.context.report,
+        context = self.context
+        writer = open_writer(
+            context.project,
+            context.source,
+            context.store,
+            context.report,
             crawling=True,
             outlets=self.filling.outlets,
         )
-        self.context.documents.log = self.logs.events.feed
-        self.pending = PendingDocuments(self.context.store, self.context.documents)
-        self.context.ports.endings = Recorder(
-            self.context.store, self.context.report, self.context.clock, self.context.hooks
-        )
-        if not self.context.run.replay:
-            observer = VisitObserver(self.context.store, self.context.rules)
-            self.context.hooks.visit_ended.append(
-                lambda visit: observer.finished(visit, self.context.clock())
-            )
+        writer.log = self.logs.events.feed
+        context.ports.endings = Recorder(context.store, context.report, context.clock, context.hooks)
+        if not context.run.replay:
+            context.hooks.add(VisitObserver(context))
+        return writer
 
-    def _open_documents(self) -> None:
+    def _open_documents(self, writer: IndexWriter) -> None:
         """Open what knows which URLs are one document, and what documents tell of others."""
-        self.names = self.context.endings.names = DisplayUrls(
-            self.context.store,
-            self.context.documents,
-            self._again,
-            lent_by_redirects=not self.rewriting.rewriter,
-        )
-        self.context.hooks.redirected.append(self.names.redirected)
+        context = self.context
+        self.pending = PendingDocuments(context.store, writer)
+        self.names = DisplayUrls(context, lent_by_redirects=not self.rewriting.rewriter)
+        context.ports.documents = Documents(context, writer, self.pending, self.names, self.duplicates)
         self.duplicates.open()
-        self.context.hooks.visit_ended.append(self.duplicates.ended)
-        self.context.hooks.document_leaving.append(self.duplicates.left)
-        self.relations = RelatedDocuments(self)
-        if self.context.project.index.anchors:
-            self.anchors = AnchorTexts(self)
-            self.context.hooks.links_placed.append(self.anchors.note)
-            self.context.hooks.redirected.append(self.anchors.redirected)
+        self.relations = RelatedDocuments(context)
+        if context.project.index.anchors:
+            self.anchors = AnchorTexts(context)
         self.keeper.open()
-
-    def _again(self, record: UrlRecord) -> None:
-        self.context.queue.again(record)  # the scheduler makes itself known only after `open`
+        keeper = None if self.keeper.store is None else self.keeper
+        context.hooks.add(self.names, self.duplicates, self.relations, self.anchors, keeper)
 
     def flush(self) -> None:
         """Make documents and records durable, in that order."""
@@ -342,7 +321,7 @@ class CrawlSession:
         try:
             if self._ticks % FLUSH_EVERY == 0:
                 self.context.flush()
-            self.context.documents.tick()
+            self.context.documents.writer.tick()
             for look in self.context.hooks.tick:
                 look()
         except WorkError as error:
@@ -361,12 +340,6 @@ class CrawlSession:
     def visit_failed(self, visit: Visit, error: BaseException) -> None:
         """End a visit whose download or processing raised, or let it be tried again."""
         self.failing.handle_exception(visit, error)
-
-    def examines(self, visit: Visit) -> bool:
-        """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
-        if visit.stored and not visit.record.pending:
-            return False
-        return self.context.source.crawling_mode == "examine"
 
     async def close(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
@@ -392,7 +365,7 @@ class CrawlSession:
             self.context.run.failed = True
             self.context.run.note_problem(error)
         finally:
-            self.context.documents.close(timeout=10.0)
+            self.context.documents.writer.close(timeout=10.0)
             self._release()
             self.logs.close(reason)
             if self.context.run.failed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -59,6 +60,17 @@ def change_from_line(line: bytes) -> tuple[int, Change]:
             values = attributes_from_json(attributes)
             return key, IndexDocument(source, url, title, text, values, secret, anchors)
     raise ValueError("not a line of a document cache")
+
+
+def packed(key: int, document: IndexDocument) -> bytes:
+    """Return a document as the state store keeps it."""
+    return zlib.compress(change_to_line(key, document), 1)
+
+
+def unpacked(data: bytes) -> IndexDocument | None:
+    """Return a document that was packed; None for anything else."""
+    _, document = change_from_line(zlib.decompress(data))
+    return document if isinstance(document, IndexDocument) else None
 
 
 def _secret_and_anchors(rest: Sequence[object]) -> tuple[bool, tuple[str, ...]]:

@@ -46,7 +46,9 @@ class ConditionalMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the middleware of a crawler."""
         permissions = feature_of(crawler, PermissionReader)
-        return cls(context_of(crawler), permissions.head_refusal, feature_of(crawler, Duplicates).stays)
+        return cls(
+            context_of(crawler), permissions.head_refusal, feature_of(crawler, Duplicates).stays_duplicate
+        )
 
     def process_request(self, request: Request) -> None:
         """Add the validators of what is known."""

@@ -46,6 +46,9 @@ class UrlOutcome(StrEnum):
         return self in _UNCHANGED
 
 
+SUBMITTED = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED})
+"""Outcomes of visits whose documents are handed over to the index."""
+
 _IN_VAIN = frozenset(
     {
         UrlOutcome.REDIRECTED,

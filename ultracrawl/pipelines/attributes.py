@@ -22,10 +22,10 @@ class AttributePipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Map the attributes of one document; values that do not fit their type are left out and counted."""
         document = item.item if isinstance(item.item, Document) else _document(item, visit)
-        rules = self.session.context.rules.attributes
+        rules = self._context.rules.attributes
         mapped, own = rules.map(document), rules.typed(item.get("search_attributes", {}))
         item["search_attributes"] = {**mapped.values, **own.values}
-        self.session.context.report.dropped_values += len(mapped.dropped) + len(own.dropped)
+        self._context.report.dropped_values += len(mapped.dropped) + len(own.dropped)
 
 
 def _document(item: ItemAdapter, visit: Visit) -> Document:

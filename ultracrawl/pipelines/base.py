@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 
-from ultracrawl.crawl import CrawlSession, Visit
+from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of
+from ultracrawl.crawl.indexing.items import ItemTracker
 
 if TYPE_CHECKING:
     from typing import Self
@@ -15,22 +17,23 @@ if TYPE_CHECKING:
 
 
 class DocumentPipeline:
-    """Base of the pipelines: holds the session; items that belong to no visit pass untouched."""
+    """Base of the pipelines; items that belong to no visit pass untouched."""
 
-    def __init__(self, session: CrawlSession) -> None:
-        self.session = session
+    def __init__(self, context: CrawlContext, visit_of: Callable[[Any], Visit | None]) -> None:
+        """`visit_of` returns the visit that an item came from, None if it has ended or there is none."""
+        self._context = context
+        self._visit_of = visit_of
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the pipeline of a crawler."""
-        return cls(CrawlSession.of(crawler))
+        return cls(context_of(crawler), feature_of(crawler, ItemTracker).visit_of)
 
     def process_item(self, item: Any) -> Any:
         """Hand the item to `process` together with its visit (Scrapy's pipeline protocol)."""
-        adapter = ItemAdapter(item)
-        visit = self.session.items.visit_of(item)
+        visit = self._visit_of(item)
         if visit is not None:
-            self.process(adapter, visit)
+            self.process(ItemAdapter(item), visit)
         return item
 
     def process(self, item: ItemAdapter, visit: Visit) -> None:

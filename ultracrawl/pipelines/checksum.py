@@ -28,13 +28,13 @@ class ChecksumPipeline(DocumentPipeline):
             visit.etag = visit.last_modified = ""
         visit.checksum = value
         if (
-            self.session.context.run.force
+            self._context.run.force
             or visit.renewed
             or not visit.record.held
             or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
         ):
             return
-        self.session.context.endings.finish(visit, UrlOutcome.UNMODIFIED, reason=visit.truncated)
+        self._context.endings.finish(visit, UrlOutcome.UNMODIFIED, reason=visit.truncated)
         raise DropItem("unchanged")
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrapy.pipelines import ItemPipelineManager
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import CrawlContext, context_of, feature_of
+from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.crawl.run.limits import RunLimits
+from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
 
 
 class DocumentPipelines(ItemPipelineManager):
@@ -19,19 +27,37 @@ class DocumentPipelines(ItemPipelineManager):
     here, so that it ends as documents of pages do.
     """
 
-    @property
-    def _session(self) -> CrawlSession:
-        assert self.crawler is not None
-        return CrawlSession.of(self.crawler)
+    _context: CrawlContext
+    _items: ItemTracker
+    _watch: VisitWatch
+    _limits: RunLimits
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the item processor of a crawler, with the pipelines of its settings."""
+        made = super().from_crawler(crawler)
+        made.attach(
+            context_of(crawler),
+            feature_of(crawler, ItemTracker),
+            feature_of(crawler, VisitWatch),
+            feature_of(crawler, RunLimits),
+        )
+        return made
+
+    def attach(self, context: CrawlContext, items: ItemTracker, watch: VisitWatch, limits: RunLimits) -> None:
+        """Take what bounds the pipelines; called once, before anything is processed."""
+        self._context = context
+        self._items = items
+        self._watch = watch
+        self._limits = limits
 
     async def process_item_async(self, item: Any) -> Any:
         """Return the item as the pipelines leave it. Raises `DropItem`, `OverdueError` and what pipelines raise."""
-        session = self._session
-        visit = session.items.adopted(item) if isinstance(item, Document) else None
-        with session.watch.item(item):
+        visit = self._items.adopt_document(item) if isinstance(item, Document) else None
+        with self._watch.item(item):
             done = await self._processed(item)
         if visit is not None:
-            session.watch.fail(visit, "no pipeline ended it")
+            self._watch.fail(visit, "no pipeline ended it")
         return done
 
     async def _processed(self, item: Any) -> Any:
@@ -48,7 +74,7 @@ class DocumentPipelines(ItemPipelineManager):
 
     async def open_spider_async(self) -> None:
         """Open the pipelines. Raises `WorkError` if that takes for ever."""
-        patience = self._session.watch.patience
+        patience = self._watch.patience
         try:
             async with asyncio.timeout(patience):
                 await super().open_spider_async()
@@ -59,16 +85,13 @@ class DocumentPipelines(ItemPipelineManager):
 
     async def close_spider_async(self) -> None:
         """Close the pipelines; one that takes for ever is left alone."""
-        session = self._session
-        patience = session.limits.allowance(session.watch.patience)
+        patience = self._limits.allowance(self._watch.patience)
         try:
             async with asyncio.timeout(patience):
                 await super().close_spider_async()
         except TimeoutError:
             names = self._names("close_spider")
-            session.context.run.note_problem(
-                WorkError(f"{names} did not close within {patience:.1f} seconds")
-            )
+            self._context.run.note_problem(WorkError(f"{names} did not close within {patience:.1f} seconds"))
 
     def _names(self, method: str) -> str:
         found = (getattr(one, "__self__", one) for one in self.methods[method])

@@ -58,7 +58,7 @@ class EntryPicker:
             entry = self._frontier.pop_entry(now)
             if entry is None:
                 return None
-            if self._items.skips(entry):
+            if self._items.skips_given(entry):
                 self._flight.return_turn(entry)
                 continue
             if rule := self._ingest.refuses(entry):

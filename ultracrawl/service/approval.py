@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracrawl.crawl import IndexWriter
-from ultracrawl.crawl.indexing.opening import open_feed
-from ultracrawl.crawl.removal.pending import PendingDocuments, restored
+from ultracrawl.crawl.placement.pending import PendingDocuments
+from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.model.record_changes import restored
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -144,7 +145,7 @@ def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
     state = open_state(project, source.name)
     try:
         numbers = RunReport(source.name, "", "")
-        feed = open_feed(project, source, state, numbers)
+        feed = open_writer(project, source, state, numbers)
         try:
             state.documents.refetch_lost(feed.recover())
             approval = Approval(source, project, state, feed)

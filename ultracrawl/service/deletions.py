@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ultracrawl.crawl.indexing.opening import open_feed
 from ultracrawl.crawl.removal.deletions import Deletions
+from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.sources import DataSource, Project
@@ -34,7 +34,7 @@ def deletions_of(project: Project, source: DataSource) -> Iterator[Deletions]:
     state = open_state(project, source.name)
     try:
         numbers = RunReport(source.name, "", "")
-        feed = open_feed(project, source, state, numbers)
+        feed = open_writer(project, source, state, numbers)
         try:
             state.documents.refetch_lost(feed.recover())
             yield Deletions(state, feed)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.crawl.indexing.opening import open_feed
-from ultracrawl.crawl.indexing.pauses import Pauses
+from ultracrawl.crawl.writing.opening import open_writer
+from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.errors import UserError, WorkError
 from ultracrawl.index.opening import cache_folder, feeding_switch, former_indexes
 from ultracrawl.index.writing.destination import PROBLEM_FILE
@@ -106,7 +106,7 @@ def _deliver(project: Project, source: DataSource) -> str:
     state = open_state(project, source.name)
     try:
         numbers = RunReport(source.name, "", "")
-        feed = open_feed(project, source, state, numbers)
+        feed = open_writer(project, source, state, numbers)
         try:
             state.documents.refetch_lost(feed.recover())
         finally:

@@ -77,7 +77,7 @@ def filtered_documents(
         return
     if session.relations.on:
         session.relations.read(visit, response, page)
-    session.expiry.made(visit, result.rd)
+    session.expiry.note_description(visit, result.rd)
     yield document
 
 

@@ -1,1 +1,1 @@
-"""Where documents of a source go: the feed, its ways to the indexes, pauses, and indexes that are new to it."""
+"""What documents get and leave on their way to the indexes: anchor texts, stored answers; indexes that lack some."""

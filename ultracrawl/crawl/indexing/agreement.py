@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.removal.strangers import mark_strangers, may_lead_further
 from ultracrawl.errors import IndexDamagedError, IndexOutdatedError, IndexStoreError
 from ultracrawl.index import IndexEngine
@@ -22,7 +23,7 @@ from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
     state.flush()
 
 
-class Agreement:
+class Agreement(Feature):
     """Asks every index once when it is made: the state is open, and the run has not begun. It costs a look at files.
 
     One that is damaged is made sound: what can be read of it is indexed anew. If the index then has fewer documents of
@@ -56,25 +57,25 @@ class Agreement:
     a run that is complete takes those out that nothing knows, through the guard of deletions.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
         self._has_strangers = False
         self.lost = 0
         """Documents that the primary index should have and has not: the run asks for every known URL."""
         self.problems: list[str] = []
         self.remarks: list[str] = []
-        if not session.context.run.replay:
+        if not context.run.replay:
             self._look()
 
     def _look(self) -> None:
-        session = self._session
-        primary, *others = indexes_of(session.context.source)
+        context = self._context
+        primary, *others = indexes_of(context.source)
         for name in others:
             self._count(name)
             if self.problems:
-                leave_unfilled(cache_folder(session.context.project, session.context.source.name), name)
+                leave_unfilled(cache_folder(context.project, context.source.name), name)
                 self.problems.clear()
-        number, counts = self._count(primary), session.context.store.records.count_urls()
+        number, counts = self._count(primary), context.store.records.count_urls()
         if number is None:
             return
         self._has_strangers = number > counts.documents
@@ -83,18 +84,18 @@ class Agreement:
 
     def tell(self) -> None:
         """Have the report of the run say what was done."""
-        report, renewed = self._session.context.report, self._session.context.store.renewed
+        report, renewed = self._context.report, self._context.store.renewed
         report.problems += [renewed] if renewed else []
         report.problems += self.problems
         report.remarks += self.remarks
 
     def _count(self, name: str) -> int | None:
         """Return how many documents of the source an index has, None if it cannot be asked now."""
-        session, source = self._session, self._session.context.source.name
-        config = index_config(session.context.project, name)
+        context, source = self._context, self._context.source.name
+        config = index_config(context.project, name)
         if config.engine == "memory":
             return None
-        index = open_index(session.context.project, name)
+        index = open_index(context.project, name)
         try:
             try:
                 return probe(index, config.path, source)
@@ -113,40 +114,38 @@ class Agreement:
             index.close()
 
     def _ask_again(self, name: str) -> None:
-        session = self._session
-        index = open_index(session.context.project, name)
+        context = self._context
+        index = open_index(context.project, name)
         try:
-            lost = lost_records(session.context.store, index, session.context.source.name)
+            lost = lost_records(context.store, index, context.source.name)
         finally:
             index.close()
-        forget_documents(session.context.store, lost)
+        forget_documents(context.store, lost)
         self.lost = len(lost)
         if lost:
             self.remarks.append(f"{self.lost:,} documents were missing in the index, and are asked for again")
 
-    def settle(self) -> None:
-        """Mark what the indexes have and the table does not know; called at the end of a run, before the deletions.
+    def run_ending(self, *, complete: bool) -> None:
+        """Mark what the indexes have and the table does not know; before the deletions, if the run is complete.
 
         Nothing is concluded while pages that were never read may still lead to such documents.
         """
-        session = self._session
+        context = self._context
         if (
-            not self._has_strangers
-            or session.context.report.given_up
-            or may_lead_further(session.context.store)
+            not complete
+            or context.run.replay
+            or not self._has_strangers
+            or context.report.given_up
+            or may_lead_further(context.store)
         ):
             return
-        known = {
-            one.shown_url for one in session.context.store.records.all_records() if one.indexed or one.handed
-        }
+        known = {one.shown_url for one in context.store.records.all_records() if one.indexed or one.handed}
         found: set[str] = set()
-        for name in indexes_of(session.context.source):
-            index = open_index(session.context.project, name)
+        for name in indexes_of(context.source):
+            index = open_index(context.project, name)
             with (
                 closing(index),
                 suppress(IndexStoreError),
             ):  # an index that cannot be read is told of elsewhere
-                found.update(url for _, url in index.urls(session.context.source.name))
-        mark_strangers(
-            session.context.store, session.context.documents, sorted(found - known), session.context.clock()
-        )
+                found.update(url for _, url in index.urls(context.source.name))
+        mark_strangers(context.store, context.documents.writer, sorted(found - known), context.clock())

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.anchors import LONGEST, anchor_text
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.urls import url_key
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 
 LINKS_OF_A_PAGE = 1000
@@ -24,7 +25,7 @@ _NOTHING = 0
 """The mark of a link whose text says nothing."""
 
 
-class AnchorTexts:
+class AnchorTexts(Feature):
     """Has the store know what pages call the pages that they link to, and the index what it does not know of that.
 
     Documents get their texts when the segment is sealed in which they go to the index (`IndexWriter`). What is said of
@@ -32,18 +33,17 @@ class AnchorTexts:
     page that is unchanged, or could not be read, keeps saying what it said.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
         self._young: dict[str, dict[str, int]] = {}
         self._old: dict[str, dict[str, int]] = {}
         """Marks of links met lately by URL and text, in two generations: they cost two look-ups."""
         self._met = 0
         """How many are in the younger one."""
-        session.context.hooks.visit_ended.append(self.ended)
 
     # ---- what pages say
 
-    def note(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
+    def links_placed(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
         """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
         marks, own, known = dict[int, None](), visit.url, self._young.get
         kept: frozenset[int] | None = None
@@ -66,7 +66,7 @@ class AnchorTexts:
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
         """Have what is said of a URL be said of the one that it redirects to."""
-        self._session.context.store.links.put_redirect(visit.entry.key, url_key(target))
+        self._context.store.links.put_redirect(visit.entry.key, url_key(target))
 
     def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
         """Return the mark of a link that was not met lately, and have the store know of it."""
@@ -76,19 +76,19 @@ class AnchorTexts:
             said, target = anchor_text(text), url_key(whole)
             if target not in kept:
                 return _NOTHING
-            mark = self._session.context.store.links.note_anchor(target, said, fragment) if said else _NOTHING
+            mark = self._context.store.links.note_anchor(target, said, fragment) if said else _NOTHING
         if self._met >= GENERATION:
             self._old, self._young, self._met = self._young, {}, 0
         self._young.setdefault(url, {})[text] = mark
         self._met += 1
         return mark
 
-    def ended(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Have the store know what a page says now; one that was not read, or is as it was, says what it said."""
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:
             return
-        links, key = self._session.context.store.links, visit.entry.key
+        links, key = self._context.store.links, visit.entry.key
         known = visit.record.last_fetched > 0
         if visit.anchors is not None:
             links.put_page_anchors(key, visit.anchors)
@@ -99,28 +99,33 @@ class AnchorTexts:
 
     # ---- what documents get
 
+    async def deletions_done(self) -> None:
+        """Hand over what other documents have by now; a page that was made again says what it said."""
+        if not self._context.run.replay:
+            self.settle()
+
     def settle(self) -> int:
         """Hand over the texts of documents that have others by now than the index; returns how many have.
 
         Called at the end of a run. Those on their way in the open segment get theirs when that is sealed. Raises
         `WorkError`.
         """
-        session, links = self._session, self._session.context.store.links
-        session.context.flush()
+        context, links = self._context, self._context.store.links
+        context.flush()
         links.sweep_anchors()
-        session.context.store.flush()
+        context.store.flush()
         number, last = 0, None
         while keys := links.documents_due(last, BATCH):
             last = keys[-1]
             for key, texts in links.changed_texts(
-                [key for key in keys if not session.context.documents.completes(key)]
+                [key for key in keys if not context.documents.writer.completes(key)]
             ).items():
-                record = session.context.store.records.get_record(key)
+                record = context.store.records.get_record(key)
                 if record is not None and record.searchable:
-                    session.context.documents.rename(key, record.shown_url, texts)
+                    context.documents.writer.rename(key, record.shown_url, texts)
                     number += 1
                 else:
                     links.document_left(key)
-            session.context.flush()
-            session.context.documents.tick()
+            context.flush()
+            context.documents.writer.tick()
         return number

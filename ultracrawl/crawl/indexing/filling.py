@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import UltracrawlError
 from ultracrawl.index.opening import open_index, open_outlets
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.writer import IndexWriter
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.writing.writer import IndexWriter
 
 logger = logging.getLogger(__name__)
 
 
-class Filling:
+class Filling(Feature):
     """Finds out which indexes of a crawl lack what was fed before they were named, and has every page made again.
 
     A crawl fetches all pages of the source in full; making documents again from what is stored fills them without a
@@ -25,19 +26,17 @@ class Filling:
     the run begins, because such a run asks for everything.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self.outlets = open_outlets(session.context.project, session.context.source)
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self.outlets = open_outlets(context.project, context.source)
         """The ways to all indexes of the source."""
         self._new = self.outlets.unfilled()
-        self._has_documents = bool(self._new) and session.context.store.records.count_urls().documents > 0
-        if self._has_documents and not session.context.run.replay:
+        self._has_documents = bool(self._new) and context.store.records.count_urls().documents > 0
+        if self._has_documents and not context.run.replay:
             names = ", ".join(f"`{one.index}`" for one in self._new)
-            logger.warning(
-                "%s: every page is fetched again to fill the index %s", session.context.source.name, names
-            )
-            session.context.store.documents.remake_documents()
-            session.context.run.force = True
+            logger.warning("%s: every page is fetched again to fill the index %s", context.source.name, names)
+            context.store.documents.remake_documents()
+            context.run.force = True
 
     def begin(self, feed: IndexWriter, *, resumed: bool) -> None:
         """Take out of new indexes what does not belong there; called when the feed is open and the run has begun.
@@ -47,29 +46,27 @@ class Filling:
         for outlet in self._new:
             feed.remove_unknown(self._strangers(outlet.index))
         feed.sync()
-        if not self._has_documents or not (resumed or self._session.context.run.replay):
+        if not self._has_documents or not (resumed or self._context.run.replay):
             self.outlets.filled()
         self.outlets.leave_former()
 
-    def end(self) -> None:
+    def report_written(self) -> None:
         """Take note that everything stored was made again."""
-        if self._session.context.run.replay and self._new and not self._session.context.report.failed:
+        if self._context.run.replay and self._new and not self._context.report.failed:
             self.outlets.filled()
 
     def _strangers(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has, and the document table has not."""
-        session = self._session
+        context = self._context
         found: set[str] = set()
         with suppress(UltracrawlError):  # it cannot be read: nor can it be written, which is told then
-            engine = open_index(session.context.project, index)
+            engine = open_index(context.project, index)
             try:
-                found = {url for _, url in engine.urls(session.context.source.name)}
+                found = {url for _, url in engine.urls(context.source.name)}
             finally:
                 engine.close()
         if found:
             found -= {
-                one.shown_url
-                for one in session.context.store.records.all_records()
-                if one.indexed or one.handed
+                one.shown_url for one in context.store.records.all_records() if one.indexed or one.handed
             }
         return iter(sorted(found))

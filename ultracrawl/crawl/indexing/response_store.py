@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import type_matches
-from ultracrawl.crawl.recorder import HANDED
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.answer import StoredAnswer
+from ultracrawl.model.outcome import SUBMITTED
 from ultracrawl.stores import Retained
 from ultracrawl.stores.opening import open_documents
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.stores.documents.response_bodies import DocumentStore
 
@@ -28,15 +29,17 @@ _NEVER = frozenset({"set-cookie", "set-cookie2"})
 """Headers that let whoever has them into a session."""
 
 
-class ResponseStore:
+class ResponseStore(Feature):
     """Told how visits end; keeps the answer of each that brought a document.
 
     If the store cannot be written, that is a problem of the run, nothing more is kept, and the crawl goes on.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self._options = session.context.source.storage
+    def __init__(self, context: CrawlContext, waits: Callable[[int], bool]) -> None:
+        """Prepare for one crawl; `waits` says whether the document of a key waits for the place of another one."""
+        self._context = context
+        self._waits = waits
+        self._options = context.source.storage
         self.store: DocumentStore | None = None
         """The stored answers of the source, if it keeps them."""
         self._usable = True
@@ -44,18 +47,15 @@ class ResponseStore:
     def open(self) -> None:
         """Open the store of a source that keeps documents."""
         if self._options.keep:
-            session = self._session
-            self.store = open_documents(
-                session.context.project, session.context.source, renew=not session.context.run.replay
-            )
+            context = self._context
+            self.store = open_documents(context.project, context.source, renew=not context.run.replay)
             if self.store.renewed:
-                again = f"`ultracrawl crawl {session.context.source.name} --force` stores every page again"
+                again = f"`ultracrawl crawl {context.source.name} --force` stores every page again"
                 self._tell(f"{self.store.renewed}; {again}")
-            self._session.context.hooks.visit_ended.append(self.ended)
             if self._options.remove_sent:
-                self._session.context.documents.on_sent = self._sent
+                self._context.documents.writer.on_sent = self._sent
 
-    def ended(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
         """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
         answer, visit.answer = visit.answer, None
         store = self.store
@@ -85,11 +85,11 @@ class ResponseStore:
             self._give_up(str(error))
 
     def _to_be_kept(self) -> frozenset[int]:
-        state, options = self._session.context.store, self._options
+        state, options = self._context.store, self._options
         kept = state.documents.kept_keys(duplicates=options.duplicates)
         if not options.remove_sent:
             return kept
-        waiting = self._session.context.documents.unsent().union(
+        waiting = self._context.documents.writer.unsent().union(
             state.documents.retained_keys(Retained.APPROVAL),
             state.documents.retained_keys(Retained.REPLACEMENT),
         )
@@ -97,8 +97,8 @@ class ResponseStore:
 
     def _wants(self, visit: Visit) -> bool:
         if visit.outcome is UrlOutcome.DUPLICATE:
-            return self._options.duplicates or self._session.duplicates.waits(visit.entry.key)
-        return visit.outcome in HANDED or visit.outcome is UrlOutcome.PENDING
+            return self._options.duplicates or self._waits(visit.entry.key)
+        return visit.outcome in SUBMITTED or visit.outcome is UrlOutcome.PENDING
 
     def _answer(self, visit: Visit, response: Response) -> StoredAnswer:
         headers = tuple(
@@ -107,14 +107,14 @@ class ResponseStore:
             for value in values
             if _is_kept(name.decode("latin-1").lower(), everything=self._options.headers)
         )
-        return StoredAnswer(visit.url, self._session.context.clock(), headers, response.body, visit.truncated)
+        return StoredAnswer(visit.url, self._context.clock(), headers, response.body, visit.truncated)
 
     def _give_up(self, problem: str) -> None:
         self._usable = False
         self._tell(problem)
 
     def _tell(self, problem: str) -> None:
-        self._session.context.run.problems.append(problem)
+        self._context.run.problems.append(problem)
         logger.error("%s", problem)
 
     def close(self) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.indexing.writer import IndexWriter
-from ultracrawl.crawl.visit import Visit
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.urls import url_key
-from ultracrawl.stores import Retained, Store
+from ultracrawl.stores import Retained
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import Visit
 
 
-class DisplayUrls:
+class DisplayUrls(Feature):
     """Asked before a document is handed over, and told how visits end.
 
     A display URL belongs to the first document in the index that is shown under it. A page whose access URL
@@ -21,17 +24,9 @@ class DisplayUrls:
     there is no rewriter, so that a URL that is fetched itself has been lent by a redirect only.
     """
 
-    def __init__(
-        self,
-        state: Store,
-        feed: IndexWriter,
-        again: Callable[[UrlRecord], None],
-        *,
-        lent_by_redirects: bool,
-    ) -> None:
-        self._state = state
-        self._feed = feed
-        self._again = again
+    def __init__(self, context: CrawlContext, *, lent_by_redirects: bool) -> None:
+        self._context = context
+        self._state = context.store
         self._lent_by_redirects = lent_by_redirects
 
     def holder(self, visit: Visit) -> UrlRecord | None:
@@ -45,7 +40,7 @@ class DisplayUrls:
                 others.append(own)
         return next((one for one in others if one.url != visit.url and one.held), None)
 
-    def ended(self, visit: Visit, outcome: UrlOutcome) -> None:
+    def visit_ending(self, visit: Visit, outcome: UrlOutcome) -> None:
         """Take the display URL back from a page that got it through a redirect, when there is no redirect now."""
         if outcome is not UrlOutcome.REDIRECTED and not outcome.transient:
             self._take_back(visit)
@@ -74,7 +69,7 @@ class DisplayUrls:
                 continue
             key = url_key(record.url)
             if record.indexed or record.handed:
-                self._feed.delete(key, record.display_url)
+                self._context.documents.writer.delete(key, record.display_url)
             self._state.documents.release_document(Retained.APPROVAL, key)
             own = replace(
                 record,
@@ -88,4 +83,4 @@ class DisplayUrls:
                 leaving="",
             )
             self._state.records.amend_record(key, own)
-            self._again(own)
+            self._context.queue.again(own)

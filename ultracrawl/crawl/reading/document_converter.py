@@ -20,9 +20,9 @@ from ultracrawl.content.service import (
 )
 from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.crawl.failures.download_errors import Failure
-from ultracrawl.crawl.recorder import HANDED
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model.outcome import SUBMITTED
 
 if TYPE_CHECKING:
     from ultracrawl.content import AnswerHead, PageReader
@@ -157,5 +157,5 @@ def _holds_whole(visit: Visit) -> bool:
     What is made again from the store is what the index has, or had. A document with a reason is a part.
     """
     record = visit.record
-    is_part = record.outcome in HANDED and bool(record.reason)
+    is_part = record.outcome in SUBMITTED and bool(record.reason)
     return record.indexed and not visit.stored and not is_part

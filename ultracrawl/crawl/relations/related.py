@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.relations.lists import RelationLists, as_text
 from ultracrawl.crawl.relations.reading import links_of, metadata_of
-from ultracrawl.crawl.removal.pending import packed, unpacked
+from ultracrawl.index.values import packed, unpacked
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
     from ultracrawl.model import Page, UrlRecord
@@ -27,7 +29,7 @@ BATCH = 200
 """Documents that are looked at between two rests for the rest of the process."""
 
 
-class RelatedDocuments:
+class RelatedDocuments(Feature):
     """Puts lists of URLs into documents on their way to the index, and keeps them true.
 
     The lists that a page decides alone (links, metadata) are made when it is read. Duplicates, redirects, mirrors and
@@ -35,9 +37,9 @@ class RelatedDocuments:
     with other ones is indexed again, from a copy of it that the state store keeps; nothing is fetched for that.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
-        self._names = session.context.source.relations.names
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._names = context.source.relations.names
 
     @property
     def on(self) -> bool:
@@ -47,31 +49,39 @@ class RelatedDocuments:
     def read(self, visit: Visit, response: Response, page: Page) -> None:
         """Take what a page says for itself; called before its document is made."""
         if "links" in self._names:
-            policy = self._session.context.rules.url_policy.without_rewriting
+            policy = self._context.rules.url_policy.without_rewriting
             visit.told[RELATION_ATTRIBUTES["links"]] = links_of(page, response.url, policy)
         if "metadata" in self._names:
-            known = next(self._session.context.store.visits.known_pages([visit.entry.key]), None)
+            known = next(self._context.store.visits.known_pages([visit.entry.key]), None)
             visit.told[RELATION_ATTRIBUTES["metadata"]] = metadata_of(page, response, known)
 
-    def dress(self, visit: Visit, document: IndexDocument) -> IndexDocument:
-        """Return a document with its lists, and keep it for later; called when it is handed over."""
-        state, key = self._session.context.store, visit.entry.key
+    def document_made(self, visit: Visit, document: IndexDocument) -> IndexDocument:
+        """Return a document with its lists, and keep it for later."""
+        if not self._names:
+            return document
+        state, key = self._context.store, visit.entry.key
         own = {name: urls for name, urls in visit.told.items() if urls}
         record = replace(visit.record, fingerprint=visit.fingerprint)
-        lists = RelationLists(self._session.context.source, state).of(record)
+        lists = RelationLists(self._context.source, state).of(record)
         plain = replace(document, attributes={**document.attributes, **own})
         state.documents.retain_document(Retained.RELATED, key, packed(key, plain))
         state.documents.retain_document(Retained.RELATED_LISTS, key, as_text(lists))
         return replace(plain, attributes={**plain.attributes, **lists})
+
+    async def deletions_done(self) -> None:
+        """Index documents again whose lists have changed."""
+        for _ in self.refresh():
+            self._context.documents.writer.tick()
+            await asyncio.sleep(0)
 
     def refresh(self) -> Iterator[None]:
         """Index documents again whose lists have changed, and forget those that left; rests after each batch.
 
         Called when the run has nothing left to fetch, and deletions are carried out.
         """
-        session, state = self._session, self._session.context.store
+        context, state = self._context, self._context.store
         keys, updated = state.documents.retained_keys(Retained.RELATED), 0  # sees what was flushed
-        lists = RelationLists(session.context.source, state)
+        lists = RelationLists(context.source, state)
         if self.on:
             lists.gather_referrers(keys)
         waiting = set(state.documents.retained_keys(Retained.REPLACEMENT))
@@ -86,12 +96,10 @@ class RelatedDocuments:
             if number % BATCH == 0:
                 yield
         if updated:
-            logger.info(
-                "%s: %d documents tell of other URLs than before", session.context.source.name, updated
-            )
+            logger.info("%s: %d documents tell of other URLs than before", context.source.name, updated)
 
     def _update(self, key: int, record: UrlRecord, lists: RelationLists) -> bool:
-        state = self._session.context.store
+        state = self._context.store
         now = lists.of(record)
         text = as_text(now)
         data = (
@@ -102,6 +110,6 @@ class RelatedDocuments:
         document = unpacked(data) if data else None
         if document is None:
             return False
-        self._session.context.documents.add(key, replace(document, attributes={**document.attributes, **now}))
+        self._context.documents.writer.add(key, replace(document, attributes={**document.attributes, **now}))
         state.documents.retain_document(Retained.RELATED_LISTS, key, text)
         return True

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import parse_http_date, parse_w3c_date
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome, UrlRecord
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.session import CrawlSession
+    from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -34,61 +35,63 @@ def expiry_of(rd: Mapping[str, Sequence[str]]) -> float:
     return 0.0
 
 
-class ExpirySweeper:
+class ExpirySweeper(Feature):
     """Keeps the expiry dates of one crawl.
 
     A URL whose description has expired is fetched in full, and its new description counts, changed or not. One that
     was not made or found again by a whole run leaves the index at its end, by the step that takes out all others.
     """
 
-    def __init__(self, session: CrawlSession) -> None:
-        self._session = session
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
         self._due: dict[int, float] = {}
 
     def open(self) -> None:
         """Learn which descriptions have expired."""
-        session = self._session
-        self._due = session.context.store.documents.expired_documents(session.context.clock())
-        session.context.hooks.visit_ended.append(self._ended)
+        self._due = self._context.store.documents.expired_documents(self._context.clock())
 
-    def judge(self, visit: Visit) -> None:
+    def judge_visit(self, visit: Visit) -> None:
         """Have an expired description be made anew, whatever the server says of the page."""
         if visit.entry.key in self._due:
             visit.rescan = True
 
-    def made(self, visit: Visit, rd: Mapping[str, Sequence[str]]) -> None:
+    def note_description(self, visit: Visit, rd: Mapping[str, Sequence[str]]) -> None:
         """Take note of a description that was made."""
         visit.rd_expires = expiry_of(rd)
-        visit.renewed = visit.entry.key in self._due and visit.rd_expires > self._session.context.clock()
+        visit.renewed = visit.entry.key in self._due and visit.rd_expires > self._context.clock()
 
-    def _ended(self, visit: Visit) -> None:
+    def visit_ended(self, visit: Visit) -> None:
+        """Note when the description that a visit made or found again expires."""
         key, at = visit.entry.key, visit.rd_expires
         if (visit.outcome in _KNOWN_AGAIN and at) or (visit.outcome in _MADE and (at or key in self._due)):
-            self._session.context.store.documents.put_expiry(key, at)
+            self._context.store.documents.put_expiry(key, at)
 
-    def sweep(self) -> int:
+    def run_ending(self, *, complete: bool) -> None:
+        """Mark expired descriptions that nothing was asked for after they expired."""
+        if complete and not self._context.run.replay:
+            self.cycle_ended()
+
+    def cycle_ended(self) -> int:
         """Mark expired descriptions as leaving, and have copies fetched; returns how many."""
-        session, swept = self._session, 0
-        session.context.store.flush()
-        for key, at in session.context.store.documents.expired_documents(session.context.clock()).items():
-            record = session.context.store.records.get_record(key)
+        context, swept = self._context, 0
+        context.store.flush()
+        for key, at in context.store.documents.expired_documents(context.clock()).items():
+            record = context.store.records.get_record(key)
             in_index = record is not None and (record.indexed or record.handed) and not record.leaving
             if record is not None and in_index and self._seen_well(record):
                 continue
-            session.context.store.documents.put_expiry(key, 0.0)
+            context.store.documents.put_expiry(key, 0.0)
             if record is not None and in_index:
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
                 # Without validators and checksum a later visit makes the description anew.
                 gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
-                session.context.store.records.amend_record(key, replace(gone, checksum=b""))
-                for told in session.context.hooks.document_leaving:
-                    told(record)
+                context.documents.remove([replace(gone, checksum=b"")])
                 swept += 1
         if swept:
-            logger.info("%s: %d descriptions have expired", session.context.source.name, swept)
+            logger.info("%s: %d descriptions have expired", context.source.name, swept)
         return swept
 
     def _seen_well(self, record: UrlRecord) -> bool:
         """Whether this run made the description, or found it again."""
         good = record.outcome in _MADE or record.outcome in _KNOWN_AGAIN
-        return good and record.last_fetched >= self._session.context.mark.started
+        return good and record.last_fetched >= self._context.mark.started

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
-from ultracrawl.crawl.indexing.writer import IndexWriter
+from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
 from ultracrawl.rules.urls import url_key

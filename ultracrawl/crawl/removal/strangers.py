@@ -11,7 +11,7 @@ from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.stores import QueueEntry, Store
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.writer import IndexWriter
+    from ultracrawl.crawl.writing.writer import IndexWriter
 
 UNKNOWN = "UNKNOWN"
 """How the cause begins for which documents leave that no page led to since the state was lost."""

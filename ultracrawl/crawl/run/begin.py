@@ -71,7 +71,7 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     if change.scope:
         dropped = drop_outside(
             context.store,
-            context.documents,
+            context.documents.writer,
             context.rules,
             context.report,
             rewriter,

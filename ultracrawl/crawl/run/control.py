@@ -85,7 +85,7 @@ class CrawlControl(Feature):
             post.say(Phase.PAUSING, in_flight)
             return
         self._context.flush()
-        self._context.documents.drain()
+        self._context.documents.writer.drain()
         post.say(Phase.PAUSED)
 
     def ending(self, *, interrupted: bool) -> None:

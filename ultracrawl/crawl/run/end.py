@@ -66,16 +66,16 @@ class RunEnd:
             for done in context.hooks.deletions_done:
                 await done()
         context.flush()
-        context.documents.drain()
-        context.documents.retry()
+        context.documents.writer.drain()
+        context.documents.writer.retry()
         patience = self._limits.allowance(INDEX_TIMEOUT, LEAST_INDEX_TIMEOUT)
         deadline = time.monotonic() + patience
-        while context.documents.busy and time.monotonic() < deadline:
-            context.documents.collect()
+        while context.documents.writer.busy and time.monotonic() < deadline:
+            context.documents.writer.collect()
             await asyncio.sleep(0.02)
-        context.documents.collect()
+        context.documents.writer.collect()
         context.flush()
-        if context.documents.busy:
+        if context.documents.writer.busy:
             told = f"the index process gave no answer for {patience:.0f} seconds"
             context.run.note_problem(
                 WorkError(f"{told}; what waits for it is kept, and handed over by the next crawl")
@@ -109,7 +109,7 @@ class RunEnd:
         context = self._context
         section = context.source.deletion
         guard = DeletionGuard(section.percent, section.always)
-        deletions = Deletions(context.store, context.documents, self._recount)
+        deletions = Deletions(context.store, context.documents.writer, self._recount)
         run = context.mark
         problem = deletions.apply(
             guard,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.crawl.indexing.pauses import Pauses
-from ultracrawl.crawl.indexing.writer import IndexWriter
+from ultracrawl.crawl.writing.pauses import Pauses
+from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.index.opening import feeding_switch, open_cache, open_outlets
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
@@ -11,7 +11,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 
 
-def open_feed(
+def open_writer(
     project: Project,
     source: DataSource,
     state: Store,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ultracrawl.index import IndexDocument
-from ultracrawl.index.values import change_from_line, change_to_line
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.index.values import packed, unpacked
+from ultracrawl.model import UrlRecord
+from ultracrawl.model.record_changes import approved, removed, without_document
 from ultracrawl.rules.urls import url_key
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.writer import IndexWriter
+    from ultracrawl.crawl.writing.writer import IndexWriter
+    from ultracrawl.index import IndexDocument
     from ultracrawl.stores import Store
 
 BATCH = 500
@@ -89,65 +88,3 @@ class PendingDocuments:
         self._feed.sync()
         self._state.queue.dequeue_removed()
         return deleted
-
-
-def packed(key: int, document: IndexDocument) -> bytes:
-    """Return a document as the state store keeps it."""
-    return zlib.compress(change_to_line(key, document), 1)
-
-
-def unpacked(data: bytes) -> IndexDocument | None:
-    """Return a document that was packed; None for anything else."""
-    _, document = change_from_line(zlib.decompress(data))
-    return document if isinstance(document, IndexDocument) else None
-
-
-def without_document(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL whose document has left the index."""
-    return replace(record, leaving="", indexed=False, handed=False, fingerprint=b"")
-
-
-def approved(record: UrlRecord) -> UrlRecord:
-    """Return the record of a document that goes to the index now: 952 becomes 200."""
-    outcome = UrlOutcome.MODIFIED if record.indexed else UrlOutcome.NEW
-    return replace(
-        record,
-        outcome=outcome,
-        status_code=StatusCode.OK,
-        reason="",
-        handed=True,
-        indexed=False,
-        pending=False,
-    )
-
-
-def removed(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL that somebody took out."""
-    return replace(
-        unread(record),
-        outcome=UrlOutcome.REMOVED,
-        status_code=StatusCode.BLACKLISTED,
-        reason="removed by hand",
-    )
-
-
-def restored(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL that was taken out and may come back: as if it had been found just now."""
-    return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, reason="")
-
-
-def unread(record: UrlRecord) -> UrlRecord:
-    """Return the record without anything that was read: the next visit fetches the page in full."""
-    return replace(
-        record,
-        etag="",
-        last_modified="",
-        checksum=b"",
-        links=b"",
-        fingerprint=b"",
-        indexed=False,
-        handed=False,
-        pending=False,
-        leaving="",
-        failures=0,
-    )

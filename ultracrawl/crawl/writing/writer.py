@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.indexing.segment_keys import SegmentKeys
+from ultracrawl.crawl.writing.segment_keys import SegmentKeys
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache
@@ -18,8 +18,8 @@ from ultracrawl.model import RunReport
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.indexing.pauses import Pauses
     from ultracrawl.crawl.logs.feed_log import FeedLog
+    from ultracrawl.crawl.writing.pauses import Pauses
     from ultracrawl.index.writing.destination import IndexDestination
     from ultracrawl.index.writing.destinations import IndexDestinations
 

@@ -1,0 +1,124 @@
+"""Each pipeline by itself, built by hand with a context and a fake of the port that it acts through."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy.exceptions import DropItem
+from support.context import made_context
+
+from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.crawl.ports import Held, Placed, Placement, Refused
+from ultracrawl.index import IndexDocument
+from ultracrawl.model import Document, UrlOutcome, UrlRecord
+from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
+from ultracrawl.pipelines.processor import DocumentPipelines
+from ultracrawl.rules.attributes import attribute_schema
+from ultracrawl.rules.attributes.mapping import AttributeMap
+from ultracrawl.rules.recrawl import checksum
+from ultracrawl.stores import QueueEntry
+
+URL = "http://h/a"
+
+
+class Endings:
+    """Takes the ends of visits."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[UrlOutcome] = []
+
+    def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
+        self.outcomes.append(outcome)
+
+
+class Documents:
+    """Takes the documents that are proposed, and answers each alike."""
+
+    def __init__(self, answer: Placement) -> None:
+        self.answer = answer
+        self.proposed: list[IndexDocument] = []
+
+    def propose(self, visit: Visit, document: IndexDocument) -> Placement:
+        self.proposed.append(document)
+        return self.answer
+
+
+def visit_of_a(**known: Any) -> Visit:
+    return Visit(QueueEntry(1, URL, "http://h", 0, 1), UrlRecord(URL, "s", **known))
+
+
+def context_with(**ports: Any) -> CrawlContext:
+    return made_context(rules=SimpleNamespace(attributes=AttributeMap({}, attribute_schema([]))), **ports)
+
+
+def test_attributes_are_mapped_and_what_does_not_fit_is_counted() -> None:
+    context = context_with()
+    item: dict[str, Any] = {"title": "T", "attributes": {"author": "Ann"}}
+    item["search_attributes"] = {"LastModifiedDate": "no date"}
+    AttributePipeline(context, lambda item: visit_of_a()).process_item(item)
+    assert item["search_attributes"]["Author"] == ["Ann"]
+    assert context.report.dropped_values == 1
+
+
+def test_items_without_a_visit_pass_untouched() -> None:
+    item = {"title": "T"}
+    assert AttributePipeline(context_with(), lambda item: None).process_item(item) == {"title": "T"}
+
+
+def test_an_unchanged_document_ends_there() -> None:
+    endings = Endings()
+    visit = visit_of_a(checksum=checksum(b"body"), indexed=True, outcome=UrlOutcome.NEW)
+    pipeline = ChecksumPipeline(context_with(endings=endings), lambda item: visit)
+    with pytest.raises(DropItem, match="unchanged"):
+        pipeline.process_item({"checksum": checksum(b"body")})
+    assert endings.outcomes == [UrlOutcome.UNMODIFIED]
+    assert pipeline.process_item({"checksum": checksum(b"other")}) == {"checksum": checksum(b"other")}
+    assert endings.outcomes == [UrlOutcome.UNMODIFIED], "a changed one goes on"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Placed(URL, UrlOutcome.NEW), Held(URL), Held(URL, "http://h/b")],
+    ids=["placed", "held", "waits"],
+)
+def test_a_document_is_proposed_to_the_index(answer: Placement) -> None:
+    documents = Documents(answer)
+    visit = visit_of_a()
+    visit.checksum, visit.hides_text = b"\x01\xff", True
+    pipeline = IndexPipeline(context_with(documents=documents), lambda item: visit)
+    item = pipeline.process_item({"title": "T", "text": "words"})
+    assert item["checksum"] == "01ff"
+    assert documents.proposed == [IndexDocument("s", URL, "T", "words", {}, True)]
+
+
+def test_what_another_url_stands_for_is_dropped() -> None:
+    documents = Documents(Refused("http://h/b", URL))
+    pipeline = IndexPipeline(context_with(documents=documents), lambda item: visit_of_a())
+    with pytest.raises(DropItem, match="http://h/a is the display URL of http://h/b"):
+        pipeline.process_item({"title": "T"})
+
+
+def test_a_document_that_came_without_a_visit_ends_with_the_last_pipeline() -> None:
+    visit, failed = visit_of_a(), list[tuple[Visit, str]]()
+    watch = SimpleNamespace(
+        item=lambda item: nullcontext(), fail=lambda *how: failed.append(how), patience=1.0
+    )
+    items = SimpleNamespace(adopt_document=lambda document: visit)
+    processor = DocumentPipelines(crawler=cast("Any", SimpleNamespace()))
+    processor.attach(
+        made_context(),
+        cast("Any", items),
+        cast("Any", watch),
+        cast("Any", SimpleNamespace(allowance=lambda wanted: wanted)),
+    )
+    document = Document(URL, URL, "s")
+
+    async def process() -> Any:
+        return await processor.process_item_async(document)
+
+    assert asyncio.run(process()) is document
+    assert failed == [(visit, "no pipeline ended it")]

@@ -1,0 +1,83 @@
+"""Who has a content, and who would have it: documents with equal fingerprints are one, and the best of them counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.rules.duplicates import Rank, rank, rank_of
+from ultracrawl.rules.urls import url_key
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.sources import DataSource
+
+
+def needs_approval(source: DataSource, visit: Visit) -> bool:
+    """Return whether a document has to wait for an approval; one that is made again waits only if it did."""
+    if visit.stored and not visit.record.pending:
+        return False
+    return source.crawling_mode == "examine"
+
+
+class ContentHolders:
+    """Answers who of those with a content has the place, or keeps it. Nothing is written."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._seeds = frozenset(context.rules.seeds)
+        self.since = context.clock()
+        """When the crawl began."""
+        self.waiting: set[int] = set()
+        """Keys of documents that wait for the place of one that is to leave."""
+
+    def others_of_visit(self, visit: Visit) -> list[UrlRecord]:
+        """Return what else has the content of a visit."""
+        same = self._context.store.records.same_content(visit.fingerprint)
+        return [record for record in same if record.url != visit.url]
+
+    def others_of_record(self, record: UrlRecord) -> list[UrlRecord]:
+        """Return what else has the content of a record."""
+        same = self._context.store.records.same_content(record.fingerprint)
+        return [one for one in same if one.url != record.url]
+
+    def best(self, records: list[UrlRecord]) -> UrlRecord | None:
+        """Return the best of those that have a place; a worse one may be there until a commit is confirmed."""
+        return min(filter(self.has_place, records), key=self.rank_of_record, default=None)
+
+    def preferred(self, visit: Visit, others: list[UrlRecord]) -> UrlRecord | None:
+        """Return the document among others that keeps its place before that of a visit, or None."""
+        holder = self.best(others)
+        if holder is None:
+            return None
+        approved = needs_approval(self._context.source, visit) and holder.searchable
+        if approved or self._would_follow(visit, holder):
+            return holder
+        return holder if self.rank_of_record(holder) < self.rank_of_visit(visit) else None
+
+    def _would_follow(self, visit: Visit, holder: UrlRecord) -> bool:
+        """Return whether a document changes to what another one changed to in this run, as if a server had one answer.
+
+        Were it to take that place, each better page would throw out the one before, and the guard of deletions
+        would see none of them leave. What is right is settled by the next run.
+        """
+        changed = holder.outcome is UrlOutcome.MODIFIED and holder.last_fetched >= self.since
+        return changed and visit.record.searchable and visit.record.fingerprint != visit.fingerprint
+
+    def has_place(self, record: UrlRecord) -> bool:
+        """Return whether a document is in the index to stay, or waits: for an approval, or for a place."""
+        return record.held or url_key(record.url) in self.waiting
+
+    def is_current(self, record: UrlRecord) -> bool:
+        """Return whether a document is in the index, or is by what its last visit did, though a crash came between."""
+        return self.has_place(record) or record.searchable or record.outcome in SUBMITTED
+
+    def rank_of_record(self, record: UrlRecord) -> Rank:
+        """Return by what a record is compared with others of its content; the lowest is the best."""
+        return rank_of(record, self._seeds)
+
+    def rank_of_visit(self, visit: Visit) -> Rank:
+        """Return the same for a visit."""
+        return rank(visit.url, visit.preference, self._seeds)

@@ -1,0 +1,124 @@
+"""One document takes the place of another of the same content: at once, when that leaves, or because it is gone."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.index.values import packed
+from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.urls import url_key
+from ultracrawl.stores import Retained
+
+if TYPE_CHECKING:
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.placement.holders import ContentHolders
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.index import IndexDocument
+
+logger = logging.getLogger(__name__)
+
+
+class Succession:
+    """Demotes worse documents, keeps those that wait for a place, and has a new one fetched where nobody is left."""
+
+    def __init__(self, context: CrawlContext, holders: ContentHolders) -> None:
+        self._context = context
+        self._holders = holders
+        self._listed = context.source.duplicates.listed
+        always = context.source.duplicates.always_listed
+        self._always_listed = compiled(always) if always else None
+
+    def is_listed(self, url: str, others: list[UrlRecord]) -> bool:
+        """Return whether a duplicate is remembered, `others` being those of the same content."""
+        remembered = sum(not one.searchable and one.url != url for one in others)
+        if remembered < self._listed:
+            return True
+        return self._always_listed is not None and self._always_listed.fullmatch(url) is not None
+
+    def displace(self, visit: Visit) -> None:
+        """Take worse documents of a content out of their place; called when a visit has taken it."""
+        for record in self._holders.others_of_visit(visit):
+            if self._holders.is_current(record) and not record.leaving:
+                self._demote(record, visit)
+            elif record.outcome is UrlOutcome.DUPLICATE and not record.leaving:
+                self._amend(replace(record, reason=same_content(visit.record)))
+
+    def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
+        """Keep a document whose content is in the index under a URL that is to leave it, and end its visit.
+
+        Returns the record of that URL; None if there is none, and nothing was done.
+        """
+        others = self._holders.others_of_visit(visit)
+        leaving = next((one for one in others if one.searchable and one.leaving), None)
+        if leaving is None:
+            return None
+        key = visit.entry.key
+        self._context.store.documents.retain_document(Retained.REPLACEMENT, key, packed(key, document))
+        self._holders.waiting.add(key)
+        self.displace(visit)
+        self._context.endings.finish(
+            visit,
+            UrlOutcome.DUPLICATE,
+            StatusCode.DUPLICATE_DETECTED,
+            f"takes the place of {leaving.url} when that leaves the index",
+        )
+        return leaving
+
+    def forget_waiting(self, key: int) -> None:
+        """Let go of a document that waited for a place."""
+        if key in self._holders.waiting:
+            self._holders.waiting.discard(key)
+            self._context.store.documents.release_document(Retained.REPLACEMENT, key)
+
+    def recount(self, before: UrlRecord, after: UrlRecord) -> None:
+        """Have the report count the new outcome of a URL in place of that of its visit in this run."""
+        if before.last_fetched >= self._holders.since:
+            self._context.endings.recount(before, after)
+
+    def elect(self, left: UrlRecord) -> None:
+        """Have the best of the remembered duplicates fetched, unless one is in the index or on its way."""
+        others = self._holders.others_of_record(left)
+        ready = [one for one in others if not one.failures and not one.leaving]
+        if self._holders.best(others) is not None or any(not one.checksum for one in ready):
+            return
+        best = min(ready, key=self._holders.rank_of_record, default=None)
+        if best is None:
+            return
+        logger.info("%s takes the place of %s", best.url, left.url)
+        chosen = replace(best, etag="", last_modified="", checksum=b"")
+        self._context.store.records.amend_record(url_key(best.url), chosen)
+        self._context.queue.again(chosen)
+
+    def _demote(self, record: UrlRecord, winner: Visit) -> None:
+        context, key = self._context, url_key(record.url)
+        if record.searchable:
+            context.documents.writer.delete(key, record.shown_url)
+        if record.pending:
+            context.store.documents.release_document(Retained.APPROVAL, key)
+        self.forget_waiting(key)
+        logger.info("30083 duplicate document ignored: %s has the content of %s", record.url, winner.url)
+        demoted = replace(
+            record,
+            outcome=UrlOutcome.DUPLICATE,
+            status_code=StatusCode.DUPLICATE_DETECTED,
+            reason=same_content(winner.record),
+            indexed=False,
+            handed=False,
+            pending=False,
+        )
+        if not self.is_listed(record.url, self._holders.others_of_visit(winner)):
+            demoted = replace(demoted, fingerprint=b"", etag="", last_modified="")
+        self._amend(demoted)
+        self.recount(record, demoted)
+
+    def _amend(self, record: UrlRecord) -> None:
+        self._context.store.records.amend_record(url_key(record.url), record)
+        self._context.queue.amended(record)
+
+
+def same_content(holder: UrlRecord) -> str:
+    """Return the reason of a duplicate."""
+    return f"has the content of {holder.url}"

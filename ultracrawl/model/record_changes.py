@@ -1,0 +1,60 @@
+"""What becomes of the record of a URL when its document comes, waits or goes by a decision and not by a visit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ultracrawl.model.outcome import UrlOutcome
+from ultracrawl.model.record import UrlRecord
+from ultracrawl.model.status import StatusCode
+
+
+def without_document(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL whose document has left the index."""
+    return replace(record, leaving="", indexed=False, handed=False, fingerprint=b"")
+
+
+def approved(record: UrlRecord) -> UrlRecord:
+    """Return the record of a document that goes to the index now: 952 becomes 200."""
+    outcome = UrlOutcome.MODIFIED if record.indexed else UrlOutcome.NEW
+    return replace(
+        record,
+        outcome=outcome,
+        status_code=StatusCode.OK,
+        reason="",
+        handed=True,
+        indexed=False,
+        pending=False,
+    )
+
+
+def removed(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL that somebody took out."""
+    return replace(
+        unread(record),
+        outcome=UrlOutcome.REMOVED,
+        status_code=StatusCode.BLACKLISTED,
+        reason="removed by hand",
+    )
+
+
+def restored(record: UrlRecord) -> UrlRecord:
+    """Return the record of a URL that was taken out and may come back: as if it had been found just now."""
+    return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, reason="")
+
+
+def unread(record: UrlRecord) -> UrlRecord:
+    """Return the record without anything that was read: the next visit fetches the page in full."""
+    return replace(
+        record,
+        etag="",
+        last_modified="",
+        checksum=b"",
+        links=b"",
+        fingerprint=b"",
+        indexed=False,
+        handed=False,
+        pending=False,
+        leaving="",
+        failures=0,
+    )
