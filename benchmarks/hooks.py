@@ -19,11 +19,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.nginx import nginx_site
-from ultracrawl.sources.reading.loaded import require
 
 from ultracrawl.crawl import RunningCrawl
 from ultracrawl.service.run import run_sources
 from ultracrawl.sources.dialects import read_definitions
+from ultracrawl.sources.loading.loaded import require
 
 CONFIG = """
 sources:
