@@ -18,7 +18,7 @@ def test_fast_108_links_are_absolute_one_a_line(tmp_path: Path) -> None:
     lists.add(
         ["/a", "b", "../c", "//other.example/d", "https://e.example/", "x\ny", "/x/../y", "http://[bad"], PAGE
     )
-    lists.flush()
+    lists.before_flush()
     (file,) = (tmp_path / "new").iterdir()
     assert file.read_text().splitlines() == [
         "http://www.example.com/a",
@@ -49,6 +49,6 @@ def test_fast_108_a_folder_that_cannot_be_written_is_told_once(tmp_path: Path) -
     lists = LinkLists(tmp_path / "file", problems.append)
     for _ in range(3):
         lists.add(["/a"], PAGE)
-        lists.flush()
+        lists.before_flush()
     assert len(problems) == 1
     assert "links cannot be written" in str(problems[0])

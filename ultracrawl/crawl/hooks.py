@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
-    from ultracrawl.model import UrlOutcome, UrlRecord
+    from ultracrawl.model import Page, UrlOutcome, UrlRecord
 
 
 TICK = 0.1
@@ -50,6 +50,9 @@ class Feature:
 
     def visit_retried(self, visit: Visit, error: str) -> None:
         """Take note of a visit that failed and is made once more; `error` is the name by which error rules know it."""
+
+    def page_read(self, visit: Visit, page: Page, base: str) -> None:
+        """Take note of a page of which nothing was decided yet; `base` is what its links are relative to."""
 
     def links_found(self, visit: Visit, hrefs: Sequence[str], base: str) -> None:
         """Take note of the links of a page that is followed, as written, before any rule is asked."""
@@ -120,6 +123,7 @@ class Hooks:
         self.answered: list[Callable[[Visit], None]] = []
         self.redirected: list[Callable[[Visit, str, str], None]] = []
         self.visit_retried: list[Callable[[Visit, str], None]] = []
+        self.page_read: list[Callable[[Visit, Page, str], None]] = []
         self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
         self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int]], None]] = []
         self.document_made: list[Callable[[Visit, IndexDocument], IndexDocument]] = []

@@ -26,7 +26,7 @@ from ultracrawl.crawl.indexing.filling import Filling
 from ultracrawl.crawl.indexing.items import ItemTracker
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
-from ultracrawl.crawl.logs.link_lists import LinkLists, open_link_lists
+from ultracrawl.crawl.logs.link_lists import open_link_lists
 from ultracrawl.crawl.observer import VisitObserver
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.documents import Documents
@@ -95,8 +95,6 @@ class CrawlSession:
     """Takes links for other sources, if there are any that get them."""
     relations: RelatedDocuments
     """Has documents tell of other URLs."""
-    link_lists: LinkLists | None = None
-    """Takes all links of pages, if they are to be listed."""
     agreement: Agreement
     filling: Filling
     """Looks after indexes that are new to the source."""
@@ -220,7 +218,7 @@ class CrawlSession:
         self.context.report.scheduled = self.context.store.records.count_urls().queued
         self.logs.open()
         hooks.add(self.logs)
-        self.link_lists = open_link_lists(self.context)
+        open_link_lists(self.context)
         self._open_discovery()
         if not run.replay:
             hooks.run_ending.append(self._sweep)

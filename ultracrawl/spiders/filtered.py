@@ -6,13 +6,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.crawl.reading.document_converter import note_cut
+from ultracrawl.crawl import context_of, feature_of
+from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
+from ultracrawl.crawl.placement.duplicates import Duplicates
+from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
+from ultracrawl.crawl.reading.permissions import PermissionReader
+from ultracrawl.crawl.relations.related import RelatedDocuments
+from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.crawl import CrawlSession, Visit
+    from ultracrawl.crawl import CrawlContext, Visit
+    from ultracrawl.crawl.portal_filters.desk import Filtered, Filtering, FilterViews
     from ultracrawl.crawl.rendering.browser import Rendered
     from ultracrawl.model import UrlRecord
 
@@ -23,101 +33,156 @@ TEXTS = ("full-text", "partial-text")
 HTML = ("text/html", "application/xhtml+xml")
 
 
-def filtered_documents(
-    session: CrawlSession,
-    visit: Visit,
-    response: Response,
-    converted: Page | None = None,
-    rendered: Rendered | None = None,
-    read: Page | None = None,
-) -> Iterator[Document]:
-    """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit.
+class FilteredPages:
+    """Has the filters of a source say which links of an answer are followed, and what its document is."""
 
-    `converted` is what a document became, `rendered` what a browser has of a page, `read`
-    the page if it was read already.
-    """
-    filtering = session.filtering
-    assert filtering is not None, "only asked of a source with filters"
-    views = visit.filtered or filtering.judge(visit.url, visit.entry.depth)
-    resource = views.resource
-    resource.robots_name, resource.limits = (
-        session.context.source.robots.name,
-        session.context.rules.reader.limits,
-    )
-    resource.read = read
-    if rendered is not None:
-        from ultracrawl.rules.filters import Scripted  # noqa: PLC0415 - loads all of the filters, which few sources have
+    def __init__(
+        self,
+        context: CrawlContext,
+        filtering: Filtering,
+        duplicates: Duplicates,
+        relations: RelatedDocuments,
+        permissions: PermissionReader,
+        expiry: ExpirySweeper,
+        converter: DocumentConverter,
+        logs: CrawlLogs,
+    ) -> None:
+        self._context = context
+        self._filtering = filtering
+        self._duplicates = duplicates
+        self._relations = relations
+        self._permissions = permissions
+        self._expiry = expiry
+        self._converter = converter
+        self._logs = logs
 
-        html, keep = rendered.html.encode("utf-8", "replace"), session.context.source.javascript.keep_html
-        resource.scripted = Scripted(html, rendered.targets, keep)
-    result = filtering.use(views, headers_of(response), response.body, converted)
-    html_page = resource.page if converted is None and resource.content_type in HTML else None
-    if html_page is not None:
-        note_cut(session.context, visit, html_page)
-    reason = result.reason or _refusal(session, visit, response, html_page)
-    twin, document, page = None, None, Page()
-    if result.rd is not None and not reason:
-        document = _document(session, visit, result.rd)
-        page = Page(title=document.title, text=document.text, meta=document.attributes)
-        # All of its content counts, not what the filters keep of it.
-        twin = session.duplicates.find(visit, converted or html_page or Page(), response.body)
-    if result.links and _follows(session, visit, html_page, twin):
-        base = (html_page.base if html_page else "") or response.url
-        if html_page is not None and session.anchors is not None:
-            visit.anchor_links = html_page.links
-        new = session.context.queue.follow(visit, result.links, base)
-        if session.logs.robot is not None:
-            session.logs.robot.enumerated(visit.url, len(result.links), new)
-    if twin is not None:
-        session.duplicates.refuse(visit, twin)
-        return
-    if result.rd is None or document is None:
-        reason = reason or "the generation filter denied it"
-        session.context.endings.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
-        return
-    if session.relations.on:
-        session.relations.read(visit, response, page)
-    session.expiry.note_description(visit, result.rd)
-    yield document
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build them for the crawl of a source that has filters."""
+        from ultracrawl.crawl.portal_filters.desk import Filtering  # noqa: PLC0415 - loads all of the filters
 
+        return cls(
+            context_of(crawler),
+            feature_of(crawler, Filtering),
+            feature_of(crawler, Duplicates),
+            feature_of(crawler, RelatedDocuments),
+            feature_of(crawler, PermissionReader),
+            feature_of(crawler, ExpirySweeper),
+            feature_of(crawler, DocumentConverter),
+            feature_of(crawler, CrawlLogs),
+        )
 
-async def filtered_large_page(session: CrawlSession, visit: Visit, response: Response) -> Iterator[Document]:
-    """Do as `filtered_documents` for a page that is read apart because it is large."""
-    source = session.context.source
-    page = None
-    if visit.media_type in HTML:
-        from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - see above
+    @property
+    def converts(self) -> bool:
+        """Whether documents that are not HTML are converted."""
+        return self._filtering.robot.converts
 
-        reader = PageReader(LINKS, ("*/*",), source.robots.name, limits=session.context.rules.reader.limits)
-        headers = headers_of(response)
-        named = headers.get("x-robots-tag")
-        head = AnswerHead(headers.get("content-type", ""), (named,) if named else ())
-        page = await session.conversion.large_page(visit, response.body, visit.url, head, reader)
-        if page is None:
-            return iter(())
-    return filtered_documents(session, visit, response, read=page)
+    def documents(
+        self,
+        visit: Visit,
+        response: Response,
+        converted: Page | None = None,
+        rendered: Rendered | None = None,
+        read: Page | None = None,
+    ) -> Iterator[Document]:
+        """Queue what the enumeration filter found, and yield what the generation filter made; or end the visit.
 
+        `converted` is what a document became, `rendered` what a browser has of a page, `read`
+        the page if it was read already.
+        """
+        views = self._views(visit, rendered, read)
+        result = self._filtering.use(views, headers_of(response), response.body, converted)
+        resource = views.resource
+        html_page = resource.page if converted is None and resource.content_type in HTML else None
+        if html_page is not None:
+            note_cut(self._context, visit, html_page)
+        reason = result.reason or self._refusal(visit, response, html_page)
+        twin, document, page = None, None, Page()
+        if result.rd is not None and not reason:
+            document = _document(self._context, visit, result.rd)
+            page = Page(title=document.title, text=document.text, meta=document.attributes)
+            # All of its content counts, not what the filters keep of it.
+            twin = self._duplicates.find(visit, converted or html_page or Page(), response.body)
+        self._follow(visit, response, result, html_page, twin)
+        if twin is not None:
+            self._duplicates.refuse(visit, twin)
+            return
+        if result.rd is None or document is None:
+            reason = reason or "the generation filter denied it"
+            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
+            return
+        if self._relations.on:
+            self._relations.read(visit, response, page)
+        self._expiry.note_description(visit, result.rd)
+        yield document
 
-def _refusal(session: CrawlSession, visit: Visit, response: Response, page: Page | None) -> str:
-    """Return why a document stays out of the index whatever the filters say: by its owner, or by the boundary."""
-    forbidden = (
-        session.permissions.page_permissions(page, response).refusal
-        if page
-        else session.permissions.head_refusal(response)
-    )
-    if visit.follow_only:
-        return forbidden or f"follow_only_types: {visit.media_type} is not indexed"
-    return forbidden or session.context.rules.boundary.follow_only(visit.url) or ""
+    async def of_large_page(self, visit: Visit, response: Response) -> Iterator[Document]:
+        """Do as `documents` for a page that is read apart because it is large."""
+        page = None
+        if visit.media_type in HTML:
+            from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - loads all of the filters
 
+            limits, robots_name = self._context.rules.reader.limits, self._context.source.robots.name
+            reader = PageReader(LINKS, ("*/*",), robots_name, limits=limits)
+            headers = headers_of(response)
+            named = headers.get("x-robots-tag")
+            head = AnswerHead(headers.get("content-type", ""), (named,) if named else ())
+            page = await self._converter.large_page(visit, response.body, visit.url, head, reader)
+            if page is None:
+                return iter(())
+        return self.documents(visit, response, read=page)
 
-def _follows(session: CrawlSession, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
-    """Whether links are followed: not where a page says nofollow, in duplicates, or on FTP if the source says so."""
-    source = session.context.source
-    if twin is not None and not source.duplicates.follow_links:
-        return False
-    if page is not None and source.robots.meta and not page.robots.follow:
-        return False
-    return source.ftp.search_links or not visit.url.startswith("ftp:")
+    def _views(self, visit: Visit, rendered: Rendered | None, read: Page | None) -> FilterViews:
+        """Return what the filters know of a URL, with the page as it was read or rendered."""
+        views = visit.filtered or self._filtering.judge(visit.url, visit.entry.depth)
+        resource, source = views.resource, self._context.source
+        resource.robots_name, resource.limits = source.robots.name, self._context.rules.reader.limits
+        resource.read = read
+        if rendered is not None:
+            from ultracrawl.rules.filters import Scripted  # noqa: PLC0415 - loads all of the filters
+
+            html, keep = rendered.html.encode("utf-8", "replace"), source.javascript.keep_html
+            resource.scripted = Scripted(html, rendered.targets, keep)
+        return views
+
+    def _follow(
+        self,
+        visit: Visit,
+        response: Response,
+        result: Filtered,
+        page: Page | None,
+        twin: UrlRecord | None,
+    ) -> None:
+        """Queue the links that the enumeration filter found, where links are followed."""
+        if not result.links or not self._follows(visit, page, twin):
+            return
+        base = (page.base if page else "") or response.url
+        if page is not None and self._context.project.index.anchors:
+            visit.anchor_links = page.links
+        new = self._context.queue.follow(visit, result.links, base)
+        if self._logs.robot is not None:
+            self._logs.robot.enumerated(visit.url, len(result.links), new)
+
+    def _follows(self, visit: Visit, page: Page | None, twin: UrlRecord | None) -> bool:
+        """Whether links are followed: not where a page says nofollow, nor in duplicates or on FTP, by the source."""
+        source = self._context.source
+        if twin is not None and not source.duplicates.follow_links:
+            return False
+        if page is not None and source.robots.meta and not page.robots.follow:
+            return False
+        return source.ftp.search_links or not visit.url.startswith("ftp:")
+
+    def _refusal(self, visit: Visit, response: Response, page: Page | None) -> str:
+        """Return why a document stays out of the index whatever the filters say: by its owner, or by the boundary."""
+        permissions = self._permissions
+        forbidden = (
+            permissions.page_permissions(page, response).refusal
+            if page
+            else permissions.head_refusal(response)
+        )
+        if visit.follow_only:
+            return forbidden or f"follow_only_types: {visit.media_type} is not indexed"
+        return forbidden or self._context.rules.boundary.follow_only(visit.url) or ""
 
 
 def headers_of(response: Response) -> dict[str, str]:
@@ -128,12 +193,12 @@ def headers_of(response: Response) -> dict[str, str]:
     }
 
 
-def _document(session: CrawlSession, visit: Visit, rd: dict[str, list[str]]) -> Document:
+def _document(context: CrawlContext, visit: Visit, rd: dict[str, list[str]]) -> Document:
     texts = (rd[name] for name in TEXTS if name in rd)
     return Document(
         url=visit.shown_url,
         access_url=visit.url,
-        source=session.context.source.name,
+        source=context.source.name,
         title=" ".join(rd.get(TITLE, ())),
         text="\n".join(next(texts, ())),
         mimetype=visit.media_type,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import SpiderLoader
 
-from ultracrawl.crawl import CrawlSession
+from ultracrawl.crawl import context_of
 from ultracrawl.crawl.user_code.loading import load_own
 from ultracrawl.errors import UserError
 from ultracrawl.settings.places import placed
@@ -114,7 +114,7 @@ def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpide
             problem = (
                 f"start() of the class {source.spider_class} failed: {what}; correct it; `-v` shows where"
             )
-            CrawlSession.of(self.crawler).context.run.problems.append(problem)
+            context_of(self.crawler).run.problems.append(problem)
 
     return start
 

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import Visit
+    from ultracrawl.model import Page
 
 logger = logging.getLogger(__name__)
 
@@ -26,11 +29,11 @@ def open_link_lists(context: CrawlContext) -> LinkLists | None:
     if folder is None:
         return None
     lists = LinkLists(context.project.base / folder, context.run.note_problem)
-    context.hooks.before_flush.append(lists.flush)
+    context.hooks.add(lists)
     return lists
 
 
-class LinkLists:
+class LinkLists(Feature):
     """Appends links to a file of this process, `PID.txt`, one absolute URL a line.
 
     If it cannot be written, `on_problem` is told once, and the crawl goes on without it.
@@ -42,6 +45,10 @@ class LinkLists:
         self._lines: list[str] = []
         self._size = 0
         self._usable = True
+
+    def page_read(self, visit: Visit, page: Page, base: str) -> None:
+        """Take the links of a page."""
+        self.add([link.href for link in page.links], base)
 
     def add(self, hrefs: Iterable[str], base: str) -> None:
         """Take the links of a page; `base` is what relative ones are joined to."""
@@ -60,9 +67,9 @@ class LinkLists:
                 lines.append(_joined(base, href) if href.startswith("//") else root + href)
         self._size += sum(map(len, lines[before:]))
         if self._size >= BUFFERED:
-            self.flush()
+            self.before_flush()
 
-    def flush(self) -> None:
+    def before_flush(self) -> None:
         """Write what is held."""
         if not self._lines:
             return

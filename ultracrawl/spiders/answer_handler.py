@@ -1,0 +1,207 @@
+"""From an answer to a page: each is read in the way that its kind asks for, here or in another process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import CloseSpider
+
+from ultracrawl.content.feeds.feed import parse_feed
+from ultracrawl.content.mime import sniff_type
+from ultracrawl.crawl import context_of, feature_of
+from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
+from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
+from ultracrawl.crawl.failures.retry_policy import RetryPolicy
+from ultracrawl.crawl.indexing.response_store import ResponseStore
+from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
+from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
+from ultracrawl.crawl.rendering.page_renderer import PageRenderer
+from ultracrawl.crawl.transport.headers import head_of, header_of
+from ultracrawl.model import Page, StatusCode
+from ultracrawl.spiders.filtered import FilteredPages
+from ultracrawl.spiders.page_handler import PageHandler, complete
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+
+    from scrapy.http import Response
+
+    from ultracrawl.crawl import Visit
+    from ultracrawl.spiders.source import SourceSpider
+
+logger = logging.getLogger(__name__)
+
+
+class AnswerHandler:
+    """Has the answers of a source read, and what comes of them handled: directories, feeds, documents, pages.
+
+    Whatever raises on the way ends the visit, and no other.
+    """
+
+    def __init__(self, spider: SourceSpider) -> None:
+        crawler = spider.crawler
+        self._context = context_of(crawler)
+        self._reader = self._context.rules.reader
+        self._feeds = feature_of(crawler, FeedTracker)
+        self._sitemaps = feature_of(crawler, SitemapManager)
+        self._responses = feature_of(crawler, ResponseStore)
+        self._converter = feature_of(crawler, DocumentConverter)
+        self._renderer = feature_of(crawler, PageRenderer)
+        self._retry = feature_of(crawler, RetryPolicy)
+        self._logs = feature_of(crawler, CrawlLogs)
+        self._pages = PageHandler(spider)
+        self._filtered = FilteredPages.from_crawler(crawler) if self._context.source.filters.file else None
+
+    def handle(self, visit: Visit, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
+        """Return the documents that come of an answer, at once or later."""
+        if visit.listing:
+            return self._guarded(visit, self._listed(visit, response))
+        if visit.feed:
+            return self._guarded(visit, self._fed(visit, response))
+        if self._responses.store is not None:
+            visit.answer = response
+        filtered = self._filtered
+        if self._converter.takes(visit.media_type) and (filtered is None or filtered.converts):
+            return self._later(visit, self._converted(visit, response))
+        if self._renderer.takes(visit, response.body):
+            return self._later(visit, self._rendered(visit, response))
+        if self._reader.is_large(response.body, visit.media_type):
+            return self._later(visit, self._read_apart(visit, response))
+        return self._guarded(visit, self._read(visit, response))
+
+    async def read_sitemap(self, visit: Visit, response: Response) -> None:
+        """Read the answer for a sitemap."""
+        assert visit.sitemap is not None
+        try:
+            await SitemapReader(self._context, self._sitemaps, visit, visit.sitemap).read(response)
+        except BaseException as error:  # as for pages
+            self._broken(visit, error)
+
+    def download_failed(self, visit: Visit, error: BaseException) -> None:
+        """End a visit whose download raised, or let it be tried again."""
+        self._retry.handle_exception(visit, error)
+
+    # ---- directories and feeds
+
+    def _listed(self, visit: Visit, response: Response) -> Iterator[Any]:
+        """Follow the entries of a directory, which is no document itself."""
+        entries = response.body.decode().splitlines()
+        self._tell_links(visit, entries, response.url)
+        self._context.queue.follow(visit, entries, response.url)
+        self._pages.leave_out(visit, f"directory with {len(entries)} entries")
+        yield from ()
+
+    def _fed(self, visit: Visit, response: Response) -> Iterator[Any]:
+        """Queue what a feed names; the feed itself becomes a document if the source says so."""
+        options = self._context.source.feeds
+        feed = parse_feed(response.body, response.url, header_of(response, "Content-Type"))
+        if not options.ignore_rules:
+            self._tell_links(visit, [entry.url for entry in feed.entries], response.url)
+        number = self._feeds.read_feed(visit, feed)
+        if feed.problem and not feed.entries:
+            self._pages.leave_out(visit, f"no feed: {feed.problem}", StatusCode.CONVERSION_FAILED)
+        elif not options.index:
+            told = f"feed with {len(feed.entries)} entries, {number} of them inside"
+            self._pages.leave_out(visit, "; ".join(filter(None, [told, feed.problem])))
+        else:
+            visit.media_type = sniff_type(response.body)
+            page = Page(title=feed.title, text=feed.text)
+            yield complete({}, self._pages.document(visit, response, page, {}))
+
+    def _tell_links(self, visit: Visit, links: list[str], base: str) -> None:
+        for found in self._context.hooks.links_found:
+            found(visit, links, base)
+
+    # ---- pages
+
+    def _read(self, visit: Visit, response: Response) -> Iterator[Any]:
+        if self._filtered is not None:
+            yield from self._filtered.documents(visit, response)
+            return
+        page = self._static(visit, response)
+        if page is not None:
+            yield from self._pages.handle(visit, response, page)
+
+    async def _read_apart(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Return what comes of a large page."""
+        if self._filtered is not None:
+            return await self._filtered.of_large_page(visit, response)
+        page = await self._static_apart(visit, response)
+        return () if page is None else self._pages.handle(visit, response, page)
+
+    async def _converted(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Return what comes of a document that is not HTML."""
+        page = await self._converter.page(visit, response.body, head_of(response))
+        if page is None:
+            return ()
+        if self._logs.robot is not None:
+            self._logs.robot.converted(visit.url)
+        if self._filtered is not None:
+            return self._filtered.documents(visit, response, page)
+        return self._pages.handle(visit, response, page)
+
+    async def _rendered(self, visit: Visit, response: Response) -> Iterable[Any]:
+        """Return what comes of a page whose scripts are run."""
+        if self._filtered is not None:
+            rendered = await self._renderer.rendered(visit, response)
+            return self._filtered.documents(visit, response, rendered=rendered)
+        page = await self._static_apart(visit, response)
+        if page is not None:
+            page = await self._renderer.page(visit, response, page)
+        return () if page is None or visit.done else self._pages.handle(visit, response, page)
+
+    def _static(self, visit: Visit, response: Response) -> Page | None:
+        """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
+        page = self._reader.read(response.body, response.url, visit.media_type, head_of(response))
+        if page is None:
+            reason = f"there is no converter for {visit.media_type}"
+            self._pages.leave_out(visit, reason, StatusCode.CONVERTER_MISSING)
+        else:
+            note_cut(self._context, visit, page)
+        return page
+
+    async def _static_apart(self, visit: Visit, response: Response) -> Page | None:
+        """Return the page as `_static` does, without holding anything up if it is large."""
+        if not self._reader.is_large(response.body, visit.media_type):
+            return self._static(visit, response)
+        page = await self._converter.large_page(visit, response.body, response.url, head_of(response))
+        if page is not None:
+            note_cut(self._context, visit, page)
+        return page
+
+    # ---- what raises
+
+    def _guarded(self, visit: Visit, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield what comes of an answer once all of it is there; the visit fails if that raises."""
+        try:
+            found = list(items)
+        except BaseException as error:  # the edge to code of subclasses
+            self._broken(visit, error)
+            return
+        yield from found
+
+    async def _later(self, visit: Visit, items: Awaitable[Iterable[Any]]) -> AsyncIterator[Any]:
+        """Yield what takes its time; other answers are handled meanwhile."""
+        found: list[Any] = []
+        try:
+            found = list(await items)
+        except BaseException as error:  # as for pages
+            self._broken(visit, error)
+        for item in found:
+            yield item
+
+    def _broken(self, visit: Visit, error: BaseException) -> None:
+        """End a visit whose processing raised: one page fails, the crawl goes on.
+
+        What is no `Exception` is nothing else here: Scrapy would take no notice of it, and wait for the page for ever.
+        """
+        task = asyncio.current_task()
+        if isinstance(error, KeyboardInterrupt) or (task is not None and task.cancelling()):
+            raise error
+        logger.error("Processing %s failed", visit.url, exc_info=error)
+        self._retry.handle_exception(visit, error)
+        if isinstance(error, CloseSpider):
+            raise error

@@ -1,0 +1,170 @@
+"""From a page to its links and its document."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
+
+from ultracrawl.crawl import context_of, feature_of
+from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
+from ultracrawl.crawl.discovery.redirects import RedirectFollower
+from ultracrawl.crawl.placement.duplicates import Duplicates
+from ultracrawl.crawl.reading.language_detection import DocumentLanguages
+from ultracrawl.crawl.reading.language_focus import LanguageFocus
+from ultracrawl.crawl.reading.permissions import PermissionReader
+from ultracrawl.crawl.relations.related import RelatedDocuments
+from ultracrawl.crawl.transport.headers import values_of
+from ultracrawl.model import Document, StatusCode, UrlOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from scrapy.http import Response
+
+    from ultracrawl.crawl import Visit
+    from ultracrawl.model import Page, UrlRecord
+    from ultracrawl.spiders.source import SourceSpider
+
+_IDENTITY = frozenset({"url", "access_url", "source"})
+
+
+class PageHandler:
+    """Decides what becomes of a page of a source: which links are followed, and what its document is.
+
+    The spider of the source says which links and documents a page has (`links`, `documents`).
+    """
+
+    def __init__(self, spider: SourceSpider) -> None:
+        crawler = spider.crawler
+        self._spider = spider
+        self._context = context_of(crawler)
+        self._source = self._context.source
+        self._hooks = self._context.hooks
+        self._feeds = feature_of(crawler, FeedTracker)
+        self._redirects = feature_of(crawler, RedirectFollower)
+        self._permissions = feature_of(crawler, PermissionReader)
+        self._languages = feature_of(crawler, DocumentLanguages)
+        self._focus = feature_of(crawler, LanguageFocus) if self._context.rules.focus else None
+        self._duplicates = feature_of(crawler, Duplicates)
+        self._relations = feature_of(crawler, RelatedDocuments)
+
+    def handle(self, visit: Visit, response: Response, page: Page) -> Iterator[Any]:
+        """Follow the links of a page, and yield its document; or end its visit."""
+        for read in self._hooks.page_read:
+            read(visit, page, page.base or response.url)
+        if page.refresh and self._refreshes(visit, response, page):
+            return
+        permissions = self._permissions.page_permissions(page, response)
+        off_focus = ""
+        if self._focus is not None:
+            off_focus = self._focus.refusal(visit, page, response, self._context.store)
+        reason = permissions.refusal or self._followed_only(visit) or off_focus
+        twin = None if reason else self._duplicates.find(visit, page, response.body)
+        if self._follows(visit, page, twin):
+            follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
+            if reason or self._source.duplicates.follow_links:
+                follow()
+            else:
+                visit.follow = follow
+        if twin is not None:
+            self._duplicates.refuse(visit, twin)
+            return
+        if reason:
+            self.leave_out(visit, reason)
+            return
+        if self._relations.on:
+            self._relations.read(visit, response, page)
+        visit.expires, visit.hides_text = permissions.expires, permissions.hides_text
+        for item in self._spider.documents(response, page):
+            yield complete(item, self.document(visit, response, page, permissions.attributes))
+            return
+        self.leave_out(visit, "the spider made no document of it")
+
+    def leave_out(self, visit: Visit, reason: str, status: StatusCode = StatusCode.OK) -> None:
+        """End a visit whose page becomes no document."""
+        self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, status, reason)
+
+    def document(
+        self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]
+    ) -> Document:
+        """Return the document of a page as it is if the spider says nothing of it."""
+        return Document(
+            url=visit.shown_url,
+            access_url=visit.url,
+            source=self._source.name,
+            title=page.title,
+            text=page.text,
+            language=self._languages.of(page, response),
+            mimetype=visit.media_type,
+            last_modified=visit.last_modified,
+            checksum=visit.checksum,
+            attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
+        )
+
+    # ---- links
+
+    def _follow(self, visit: Visit, links: Sequence[str], response: Response, page: Page) -> None:
+        base = page.base or response.url
+        for found in self._hooks.links_found:
+            found(visit, links, base)
+        if self._context.project.index.anchors:
+            visit.anchor_links = page.links
+        self._context.queue.follow(visit, links, base)
+
+    def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
+        if twin is not None and not self._source.duplicates.follow_links:
+            return False
+        searched = self._source.ftp.search_links or not visit.url.startswith("ftp:")
+        if not searched or not self._feeds.follows_links(visit):
+            return False
+        return page.robots.follow or not self._source.robots.meta
+
+    def _refreshes(self, visit: Visit, response: Response, page: Page) -> bool:
+        """Follow a META refresh that comes soon enough to be a redirect; True if the visit has ended by it."""
+        assert page.refresh is not None
+        seconds, target = page.refresh
+        if not target or not self._source.links.redirects(seconds):
+            return False
+        return self._redirects.follow(visit, 0, target, page.base or response.url)
+
+    def _followed_only(self, visit: Visit) -> str:
+        """Return why a page is read for its links only, or empty."""
+        if visit.follow_only:
+            return f"follow_only_types: {visit.media_type} is not indexed"
+        return self._context.rules.boundary.follow_only(visit.url) or ""
+
+    # ---- facts of the document
+
+    def _facts(self, visit: Visit, response: Response, page: Page) -> dict[str, list[str]]:
+        """Return the attributes of a document that are not META: used headers and size, canonical URL, truncation."""
+        rules = self._context.rules
+        values, used = values_of(response), rules.read_attributes
+        facts = {name: found for name in used if (found := values(name))}
+        for name, found in facts.items():
+            facts[name] = [*page.meta.get(name, ()), *found]
+        if "size" in used:
+            facts["size"] = [str(len(response.body))]
+        if page.canonical:
+            canonical = rules.url_policy.canonical(page.canonical, page.base or response.url)
+            facts["canonical"] = [canonical] if canonical else []
+        if visit.truncated:
+            facts["truncated"] = [visit.truncated]
+        return facts
+
+
+def complete(item: Any, document: Document) -> Document | dict[str, Any]:
+    """Fill the fields of an item that the spider left out; what is no `Document` becomes a dict.
+
+    URL and source are always those of the visit: by them the document is replaced and deleted later.
+    """
+    given = dict(ItemAdapter(item))
+    if not given:
+        return document
+    filled = item if isinstance(item, Document) else given
+    target = ItemAdapter(filled)
+    for name, value in ItemAdapter(document).items():
+        if name in _IDENTITY or not given.get(name):
+            target[name] = value
+    return filled
