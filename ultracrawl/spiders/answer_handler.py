@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl import Visit
-    from ultracrawl.spiders.source import SourceSpider
+    from ultracrawl.spiders.page_handler import PageSource
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class AnswerHandler:
     Whatever raises on the way ends the visit, and no other.
     """
 
-    def __init__(self, spider: SourceSpider) -> None:
+    def __init__(self, spider: PageSource) -> None:
         crawler = spider.crawler
         self._context = context_of(crawler)
         self._reader = self._context.rules.reader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from itemadapter import ItemAdapter
 
@@ -19,15 +19,27 @@ from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.model import Document, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from ultracrawl.crawl import Visit
     from ultracrawl.model import Page, UrlRecord
-    from ultracrawl.spiders.source import SourceSpider
 
 _IDENTITY = frozenset({"url", "access_url", "source"})
+
+
+class PageSource(Protocol):
+    """The spider of a source, as far as it says what a page has."""
+
+    crawler: Crawler
+
+    def links(self, response: Response, page: Page) -> Iterable[str]:
+        """Return the links of a page to follow."""
+
+    def documents(self, response: Response, page: Page) -> Iterable[Any]:
+        """Return the document of a page, as a list of one or none."""
 
 
 class PageHandler:
@@ -36,7 +48,7 @@ class PageHandler:
     The spider of the source says which links and documents a page has (`links`, `documents`).
     """
 
-    def __init__(self, spider: SourceSpider) -> None:
+    def __init__(self, spider: PageSource) -> None:
         crawler = spider.crawler
         self._spider = spider
         self._context = context_of(crawler)
