@@ -86,7 +86,11 @@ def test_an_endless_site_is_bounded_and_reported(
     run = workspace.crawl().run
     assert run["outcomes"]["NEW"] == run["scheduled"] == len(workspace.urls()) <= most
     assert list(run["rejected_by"]) == [rule]
-    assert {line["rule"] for line in workspace.command("screened", "--json").lines} == {rule}
+    excluded = workspace.command("screened", "--json").lines
+    assert {line["rule"] for line in excluded} == {rule}
+    explained = workspace.command("explain", excluded[0]["url"], "--json").lines[0]
+    assert not explained["accept"]
+    assert [one["rule"] for one in explained["decisions"] if not one["accept"]] == [rule]
     known = set(workspace.urls())
     again = workspace.crawl("--force").run
     assert again["scheduled"] == len(known), "and the next run lets no more in"

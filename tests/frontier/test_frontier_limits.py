@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.frontier.limits import SlackLimit, TrapGuard
+from ultracrawl.rules.candidates.traps import TrapGuard
+from ultracrawl.rules.frontier.limits import SlackLimit
 
 COURSES = {
     "fast_173_174-documents": (SlackLimit(100, 10), [99, 100, 95, 90, 89, 99, 100], [0, 1, 1, 1, 0, 0, 1]),

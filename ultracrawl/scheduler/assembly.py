@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.crawl import CrawlContext, Visit, feature_of
+from ultracrawl.crawl.discovery.new_urls import trap_guard
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.indexing.items import ItemTracker
@@ -143,5 +144,6 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
         features.hosts.look_up,
         hooks.candidate_excluded,
         hooks.new_url_admitted,
+        traps=trap_guard(context.source.limits, context.store),
         level_of=rules.levels.of,
     )

@@ -9,13 +9,18 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
+from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.crawl.inspection.later_stages import later_stages
+from ultracrawl.crawl.run.limits import keeps_new_out
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.model import Decision, UrlRecord, status_text
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter, apply_rewriter
+from ultracrawl.rules.candidates import CandidateRules
+from ultracrawl.rules.candidates.traps import TrapGuard
 from ultracrawl.rules.robots import origin_of
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import StoredRobots
 from ultracrawl.stores.opening import open_state, state_exists
@@ -91,11 +96,9 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
             found = _found(rules, rewriter, url)
         if not found.access_url:
             return Explanation(url, "", source.name, tuple(found.decisions), None)
-        known = _known(project, source, found.access_url)
+        known = _known(project, source, rules, found.access_url)
         record = known.record
-        depth = record.depth if record else 0
-        seed = found.access_url in rules.seeds
-        decisions = rules.boundary.decisions(found.access_url, depth, seed=seed)
+        decisions = known.rules.decisions(known.candidate)
         later = later_stages(source, rules, found.access_url, record, known.robots, dns=dns)
         stages = (*found.decisions, *decisions, *later)
         return Explanation(
@@ -126,22 +129,35 @@ def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Fo
 
 
 class _Known(NamedTuple):
-    """What the state knows of a URL, of its robots.txt, and of other URLs with the same content."""
+    """What the state knows of a URL, of its robots.txt, and of other URLs with the same content.
 
+    `candidate` is the URL as a link to it would be judged now, `rules` are the stages that judge it.
+    """
+
+    rules: CandidateRules
+    candidate: Candidate
     record: UrlRecord | None = None
     robots: StoredRobots | None = None
     duplicates: tuple[UrlRecord, ...] = ()
 
 
-def _known(project: Project, source: DataSource, url: str) -> _Known:
+def _known(project: Project, source: DataSource, rules: CompiledSource, url: str) -> _Known:
+    seed = url in rules.seeds
     if not state_exists(project, source.name):
-        return _Known()
+        guard = TrapGuard(source.limits.urls_per_site, source.limits.query_variations, {})
+        stages, closed = CandidateRules(rules.boundary, guard), closing_rule(rules, refresh_only=False)
+        return _Known(stages, stages.candidate(url, 0, "", site_of(url), closed)._replace(seed=seed))
     state = open_state(project, source.name, read_only=True)
     try:
+        stages = CandidateRules(rules.boundary, trap_guard(source.limits, state))
+        refresh_only = keeps_new_out(source.limits, state, project.state.path)
+        closed = closing_rule(rules, refresh_only=refresh_only)
         record = state.records.get_record(url_key(url))
         twins = state.records.same_content(record.fingerprint) if record else []
+        candidate = stages.candidate(url, record.depth if record else 0, "", site_of(url), closed)
+        candidate = candidate._replace(seed=seed, known=record is not None)
         others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
-        return _Known(record, state.sites.get_robots(origin_of(url)), tuple(others))
+        return _Known(stages, candidate, record, state.sites.get_robots(origin_of(url)), tuple(others))
     finally:
         state.close()
 
@@ -162,7 +178,8 @@ def _print(explanation: Explanation) -> None:
         tell(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
     record = explanation.record
     if record is None:
-        click.echo("  not known yet: no page that was crawled links to it, or nothing was crawled")
+        found = "no page that was crawled links to it, or nothing was crawled"
+        click.echo(f"  not known yet: {found}" if explanation.accept else "  not known: it is excluded")
     else:
         why = f" ({record.reason})" if record.reason else ""
         text = status_text(record.status_code)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.removal.deletions import Deletions
 from ultracrawl.crawl.removal.scope import with_links_left
-from ultracrawl.crawl.run.limits import REFRESH_ONLY, RunLimits
+from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.start_chain import judge_run
 from ultracrawl.errors import WorkError
 from ultracrawl.model.dates import as_text
+from ultracrawl.rules.candidates import REFRESH_ONLY
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 
 if TYPE_CHECKING:

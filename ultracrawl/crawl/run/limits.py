@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-REFRESH_ONLY = "refresh_only"
-"""The rule that turns away URLs that were never fetched."""
 LOOK_EVERY = 10
 """Ticks of the session, of a tenth of a second, between two looks at the disk."""
 

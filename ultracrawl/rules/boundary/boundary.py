@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from ultracrawl.model import Decision, LinkKind
+from ultracrawl.model.candidate import Candidate, Stage
 from ultracrawl.rules.boundary.areas import Area, AreaRules
 from ultracrawl.rules.boundary.matcher import UriTable, by_action
 from ultracrawl.rules.boundary.paths import ExtensionTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, Combine, DomainRule, Kind
 from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge, no_addresses
+from ultracrawl.rules.boundary.stages import BoundaryStage, boundary_answer
 from ultracrawl.rules.urls import DEFAULT_POLICY, UrlPolicy, host_of, path_of, repeats
 
 SITES_KEPT = 20_000
@@ -21,8 +22,6 @@ CLOSED_URIS = "no include uri matches"
 CLOSED_BOTH = "no include domain or uri matches"
 DYNAMIC = "dynamic pages are not indexed"
 NO_RULE = "no rule refuses it"
-RULE_STAGES = frozenset({"domain", "port", "path", "uri", "area"})
-"""Stages that ask what is said about hosts and URLs, beside schemes, extensions, depth and the way there."""
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
 
 
@@ -34,14 +33,6 @@ class LinkRule(StrEnum):
 
 
 _OF_THE_WAY = frozenset(LinkRule)
-
-
-class _Asked(NamedTuple):
-    url: str
-    depth: int
-    kind: LinkKind
-    parent: str
-    seed: bool
 
 
 class Boundary:
@@ -84,6 +75,8 @@ class Boundary:
             not self._excluded_uri.empty or self._uris_closed or (self._any and self._judge.closed)
         )
         self._looks_at_links = not (rules.mode.fwdlinks and rules.mode.fwdredirects)
+        self.stages: tuple[Stage, ...] = tuple(self._made_stages())
+        """The stages in their order, spelled out; `rejects` is the same, compiled."""
 
     def admit(self, host: str) -> None:
         """Let a host in, as if a domain rule included it; what excludes it still does."""
@@ -143,13 +136,15 @@ class Boundary:
         self, url: str, depth: int = 0, *, kind: LinkKind = LinkKind.A, parent: str = "", seed: bool = False
     ) -> list[Decision]:
         """Return the answer of every stage, in order, also of those behind a refusal."""
-        return list(self._stages(self._judge.judge(url), _Asked(url, depth, kind, parent, seed)))
+        candidate = Candidate(url, depth, kind, parent, seed)
+        answers = (stage.judge(candidate) for stage in self.stages)
+        return [answer for answer in answers if answer is not None]
 
     def rejects_anyway(self, url: str, depth: int = 0, parent: str = "") -> str | None:
         """Return what refuses a URL that rules about domains, ports, paths and URIs do not hold for."""
-        decisions = self.decisions(url, depth, parent=parent)
-        refused = (one.rule for one in decisions if not one.accept and one.stage not in RULE_STAGES)
-        return next(refused, None)
+        candidate = Candidate(url, depth, parent=parent, rules_hold=False)
+        answers = (stage.judge(candidate) for stage in self.stages)
+        return next((one.rule for one in answers if one is not None and not one.accept), None)
 
     def follow_only(self, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
@@ -226,45 +221,67 @@ class Boundary:
             return None
         return (LinkRule.FWDREDIRECTS if is_redirect else LinkRule.FWDLINKS).value
 
-    def _stages(self, site: Site, asked: _Asked) -> Iterator[Decision]:
-        url, path = asked.url, path_of(asked.url)
-        yield _answer("scheme", site.scheme_refusal, self._judge.scheme_rule)
+    # ---- the stages, spelled out
+
+    def _made_stages(self) -> Iterator[BoundaryStage]:
+        yield self._stage("scheme", lambda site, _: site.scheme_refusal, self._judge.scheme_rule)
         if self._extensions:
-            yield _answer("extension", self._extensions.find(path), "excluded extensions")
-        if self._recursion:
-            rule = f"max_uri_recursion {self._recursion}"
-            yield _answer("recursion", rule if repeats(path, self._recursion) else None, rule)
-        yield self._depth_answer(asked.depth)
-        yield self._domain_answer(site, asked.seed)
-        yield _answer("port", site.port_refusal, "ports")
-        if site.paths is not None:
-            yield _answer("path", site.paths.refusal(path), site.paths.inclusion(path) or NO_RULE)
+            find = self._extensions.find
+            yield self._stage("extension", lambda _, one: find(path_of(one.url)), "excluded extensions")
+        if most := self._recursion:
+            rule = f"max_uri_recursion {most}"
+            yield self._stage(
+                "recursion", lambda _, one: rule if repeats(path_of(one.url), most) else None, rule
+            )
+        yield BoundaryStage("depth", self._site_of, self._depth_answer)
+        yield BoundaryStage("domain", self._site_of, self._domain_answer)
+        yield self._stage("port", lambda site, _: site.port_refusal, "ports")
+        yield BoundaryStage("path", self._site_of, self._path_answer)
         if self._looks_at_uris:
-            included = self._uri_inclusion(url) or NO_RULE
-            yield _answer("uri", self._uri_refusal(site, url, asked.seed), included)
+            yield BoundaryStage("uri", self._site_of, self._uri_answer)
         if self._areas:
-            yield _answer("area", self._area_refusal(site, url), NO_RULE)
-        if self._looks_at_links and asked.parent and not asked.seed:
-            refusal = self._link_refusal(site, asked.kind, asked.parent)
-            yield _answer("link", refusal, "fwdlinks, fwdredirects")
-        followed = self.follow_only(url)
-        if followed is not None:
-            reason = "its links are followed, it is not indexed"
-            yield Decision(True, "index", followed, reason, index=False)
+            yield self._stage("area", lambda site, one: self._area_refusal(site, one.url), NO_RULE)
+        if self._looks_at_links:
+            yield BoundaryStage("link", self._site_of, self._link_answer)
+        yield BoundaryStage("index", self._site_of, self._index_answer)
 
-    def _domain_answer(self, site: Site, seed: bool) -> Decision:
-        exempt = self._exempt(seed) and (site.excluded or site.included is None)
-        acceptance = "seed" if exempt else site.included or NO_RULE
-        return _answer("domain", self._domain_refusal(site, seed), acceptance)
+    def _stage(
+        self, name: str, refusal: Callable[[Site, Candidate], str | None], acceptance: str
+    ) -> BoundaryStage:
+        return BoundaryStage(
+            name, self._site_of, lambda site, one: boundary_answer(name, refusal(site, one), acceptance)
+        )
 
-    def _depth_answer(self, depth: int) -> Decision:
+    def _depth_answer(self, _: Site, candidate: Candidate) -> Decision:
+        depth = candidate.depth
         if self._max_depth == sys.maxsize:
             return Decision(True, "depth", "no depth limit", f"{depth} steps from a seed")
         reason = f"{depth} steps from a seed; {self._max_depth} are allowed"
         return Decision(depth <= self._max_depth, "depth", self._depth_rule, reason)
 
+    def _domain_answer(self, site: Site, candidate: Candidate) -> Decision:
+        exempt = self._exempt(candidate.seed) and (site.excluded or site.included is None)
+        acceptance = "seed" if exempt else site.included or NO_RULE
+        return boundary_answer("domain", self._domain_refusal(site, candidate.seed), acceptance)
 
-def _answer(stage: str, refusal: str | None, acceptance: str) -> Decision:
-    if refusal is not None:
-        return Decision(False, stage, refusal, f"outside the boundary ({stage})")
-    return Decision(True, stage, acceptance, "passes")
+    def _path_answer(self, site: Site, candidate: Candidate) -> Decision | None:
+        if site.paths is None:
+            return None
+        path = path_of(candidate.url)
+        return boundary_answer("path", site.paths.refusal(path), site.paths.inclusion(path) or NO_RULE)
+
+    def _uri_answer(self, site: Site, candidate: Candidate) -> Decision:
+        included = self._uri_inclusion(candidate.url) or NO_RULE
+        return boundary_answer("uri", self._uri_refusal(site, candidate.url, candidate.seed), included)
+
+    def _link_answer(self, site: Site, candidate: Candidate) -> Decision | None:
+        if not candidate.parent or candidate.seed:
+            return None
+        refusal = self._link_refusal(site, candidate.kind, candidate.parent)
+        return boundary_answer("link", refusal, "fwdlinks, fwdredirects")
+
+    def _index_answer(self, _: Site, candidate: Candidate) -> Decision | None:
+        followed = self.follow_only(candidate.url)
+        if followed is None:
+            return None
+        return Decision(True, "index", followed, "its links are followed, it is not indexed", index=False)

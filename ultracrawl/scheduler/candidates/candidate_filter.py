@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ultracrawl.crawl.run.limits import REFRESH_ONLY
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import Boundary, UrlRewriter
-from ultracrawl.rules.boundary.focus import FOCUSED
-from ultracrawl.rules.frontier.limits import TrapGuard
+from ultracrawl.rules.candidates import CandidateRules
+from ultracrawl.rules.candidates.traps import TrapGuard
 from ultracrawl.rules.urls import UrlPolicy, host_of, site_of, url_key
 from ultracrawl.scheduler.candidates.link_urls import Excluded, LinkUrls
 from ultracrawl.scheduler.candidates.seen_urls import REJECTED, SeenUrls
@@ -30,9 +30,8 @@ class CandidateFilter:
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
     before the boundary is asked, for rules that look at addresses. `excluded` are told of each link that is turned
-    away for the first time; links met lately cost them nothing. `closed` is a rule that turns away whatever is not
-    known yet. `gates` are asked for each new URL, by its site, whether it may be fetched in this cycle; if one says
-    no, the URL is known only.
+    away for the first time; links met lately cost them nothing. `gates` are asked for each new URL, by its site,
+    whether it may be fetched in this cycle; if one says no, the URL is known only.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class CandidateFilter:
         look_up: Callable[[Iterable[str]], None] | None = None,
         excluded: Sequence[Excluded] = (),
         gates: Sequence[Callable[[str], bool]] = (),
-        closed: str = "",
+        traps: TrapGuard | None = None,
         level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
         self._urls = LinkUrls(policy, rejected_by, rewriter, excluded)
@@ -59,11 +58,11 @@ class CandidateFilter:
         self._clock = clock
         self._rejected_by = rejected_by
         self._excluded, self._gates = excluded, gates
-        self._closed = closed
-        self._closed_always = closed
+        self._rules = CandidateRules(boundary, traps)
+        self._closed = self._closed_always = ""
         self._rules_hold = True
-        self.traps: TrapGuard | None = None
-        """Counts new URLs of sites that may be endless."""
+        self.note_verdict: Callable[[Candidate, str], None] | None = None
+        """Told of each new URL as it is judged, with the rule that keeps it out (empty for none)."""
         self._level_of = level_of
         self.seen = SeenUrls()
         self.meet: Callable[[Iterable[int]], None] | None = None
@@ -153,12 +152,13 @@ class CandidateFilter:
         self.seen.put(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
-        rejects = (
-            self._boundary.rejects(url, depth, parent=parent)
-            if self._rules_hold
-            else (self._boundary.rejects_anyway(url, depth, parent))
-        )
-        rule = rejects or self._closed or self._trap(url)
+        site, closed, holds = site_of(url), self._closed, self._rules_hold
+        if self.note_verdict is None:
+            rule = self._rules.rejects(url, depth, parent, site, closed, rules_hold=holds)
+        else:
+            candidate = self._rules.candidate(url, depth, parent, site, closed, rules_hold=holds)
+            rule = self._rules.rejects(url, depth, parent, site, closed, rules_hold=holds)
+            self.note_verdict(candidate, rule or "")
         if rule is None:
             return True
         self._rejected_by[rule] += 1
@@ -166,12 +166,9 @@ class CandidateFilter:
             told(url, rule, parent, OUTSIDE)
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s: %s (%s)", OUTSIDE, url, rule)
-        if rule not in (FOCUSED, REFRESH_ONLY) and not self._boundary.depends_on_route(rule):
+        if self._rules.holds_for_good(rule):
             self.seen.put(key, REJECTED)
         return False
-
-    def _trap(self, url: str) -> str | None:
-        return self.traps.rejects(url, site_of(url)) if self.traps is not None else None
 
     def close(self, rule: str) -> None:
         """Turn away whatever is not known yet under a rule from now on; nothing with an empty rule."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 
 from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.crawl.run.limits import REFRESH_ONLY
+from ultracrawl.crawl.discovery.new_urls import closing_rule
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
-from ultracrawl.rules.frontier.limits import PATHS, TrapGuard
+from ultracrawl.rules.candidates import REFRESH_ONLY
 from ultracrawl.rules.urls import site_of, url_key
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
@@ -19,8 +19,6 @@ from ultracrawl.stores import QueueEntry
 
 logger = logging.getLogger(__name__)
 
-INDEX_ONLY = "crawling_mode index-only"
-"""The rule that turns away links to URLs that are not known yet."""
 OTHER_SITE = "sitemap entry of another site"
 
 
@@ -46,8 +44,6 @@ class LinkIngest:
         self._activator = activator
         self._repeats = repeats
         self._refresh_only = refresh_only
-        self._closed = "" if context.rules.follows_links else INDEX_ONLY
-        candidates.traps = self._trap_guard()
         context.hooks.limits_changed.append(self._keep_to_limits)
         self._keep_to_limits()
         if activator.on:
@@ -56,17 +52,8 @@ class LinkIngest:
             context.hooks.vouched.append(activator.vouched)
         self._hops = OffFocusHops(context, repeats.requeue)
 
-    def _trap_guard(self) -> TrapGuard:
-        limits, state = self._context.source.limits, self._context.store
-        sizes: dict[str, int] = {}
-        most = limits.urls_per_site
-        if most and state.records.count_urls().known >= most // 2:  # else no site is near it
-            sizes = {site: size.fetched + size.new for site, size in state.visits.site_sizes().items()}
-        queries = state.visits.path_sizes(PATHS // 2) if limits.query_variations else {}
-        return TrapGuard(limits.urls_per_site, limits.query_variations, sizes, queries)
-
     def _keep_to_limits(self) -> None:
-        self._candidates.close(self._closed or (REFRESH_ONLY if self._refresh_only() else ""))
+        self._candidates.close(closing_rule(self._context.rules, refresh_only=self._refresh_only()))
 
     def refuses(self, entry: QueueEntry) -> str:
         """Return the rule that keeps an entry from being fetched now: it is new, and only known URLs are asked for."""

@@ -1,0 +1,25 @@
+"""What keeps new URLs of a source out now, whatever its boundary says: the counters, and rules that close it."""
+
+from __future__ import annotations
+
+from ultracrawl.rules.candidates import INDEX_ONLY, REFRESH_ONLY
+from ultracrawl.rules.candidates.traps import PATHS, TrapGuard
+from ultracrawl.sources import CompiledSource, LimitsSection
+from ultracrawl.stores import Store
+
+
+def trap_guard(limits: LimitsSection, store: Store) -> TrapGuard:
+    """Return the guard against endless sites of a source; it begins to count with what is known."""
+    sizes: dict[str, int] = {}
+    most = limits.urls_per_site
+    if most and store.records.count_urls().known >= most // 2:  # else no site is near it
+        sizes = {site: size.fetched + size.new for site, size in store.visits.site_sizes().items()}
+    queries = store.visits.path_sizes(PATHS // 2) if limits.query_variations else {}
+    return TrapGuard(most, limits.query_variations, sizes, queries)
+
+
+def closing_rule(rules: CompiledSource, *, refresh_only: bool) -> str:
+    """Return the rule that keeps all new URLs out, empty for none."""
+    if not rules.follows_links:
+        return INDEX_ONLY
+    return REFRESH_ONLY if refresh_only else ""
