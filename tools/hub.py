@@ -1,7 +1,7 @@
 """Who touches what of whom: the uses of one class from other files, and objects that several wings write.
 
 Types are not inferred. A name holds an object of a class if it is annotated so, or if it is called like the last word
-of the class: `session`, `self.session` and `self._session` for a `CrawlSession`.
+of the class: `context`, `self.context` and `self._context` for a `CrawlContext`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from typing import Any
 import hub
 from source_tree import Definition, Module, SourceTree, bindings, extent, read_modules, rings, sibling_rings
 
-HUB = "CrawlSession"
+HUB = "CrawlContext"
 """The class whose use is counted unless another is named."""
 ROOMY = 15
 """Folders with more modules than this are listed."""

@@ -224,7 +224,7 @@ def test_scrapy_settings_of_a_definition_hold_under_our_own_command(
     small: Site, url: str, workspace: Workspace
 ) -> None:
     workspace.define(f"{url}/", settings={"LOG_LEVEL": "INFO"})
-    assert "[ultracrawl.crawl.session] INFO: site: finished" in workspace.crawl().err
+    assert "[ultracrawl.crawl.lifecycle] INFO: site: finished" in workspace.crawl().err
     workspace.define(f"{url}/")
     assert "INFO" not in workspace.crawl().err
 

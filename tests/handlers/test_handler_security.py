@@ -12,8 +12,8 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
-from ultracrawl.crawl import CrawlSession
 from ultracrawl.crawl.failures.download_errors import AddressRefusedError
+from ultracrawl.crawl.lifecycle import CrawlLifecycle
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary import AddressPolicy
@@ -155,7 +155,7 @@ def test_an_unknown_tls_version_is_an_error(client: Any) -> None:
         client.handler(DOWNLOAD_TLS_MIN_VERSION="SSLv3")
 
 
-class _Session(CrawlSession):
+class _Life(CrawlLifecycle):
     def __init__(self, policy: AddressPolicy) -> None:
         rules = SimpleNamespace(addresses=policy)
         self.context = SimpleNamespace(rules=rules)  # type: ignore[assignment]  # only this rule is asked for
@@ -163,11 +163,11 @@ class _Session(CrawlSession):
 
 def test_the_guard_is_the_address_policy_of_the_source() -> None:
     crawler, policy = Crawler(Spider), AddressPolicy()
-    crawler.extensions = SimpleNamespace(middlewares=[_Session(policy)])  # type: ignore[assignment]  # a stand-in
+    crawler.extensions = SimpleNamespace(middlewares=[_Life(policy)])  # type: ignore[assignment]  # a stand-in
     assert guard_of(crawler) is policy
 
 
-def test_without_a_session_there_is_no_guard() -> None:
+def test_without_a_crawl_there_is_no_guard() -> None:
     crawler = Crawler(Spider)
     crawler.extensions = SimpleNamespace(middlewares=[])  # type: ignore[assignment]  # a stand-in
     assert guard_of(crawler) is None

@@ -10,7 +10,7 @@ _CODE = """
 import json
 
 from scrapy import signals
-from ultracrawl.crawl.session import context_of
+from ultracrawl.crawl.lifecycle import context_of
 
 
 class Statements:

@@ -10,22 +10,20 @@ download handlers.
 
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.hooks import Feature, Hooks
-from ultracrawl.crawl.recorder import Recorder
-from ultracrawl.crawl.run.running import RunningCrawl
-from ultracrawl.crawl.session import (
-    CrawlSession,
+from ultracrawl.crawl.lifecycle import (
     begin_crawl,
     context_of,
     end_crawl,
     feature_of,
     running_crawl,
 )
+from ultracrawl.crawl.recorder import Recorder
+from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.visit import LinkQueue, Visit, visit_of
 from ultracrawl.crawl.writing.writer import IndexWriter
 
 __all__ = [
     "CrawlContext",
-    "CrawlSession",
     "Feature",
     "Hooks",
     "IndexWriter",

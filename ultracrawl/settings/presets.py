@@ -63,7 +63,7 @@ components: dict[str, dict[str, int]] = {
         "ultracrawl.pipelines.IndexPipeline": 900,
     },
     "EXTENSIONS": {
-        "ultracrawl.crawl.session.CrawlSession": 0,
+        "ultracrawl.crawl.lifecycle.CrawlLifecycle": 0,
     },
 }
 

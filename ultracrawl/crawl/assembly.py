@@ -1,0 +1,240 @@
+"""The features of a crawl: what the definition of a source switches on, made and put in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ultracrawl.crawl.auth.chain import AuthChain, ftp_access_of
+from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
+from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder, LinkReceiver
+from ultracrawl.crawl.discovery.redirects import RedirectFollower
+from ultracrawl.crawl.discovery.robots_cache import RobotsCache
+from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
+from ultracrawl.crawl.failures.retry_policy import RetryPolicy
+from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.indexing.agreement import Agreement
+from ultracrawl.crawl.indexing.anchors import AnchorTexts
+from ultracrawl.crawl.indexing.filling import Filling
+from ultracrawl.crawl.indexing.items import ItemTracker
+from ultracrawl.crawl.indexing.response_store import ResponseStore
+from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
+from ultracrawl.crawl.logs.link_lists import open_link_lists
+from ultracrawl.crawl.observer import VisitObserver
+from ultracrawl.crawl.placement.display_urls import DisplayUrls
+from ultracrawl.crawl.placement.documents import Documents
+from ultracrawl.crawl.placement.duplicates import Duplicates
+from ultracrawl.crawl.placement.pending import PendingDocuments
+from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
+from ultracrawl.crawl.portal_filters.verdict import FilterVerdict
+from ultracrawl.crawl.reading.document_converter import DocumentConverter
+from ultracrawl.crawl.reading.language_detection import languages_of
+from ultracrawl.crawl.reading.language_focus import focus_of
+from ultracrawl.crawl.reading.permissions import PermissionReader
+from ultracrawl.crawl.recorder import Recorder
+from ultracrawl.crawl.relations.related import RelatedDocuments
+from ultracrawl.crawl.removal.expiry import ExpirySweeper
+from ultracrawl.crawl.rendering.page_parts import PartFetcher
+from ultracrawl.crawl.rendering.page_renderer import PageRenderer
+from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
+from ultracrawl.crawl.run.begin import begin_run, follow_definition
+from ultracrawl.crawl.run.control import CrawlControl
+from ultracrawl.crawl.run.crawl_run import CrawlRun
+from ultracrawl.crawl.run.limits import RunLimits
+from ultracrawl.crawl.run.running import RunningCrawl
+from ultracrawl.crawl.run.start_chain import StartChain
+from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
+from ultracrawl.crawl.user_code.rewriters import SourceRewriter
+from ultracrawl.crawl.writing.opening import open_writer
+from ultracrawl.crawl.writing.writer import IndexWriter
+from ultracrawl.model import RunReport
+from ultracrawl.model.dates import as_text
+from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
+from ultracrawl.stores.control_channel import ControlChannel
+from ultracrawl.stores.opening import state_file
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+
+class CrawlFeatures:
+    """The features of the crawl of one source, an attribute each; what the source does not use is None.
+
+    They are made before anything is opened. The methods then open them in the order of a run, and add them to the
+    hooks: within a hook features are called in the order of these lines, and a comment says where one has to stand
+    before another.
+    """
+
+    display_urls: DisplayUrls
+    pending: PendingDocuments
+    relations: RelatedDocuments
+    agreement: Agreement
+    filling: Filling
+    anchors: AnchorTexts | None = None
+    chooser: AdaptiveChooser | None = None
+    """Says which new URLs may be fetched, in an adaptive cycle."""
+
+    def __init__(
+        self, crawler: Crawler, project: Project, source: DataSource, close_soon: Callable[[str], None]
+    ) -> None:
+        self._crawler = crawler
+        self.hosts = HostAddresses()
+        self.filtering = filtering_of(source, getattr(crawler.spidercls, "filtering", None))
+        """The filters of the source, if it has any."""
+        rules = with_filters(_rules_of(source, project, self.hosts), self.filtering)
+        settings = crawler.settings
+        force, replay = settings.getbool("ULTRACRAWL_FORCE"), settings.getbool("ULTRACRAWL_REINDEX")
+        run = CrawlRun(close_soon, force=force, replay=replay)
+        self.context = CrawlContext(project, source, rules, time.time, run, Hooks())
+        self._make_documents()
+        self._make_discovery()
+        self._make_run()
+        self._make_reading()
+        self.context.hooks.answered += [self.watch.note_answer, self.limits.note_answer]
+
+    def _make_documents(self) -> None:
+        self.duplicates = Duplicates(self.context)
+        self.responses = ResponseStore(self.context, self.duplicates.waits)
+        self.expiry = ExpirySweeper(self.context)
+
+    def _make_discovery(self) -> None:
+        context = self.context
+        self.rewriting = SourceRewriter(context)
+        self.start_chain = StartChain(context)
+        self.retry_policy = RetryPolicy(context)
+        self.logs = CrawlLogs(context, self._crawler.settings, self.filtering)
+        self.auth = AuthChain(context, self.logs.events.headers)
+        self.ftp = ftp_access_of(context.source, context.project.key_file)
+        """How FTP servers are spoken to, with the passwords."""
+        self.robots = RobotsCache(context, self._send)
+        self.permissions = PermissionReader(context, self.robots.known)
+        self.sitemaps = SitemapManager(context, lambda: self.chooser is not None)
+        self.redirects = RedirectFollower(context, self.start_chain, self.sitemaps.follow_redirect)
+        self.feeds = FeedTracker(context)
+
+    def _make_run(self) -> None:
+        context, crawler = self.context, self._crawler
+        self.control = CrawlControl(context, self._in_flight)
+        self.limits = RunLimits(context)
+        restarts = getattr(crawler.spidercls, "restarts", 0)
+        self.verdict = FilterVerdict(context, restarts, self.limits.end, self.logs.say_error)
+        if self.filtering is not None:
+            self.filtering.on_verdict = self.verdict.hear
+        self.running = RunningCrawl(context, self.control, self.verdict)
+        retry = self.retry_policy
+        self.watch = VisitWatch(context, crawler, lambda: self.limits.late, retry.handle_failure)
+        self.items = ItemTracker(context, crawler.signals, retry.handle_exception)
+
+    def _make_reading(self) -> None:
+        context, within = self.context, self.watch.within
+        self.languages = languages_of(context.source)
+        self.focus = focus_of(context.source, context.rules.focus)
+        """Judges pages by their language; None if all are kept."""
+        self.converter = DocumentConverter(context, self.retry_policy.handle_failure, within)
+        parts = PartFetcher(context, self.robots, self._send, self.auth.certificates)
+        self.renderer = PageRenderer(context, parts, self.converter.large_page, within)
+
+    # ---- opened, in this order
+
+    def begin_run(self) -> bool:
+        """Begin or resume the run; returns whether it is resumed."""
+        context, run = self.context, self.context.run
+        file = state_file(context.project, context.source.name)
+        self.control.open(ControlChannel(file) if file else None)
+        self.agreement = Agreement(context)
+        self.filling = Filling(context)
+        context.hooks.add(self.control, self.watch)
+        self.start_chain.open()
+        chooser = AdaptiveChooser(context.store, context.source, context.clock)
+        chooser.log = self.logs.events.scores
+        run.mark, resumed = begin_run(context, chooser, everything=run.force or bool(self.agreement.lost))
+        if not run.replay and is_adaptive(run.mark.mode):
+            self.chooser = chooser
+            context.hooks.add(chooser)
+        started = as_text(run.mark.started)
+        run.report = RunReport(context.source.name, str(run.mark.number), started, resumed=resumed)
+        self.agreement.tell()
+        return resumed
+
+    def open_documents(self) -> IndexWriter:
+        """Open the way of documents to the indexes, what ends visits, and what documents tell of others."""
+        context = self.context
+        project, source, outlets = context.project, context.source, self.filling.outlets
+        writer = open_writer(project, source, context.store, context.report, crawling=True, outlets=outlets)
+        writer.log = self.logs.events.feed
+        context.ports.endings = Recorder(context.store, context.report, context.clock, context.hooks)
+        observer = None if context.run.replay else VisitObserver(context)
+        self.pending = PendingDocuments(context.store, writer)
+        self.display_urls = DisplayUrls(context, lent_by_redirects=not self.rewriting.rewriter)
+        context.ports.documents = Documents(context, writer, self.pending, self.display_urls, self.duplicates)
+        self.duplicates.open()
+        self.relations = RelatedDocuments(context)
+        self.anchors = AnchorTexts(context) if project.index.anchors else None
+        self.responses.open()
+        responses = None if self.responses.store is None else self.responses
+        # A display URL is given back before copies are looked for, and both before answers are kept.
+        context.hooks.add(
+            observer, self.display_urls, self.duplicates, self.relations, self.anchors, responses
+        )
+        return writer
+
+    def open_rules(self) -> None:
+        """Open what decides about pages, and act on a definition that changed."""
+        context, run = self.context, self.context.run
+        self.expiry.open()
+        context.hooks.add(self.expiry, self.agreement)
+        if self.filtering is not None:
+            self.filtering.start()
+        if run.replay:
+            run.rescan, self.rewriting.rewriter, run.remade = True, None, True
+        elif self.rewriting.open():
+            self.limits.open()
+            context.hooks.add(self.limits)
+            follow_definition(context, self.rewriting.rewriter, refresh_only=self.limits.refresh_only)
+            if context.source.crawling_mode != "examine":
+                self.pending.approve()
+        context.report.scheduled = context.store.records.count_urls().queued
+
+    def open_logs_and_links(self) -> None:
+        """Open the logs, and what finds URLs beside the links of pages; feeds expire when all else was swept."""
+        context = self.context
+        self.logs.open()
+        context.hooks.add(self.logs)
+        open_link_lists(context)
+        source = context.source
+        forwarder = LinkForwarder(context) if source.send_links_to else None
+        receiver = LinkReceiver(context) if source.takes_links else None
+        context.hooks.add(forwarder, self.sitemaps, receiver, self.feeds)
+        context.hooks.cycle_ended.append(self.feeds.expire)
+        if not context.run.replay:
+            context.hooks.run_ending.append(self._expire_feeds)
+        context.hooks.add(self.filling)
+
+    def _expire_feeds(self, *, complete: bool) -> None:
+        self.feeds.expire()
+
+    # ---- what features ask of Scrapy
+
+    def _in_flight(self) -> int:
+        """Return how many requests are out, or their answers in work; robots.txt counts from the wish for it on."""
+        engine = self._crawler.engine
+        scraped = engine.scraper.slot
+        answers = len(scraped.active) + len(scraped.queue) + scraped.itemproc_size if scraped else 0
+        return len(engine.downloader.active) + answers + self.robots.fetching
+
+    async def _send(self, request: Request) -> Response:
+        return await self._crawler.engine.download_async(request)
+
+
+def _rules_of(source: DataSource, project: Project, hosts: HostAddresses) -> CompiledSource:
+    """Return the rules of a source, with the addresses that its start hosts have now."""
+    rules = compile_source(source, project, hosts)
+    networks = [str(network) for network in source.boundary.networks]
+    return replace(rules, addresses=AddressPolicy.for_source(seed_addresses(rules.own), networks))

@@ -1,0 +1,232 @@
+"""The life of one crawl of one source: opens store, cache and index process at the start, closes them at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from ultracrawl.crawl.assembly import CrawlFeatures
+from ultracrawl.crawl.hooks import TICK
+from ultracrawl.crawl.run.control import STOPPED
+from ultracrawl.crawl.run.end import RunEnd
+from ultracrawl.crawl.run.refusal import leave_note, refuse
+from ultracrawl.errors import UltracrawlError, WorkError
+from ultracrawl.files import write_for_owner
+from ultracrawl.settings.gc_tuning import spare_what_is_there
+from ultracrawl.sources import DataSource, Project
+from ultracrawl.stores.failure_note import forget_failure
+from ultracrawl.stores.opening import open_state, state_file
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.run.running import RunningCrawl
+
+logger = logging.getLogger(__name__)
+F = TypeVar("F")
+
+FLUSH_EVERY = 3
+"""Ticks between two flushes of cache and store."""
+
+
+class CrawlLifecycle:
+    """The Scrapy extension of a crawl: makes its features, opens and closes them, and lets time pass.
+
+    `begin` is called by the scheduler before the first request, `end` when the last one is done.
+    """
+
+    _ticks = 0
+    _started = 0.0
+
+    def __init__(self, crawler: Crawler, project: Project, source: DataSource) -> None:
+        self._crawler = crawler
+        self.features = CrawlFeatures(crawler, project, source, self._close_soon)
+        self.context = self.features.context
+        features = self.features
+        asked: tuple[str, ...] = getattr(crawler.spidercls, "asked", ())
+        self._end = RunEnd(
+            self.context,
+            features.limits,
+            features.duplicates.recount,
+            lambda: features.verdict.restarts,
+            asked,
+        )
+        self._ticking = create_looping_call(self._tick)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the extension of a crawler whose spider was made from a definition."""
+        project = getattr(crawler.spidercls, "project", None)
+        source = getattr(crawler.spidercls, "source", None)
+        if not isinstance(project, Project) or not isinstance(source, DataSource):
+            raise NotConfigured("the spider has no data source definition")
+        return cls(crawler, project, source)
+
+    # ---- the beginning
+
+    def begin(self) -> bool:
+        """Open the crawl; if that is not possible, it ends at once, and `RunningCrawl.refused` says why."""
+        file = state_file(self.context.project, self.context.source.name)
+        try:
+            self._open()
+        except UltracrawlError as error:
+            self.features.running.refused = error
+            refuse(self._crawler, self.context, error)
+            return False
+        if file is not None and not self.context.run.replay:
+            forget_failure(file)
+        return True
+
+    def _open(self) -> None:
+        """Open the store, continue what a killed run left, and begin or resume the run."""
+        context, features = self.context, self.features
+        write_for_owner()
+        renew = not context.run.replay
+        context.ports.store = open_state(context.project, context.source.name, renew=renew)
+        resumed = features.begin_run()
+        writer = features.open_documents()
+        lost = context.store.documents.refetch_lost(writer.recover())
+        if lost:
+            logger.warning("%d documents had not reached the index and are fetched again", lost)
+        features.filling.begin(writer, resumed=resumed)
+        features.open_rules()
+        features.open_logs_and_links()
+        self._started = time.monotonic()
+        self._ticking.start(TICK, now=False)
+        features.running.opened = True
+        spare_what_is_there()
+
+    # ---- meanwhile
+
+    def _tick(self) -> None:
+        context = self.context
+        self._ticks += 1
+        if context.store.damage:
+            context.run.fail(context.store.damage)
+        try:
+            if self._ticks % FLUSH_EVERY == 0:
+                context.flush()
+            context.documents.writer.tick()
+            for look in context.hooks.tick:
+                look()
+        except WorkError as error:
+            context.run.fail(str(error))
+        except Exception as error:  # the edge to the loop, which would never call again
+            logger.exception("A look at the crawl failed")
+            context.run.fail(f"a look at the crawl failed: {type(error).__name__}: {error}")
+
+    def _close_soon(self, reason: str) -> None:
+        task = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
+        task.add_done_callback(lambda done: done.exception())
+
+    # ---- the end
+
+    async def end(self, reason: str) -> None:
+        """Wait for the last commit, end the run, release everything."""
+        context, features = self.context, self.features
+        if not features.running.opened:
+            self._abandon()
+            return
+        context.report.interrupted = reason in ("shutdown", STOPPED)
+        features.control.ending(interrupted=context.report.interrupted)
+        if self._ticking.running:
+            self._ticking.stop()
+        features.rewriting.close()
+        if features.filtering is not None:
+            features.filtering.stop()
+        features.hosts.close()
+        features.converter.close()
+        await self._close_browser()
+        features.watch.look_for_the_last_time()
+        try:
+            if not context.run.failed:
+                await self._end.finish_indexing()
+                self._end.write_report(self._started)
+        except WorkError as error:
+            context.run.failed = True
+            context.run.note_problem(error)
+        finally:
+            context.documents.writer.close(timeout=10.0)
+            self._release()
+            features.logs.close(reason)
+            if context.run.failed:
+                leave_note(context, "; ".join(context.run.problems))
+        logger.info("%s: %s, %s", context.source.name, reason, context.report.summary())
+
+    def _abandon(self) -> None:
+        """Let go of what was opened before something failed."""
+        features, ports = self.features, self.context.ports
+        features.hosts.close()
+        features.converter.close()
+        if features.filtering is not None:
+            features.filtering.stop()
+        try:
+            if "documents" in vars(ports):
+                ports.documents.writer.close(timeout=10.0)
+            if "store" in vars(ports):
+                ports.store.close()
+        except WorkError as error:
+            logger.error("%s", error)
+        finally:
+            features.control.close()
+
+    async def _close_browser(self) -> None:
+        try:
+            async with asyncio.timeout(self.features.limits.allowance(self.features.watch.patience)):
+                await self.features.renderer.close()
+        except TimeoutError:
+            told = "the browser did not close; its process may be left over"
+            self.context.run.note_problem(WorkError(told))
+
+    def _release(self) -> None:
+        try:
+            self.features.responses.close()
+            self.context.store.close()
+        except WorkError as error:
+            self.context.run.note_problem(error)
+        finally:
+            self.features.control.close()
+
+
+def _life_of(crawler: Crawler) -> CrawlLifecycle:
+    life = crawler.get_extension(CrawlLifecycle)
+    if life is None:
+        raise NotConfigured("the ultracrawl add-on is not switched on")
+    return life
+
+
+def begin_crawl(crawler: Crawler) -> bool:
+    """Begin the crawl of a crawler; False if that cannot be: it asks for nothing then, and ends at once."""
+    return _life_of(crawler).begin()
+
+
+async def end_crawl(crawler: Crawler, reason: str) -> None:
+    """Wait for the last commit, end the run, release everything."""
+    await _life_of(crawler).end(reason)
+
+
+def context_of(crawler: Crawler) -> CrawlContext:
+    """Return the context of a crawl. Raises `NotConfigured` where the add-on is not switched on."""
+    return _life_of(crawler).context
+
+
+def feature_of(crawler: Crawler, kind: type[F]) -> F:
+    """Return the feature of a crawl that has a class. Raises `NotConfigured` where there is none."""
+    found = next((one for one in vars(_life_of(crawler).features).values() if isinstance(one, kind)), None)
+    if found is None:
+        raise NotConfigured(f"the crawl has no {kind.__name__}")
+    return found
+
+
+def running_crawl(crawler: Crawler) -> RunningCrawl | None:
+    """Return the crawl of a crawler as who runs it sees it; None where the add-on is not switched on."""
+    life = crawler.get_extension(CrawlLifecycle)
+    return None if life is None else life.features.running
