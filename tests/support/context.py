@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.crawl_run import CrawlRun
 from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.crawl.run.crawl_run import CrawlRun
 from ultracrawl.model import RunReport
 from ultracrawl.stores import RunMark
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.auth.chain import AuthChain, ftp_access_of
 from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.crawl_run import CrawlRun
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder, LinkReceiver
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
@@ -42,7 +43,6 @@ from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.begin import begin_run, follow_definition
 from ultracrawl.crawl.run.control import CrawlControl
-from ultracrawl.crawl.run.crawl_run import CrawlRun
 from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.run.start_chain import StartChain

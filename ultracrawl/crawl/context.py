@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ultracrawl.crawl.crawl_run import CrawlRun
     from ultracrawl.crawl.hooks import Hooks
     from ultracrawl.crawl.ports import DocumentPort
     from ultracrawl.crawl.recorder import Recorder
-    from ultracrawl.crawl.run.crawl_run import CrawlRun
     from ultracrawl.crawl.visit import LinkQueue, Visit
     from ultracrawl.model import RunReport
     from ultracrawl.sources import CompiledSource, DataSource, Project

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.crawl.removal.orphans import is_orphan
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import SUBMITTED
+from ultracrawl.model.removal_reasons import FILTERED, is_orphan
 from ultracrawl.stores import QueueEntry, Retained, Store
 
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
@@ -19,8 +19,6 @@ COMPARED = SUBMITTED | {PENDING, UrlOutcome.DUPLICATE}
 """Outcomes of visits whose content others are compared with."""
 SITEMAP_LASTMOD = "sitemap lastmod"
 """The reason of pages that are not asked for, because a sitemap says that they have not changed."""
-FILTERED = "FILTERS"
-"""How the cause begins for which documents leave whose URL both filters deny."""
 EXPIRES = "it names the day on which it leaves the index"
 """The reason of pages that have to be looked at in every run."""
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.crawl.portal_filters.desk import FilterViews
     from ultracrawl.model import UrlOutcome, UrlRecord
     from ultracrawl.model.page import Link
+    from ultracrawl.rules.filters.views import FilterViews
     from ultracrawl.rules.robots import RobotsRules
 
 META_KEY = "ultracrawl_visit"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from ultracrawl.crawl.portal_filters.desk import FilterViews
+    from ultracrawl.rules.filters.views import FilterViews
 
 
 class UrlFilters(Protocol):

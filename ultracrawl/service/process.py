@@ -9,7 +9,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
-from ultracrawl.crawl.run.refusal import WATCHED
+from ultracrawl.settings.presets import WATCHED
 
 
 def crawler_process(force: bool, overrides: dict[str, Any]) -> AsyncCrawlerProcess:

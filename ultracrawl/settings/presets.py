@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+WATCHED = "ULTRACRAWL_WATCHED"
+"""The setting of a process that looks at `RunningCrawl.refused` when a crawl has ended."""
+
 hardened: dict[str, Any] = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl import CrawlContext, Visit
-    from ultracrawl.crawl.portal_filters.desk import Filtered, Filtering, FilterViews
+    from ultracrawl.crawl.portal_filters.desk import Filtered, Filtering
     from ultracrawl.crawl.rendering.browser import Rendered
     from ultracrawl.model import UrlRecord
+    from ultracrawl.rules.filters.views import FilterViews
 
 TITLE = "title"
 TEXTS = ("full-text", "partial-text")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.log import get_scrapy_root_handler
 
-from ultracrawl.crawl.run.refusal import WATCHED
+from ultracrawl.settings.presets import WATCHED
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

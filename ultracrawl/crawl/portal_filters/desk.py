@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.portal_filters.bounds import bounded
 from ultracrawl.crawl.portal_filters.programs import Programs
@@ -18,6 +18,7 @@ from ultracrawl.rules.filters import (
     Answer,
     Fetched,
     FilterKind,
+    FilterLine,
     FilterProgram,
     Phase,
     Resource,
@@ -28,6 +29,7 @@ from ultracrawl.rules.filters import (
 from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.function import run
 from ultracrawl.rules.filters.rules import UNLIMITED
+from ultracrawl.rules.filters.views import FilterViews
 from ultracrawl.rules.urls import host_of
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FilterFile, read_filters
@@ -36,7 +38,6 @@ from ultracrawl.sources.dialects.portal_robot.rules_file import read_classificat
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ultracrawl.crawl.logs.filter_log import FilterLog
     from ultracrawl.model import Page
     from ultracrawl.sources.sections.scope.filters import FiltersSection
 
@@ -51,19 +52,19 @@ VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
 _AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
-@dataclass(slots=True)
-class FilterViews:
-    """What both filters know of one resource; None for a filter that denied it."""
+class FilterListener(Protocol):
+    """Hears what directives say."""
 
-    resource: Resource
-    enumeration: View | None
-    generation: View | None
-    denied: bool = False
-    """Both filters denied it."""
-    rule: str = ""
-    """What gives it no description, as it is counted."""
-    reason: str = ""
-    """Why it gets no description, or why it is not looked at at all."""
+    def tested(
+        self, program: FilterProgram, phase: Phase, line: FilterLine, view: View, answer: Answer
+    ) -> None:
+        """Hear what the directive of a line said to a resource."""
+
+    def allowed(self, program: FilterProgram, view: View) -> None:
+        """Hear that a filter let a resource pass."""
+
+    def flush(self) -> None:
+        """Write what was heard. Raises `WorkError`."""
 
 
 @dataclass(slots=True)
@@ -97,7 +98,7 @@ class Filtering:
         fatal = [finding for finding in self._findings if finding.fatal]
         if fatal:
             raise DefinitionError(fatal)
-        self.listener: FilterLog | None = None
+        self.listener: FilterListener | None = None
         """Hears what the directives say to each resource."""
         self.on_verdict: Callable[[Answer, str], None] = lambda _, __: None
         """Hears REQ_EXIT and REQ_RESTART, and which function said it."""

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ultracrawl.crawl.recorder import FILTERED
 from ultracrawl.crawl.removal.scope import is_outside
 from ultracrawl.crawl.removal.strangers import is_unknown
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.index.values import unpacked
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
+from ultracrawl.model.removal_reasons import FILTERED
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.urls import url_key
 from ultracrawl.stores import Retained, Store

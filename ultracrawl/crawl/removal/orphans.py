@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field, replace
 
-from ultracrawl.model import UrlRecord
+from ultracrawl.model.removal_reasons import ORPHAN
 from ultracrawl.rules.recrawl import provable
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import Store, UnseenUrl
 
 logger = logging.getLogger(__name__)
-
-ORPHAN = "orphan"
-"""How the cause begins for which orphans leave without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,3 @@ def remove_orphans(state: Store, sweep: Sweep, cycles: int) -> None:
                 one.key, replace(record, leaving=f"{ORPHAN}: nothing led to it for {cycles} cycles")
             )
     state.drop_urls(one.key for one in sweep.forget)
-
-
-def is_orphan(record: UrlRecord) -> bool:
-    """Return whether a document is to leave only because nothing led to it, so that a visit may save it."""
-    return record.leaving.startswith(ORPHAN)

@@ -10,6 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
 from ultracrawl.errors import UltracrawlError
+from ultracrawl.settings.presets import WATCHED
 from ultracrawl.stores.failure_note import FailureNote, note_failure
 from ultracrawl.stores.opening import state_file
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WATCHED = "ULTRACRAWL_WATCHED"
-"""The setting of a process that looks at `RunningCrawl.refused` when a crawl has ended."""
 REFUSED = "cannot begin"
 """The reason with which Scrapy closes the spider."""
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.writing.segment_keys import SegmentKeys
 from ultracrawl.errors import IndexStoreError
@@ -18,7 +18,6 @@ from ultracrawl.model import RunReport
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.logs.feed_log import FeedLog
     from ultracrawl.crawl.writing.pauses import Pauses
     from ultracrawl.index.writing.destination import IndexDestination
     from ultracrawl.index.writing.destinations import IndexDestinations
@@ -38,6 +37,16 @@ BEHIND = 2
 COMPLETED = 500
 """Documents whose anchor texts are looked up at a time."""
 _POLL_SECONDS = 0.02
+
+
+class ChangeLog(Protocol):
+    """Takes note of what became of changes: pairs of key and change, by the label of their destination."""
+
+    def indexed(self, destination: str, changes: Iterable[tuple[int, Change]]) -> None:
+        """Note the changes that are in an index."""
+
+    def refused(self, destination: str, changes: Iterable[tuple[int, Change]], reason: str) -> None:
+        """Note the changes that could not be indexed."""
 
 
 class IndexWriter:
@@ -86,7 +95,7 @@ class IndexWriter:
         self._sealed = SegmentKeys(cache)
         self.on_sent: Callable[[Iterable[int]], None] | None = None
         """Called with the keys of documents that all indexes have."""
-        self.log: FeedLog | None = None
+        self.log: ChangeLog | None = None
         """Takes note of what became of changes."""
 
     def recover(self) -> frozenset[int]:

@@ -1,0 +1,24 @@
+"""What both filters of a source know of one resource."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ultracrawl.rules.filters.resource import Resource, View
+
+
+@dataclass(slots=True)
+class FilterViews:
+    """What both filters know of one resource; None for a filter that denied it."""
+
+    resource: Resource
+    enumeration: View | None
+    generation: View | None
+    denied: bool = False
+    """Both filters denied it."""
+    rule: str = ""
+    """What gives it no description, as it is counted."""
+    reason: str = ""
+    """Why it gets no description, or why it is not looked at at all."""
