@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from enum import StrEnum
 
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate, Stage
-from ultracrawl.rules.boundary.areas import Area, AreaRules
-from ultracrawl.rules.boundary.matcher import UriTable, by_action
-from ultracrawl.rules.boundary.paths import ExtensionTable
-from ultracrawl.rules.boundary.rules import Action, BoundaryRules, Combine, DomainRule, Kind
-from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge, no_addresses
-from ultracrawl.rules.boundary.stages import BoundaryStage, boundary_answer
+from ultracrawl.rules.boundary.areas import AreaRules
+from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind
+from ultracrawl.rules.boundary.site import Addresses, Site, SiteJudge, no_addresses
+from ultracrawl.rules.boundary.stages import NO_RULE, REDIRECTS, LinkRule, Refusals, spelled_out
 from ultracrawl.rules.urls import DEFAULT_POLICY, UrlPolicy, host_of, path_of, repeats
 
 SITES_KEPT = 20_000
-CLOSED_URIS = "no include uri matches"
-CLOSED_BOTH = "no include domain or uri matches"
-DYNAMIC = "dynamic pages are not indexed"
-NO_RULE = "no rule refuses it"
-REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
-
-
-class LinkRule(StrEnum):
-    """Rules that refuse the way to a URL, and not the URL."""
-
-    FWDLINKS = "fwdlinks no"
-    FWDREDIRECTS = "fwdredirects no"
-
-
 _OF_THE_WAY = frozenset(LinkRule)
 
 
@@ -55,33 +37,23 @@ class Boundary:
     ) -> None:
         rules = rules or BoundaryRules()
         self.rules = rules
-        self._areas = tuple(Area(one, policy) for one in areas)
+        self._refusals = refusals = Refusals(rules, policy, addresses, areas)
         self._addresses = addresses
-        self._judge = SiteJudge(rules, addresses)
         self._sites: dict[str, Site] = {}
-        self._extensions = ExtensionTable(rules.exclude_extensions)
-        self._recursion = rules.max_uri_recursion
-        self._max_depth = sys.maxsize if rules.mode.depth is None else rules.mode.depth
-        self._depth_rule = f"depth {self._max_depth}"
-        self._excluded_uri = UriTable(by_action(rules.uris, Action.EXCLUDE), policy, excludes=True)
-        self._included_uri = UriTable(by_action(rules.uris, Action.INCLUDE), policy)
-        followed = by_action(rules.uris, Action.FOLLOW_ONLY)
-        self._followed_uri = UriTable(followed, policy)
-        self._unindexed_uri = UriTable(followed, policy, excludes=True)
-        self._any = rules.combine is Combine.ANY
-        self._uris_closed = not self._included_uri.empty
-        self._closed_domains = self._judge.closed and not self._any
-        self._looks_at_uris = (
-            not self._excluded_uri.empty or self._uris_closed or (self._any and self._judge.closed)
-        )
-        self._looks_at_links = not (rules.mode.fwdlinks and rules.mode.fwdredirects)
-        self.stages: tuple[Stage, ...] = tuple(self._made_stages())
+        # What every link asks, bound once.
+        self._extensions, self._recursion = refusals.extensions, refusals.recursion
+        self._max_depth, self._depth_rule = refusals.max_depth, refusals.depth_rule
+        self._domain_refusal, self._uri_refusal = refusals.domain_refusal, refusals.uri_refusal
+        self._area_refusal, self._link_refusal = refusals.area_refusal, refusals.link_refusal
+        self._looks_at_uris, self._looks_at_links = refusals.looks_at_uris, refusals.looks_at_links
+        self._areas = refusals.areas
+        self.stages: tuple[Stage, ...] = tuple(spelled_out(refusals, self._site_of))
         """The stages in their order, spelled out; `rejects` is the same, compiled."""
 
     def admit(self, host: str) -> None:
         """Let a host in, as if a domain rule included it; what excludes it still does."""
         self.rules = replace(self.rules, domains=(*self.rules.domains, DomainRule(Kind.EXACT, host)))
-        self._judge = SiteJudge(self.rules, self._addresses)
+        self._refusals.judge = SiteJudge(self.rules, self._addresses)
         self._sites.clear()
 
     def rejects(
@@ -148,13 +120,7 @@ class Boundary:
 
     def follow_only(self, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
-        site = self._site_of(url)
-        rule = site.follow_only or self._unindexed_uri.find(url)
-        if rule is None and site.paths is not None:
-            rule = site.paths.follow_only(path_of(url))
-        if rule is None and not self.rules.index_dynamic and "?" in url:
-            rule = DYNAMIC
-        return rule
+        return self._refusals.follow_only(self._site_of(url), url)
 
     def refuses_hop(self, url: str, parent: str) -> str | None:
         """Return the rule (scheme, `fwdredirects`) that holds even for redirects out of the boundary."""
@@ -175,7 +141,7 @@ class Boundary:
     @property
     def asks_addresses(self) -> bool:
         """Whether rules look at the addresses of hosts, so that meeting a host may need a look-up of its name."""
-        return self._judge.asks_addresses or any(area.asks_addresses for area in self._areas)
+        return self._refusals.judge.asks_addresses or any(area.asks_addresses for area in self._areas)
 
     def depends_on_route(self, rule: str) -> bool:
         """Tell whether a refusal holds only for the route to the URL, so that it must not be remembered."""
@@ -188,100 +154,5 @@ class Boundary:
     def _meet(self, origin: str, url: str) -> Site:
         if len(self._sites) >= SITES_KEPT:
             self._sites.clear()
-        site = self._sites[origin] = self._judge.judge(url)
+        site = self._sites[origin] = self._refusals.judge.judge(url)
         return site
-
-    def _exempt(self, seed: bool) -> bool:
-        return seed and self.rules.seeds_exempt
-
-    def _domain_refusal(self, site: Site, seed: bool) -> str | None:
-        if site.excluded is None and not (self._closed_domains and site.included is None):
-            return None
-        return None if self._exempt(seed) else site.excluded or CLOSED_DOMAINS
-
-    def _uri_refusal(self, site: Site, url: str, seed: bool) -> str | None:
-        rule = self._excluded_uri.find(url)
-        if rule is not None or (self._any and (site.included is not None or self._exempt(seed))):
-            return rule
-        if (self._uris_closed or (self._any and self._judge.closed)) and self._uri_inclusion(url) is None:
-            return CLOSED_BOTH if self._any and self._judge.closed else CLOSED_URIS
-        return None
-
-    def _area_refusal(self, site: Site, url: str) -> str | None:
-        found = (area.rule for area in self._areas if area.covers(site.host, url, self._addresses))
-        return next(found, None)
-
-    def _uri_inclusion(self, url: str) -> str | None:
-        return self._included_uri.find(url) or self._followed_uri.find(url)
-
-    def _link_refusal(self, site: Site, kind: LinkKind, parent: str) -> str | None:
-        is_redirect = kind in REDIRECTS
-        allowed = self.rules.mode.fwdredirects if is_redirect else self.rules.mode.fwdlinks
-        if allowed or host_of(parent) == site.host:
-            return None
-        return (LinkRule.FWDREDIRECTS if is_redirect else LinkRule.FWDLINKS).value
-
-    # ---- the stages, spelled out
-
-    def _made_stages(self) -> Iterator[BoundaryStage]:
-        yield self._stage("scheme", lambda site, _: site.scheme_refusal, self._judge.scheme_rule)
-        if self._extensions:
-            find = self._extensions.find
-            yield self._stage("extension", lambda _, one: find(path_of(one.url)), "excluded extensions")
-        if most := self._recursion:
-            rule = f"max_uri_recursion {most}"
-            yield self._stage(
-                "recursion", lambda _, one: rule if repeats(path_of(one.url), most) else None, rule
-            )
-        yield BoundaryStage("depth", self._site_of, self._depth_answer)
-        yield BoundaryStage("domain", self._site_of, self._domain_answer)
-        yield self._stage("port", lambda site, _: site.port_refusal, "ports")
-        yield BoundaryStage("path", self._site_of, self._path_answer)
-        if self._looks_at_uris:
-            yield BoundaryStage("uri", self._site_of, self._uri_answer)
-        if self._areas:
-            yield self._stage("area", lambda site, one: self._area_refusal(site, one.url), NO_RULE)
-        if self._looks_at_links:
-            yield BoundaryStage("link", self._site_of, self._link_answer)
-        yield BoundaryStage("index", self._site_of, self._index_answer)
-
-    def _stage(
-        self, name: str, refusal: Callable[[Site, Candidate], str | None], acceptance: str
-    ) -> BoundaryStage:
-        return BoundaryStage(
-            name, self._site_of, lambda site, one: boundary_answer(name, refusal(site, one), acceptance)
-        )
-
-    def _depth_answer(self, _: Site, candidate: Candidate) -> Decision:
-        depth = candidate.depth
-        if self._max_depth == sys.maxsize:
-            return Decision(True, "depth", "no depth limit", f"{depth} steps from a seed")
-        reason = f"{depth} steps from a seed; {self._max_depth} are allowed"
-        return Decision(depth <= self._max_depth, "depth", self._depth_rule, reason)
-
-    def _domain_answer(self, site: Site, candidate: Candidate) -> Decision:
-        exempt = self._exempt(candidate.seed) and (site.excluded or site.included is None)
-        acceptance = "seed" if exempt else site.included or NO_RULE
-        return boundary_answer("domain", self._domain_refusal(site, candidate.seed), acceptance)
-
-    def _path_answer(self, site: Site, candidate: Candidate) -> Decision | None:
-        if site.paths is None:
-            return None
-        path = path_of(candidate.url)
-        return boundary_answer("path", site.paths.refusal(path), site.paths.inclusion(path) or NO_RULE)
-
-    def _uri_answer(self, site: Site, candidate: Candidate) -> Decision:
-        included = self._uri_inclusion(candidate.url) or NO_RULE
-        return boundary_answer("uri", self._uri_refusal(site, candidate.url, candidate.seed), included)
-
-    def _link_answer(self, site: Site, candidate: Candidate) -> Decision | None:
-        if not candidate.parent or candidate.seed:
-            return None
-        refusal = self._link_refusal(site, candidate.kind, candidate.parent)
-        return boundary_answer("link", refusal, "fwdlinks, fwdredirects")
-
-    def _index_answer(self, _: Site, candidate: Candidate) -> Decision | None:
-        followed = self.follow_only(candidate.url)
-        if followed is None:
-            return None
-        return Decision(True, "index", followed, "its links are followed, it is not indexed", index=False)
