@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 from ultracrawl.crawl import RunningCrawl
+from ultracrawl.crawl.logs.appended import TimedLog
 from ultracrawl.crawl.logs.robot_log import robot_log_path
-from ultracrawl.crawl.logs.timed_log import TimedLog
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome

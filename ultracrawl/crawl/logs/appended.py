@@ -1,4 +1,4 @@
-"""A log file of bounded size that lines are appended to a few times a second."""
+"""Log files of bounded size that lines are appended to a few times a second."""
 
 from __future__ import annotations
 
@@ -64,3 +64,12 @@ def printable(text: str) -> str:
 
 def _escaped(character: str) -> str:
     return character if character.isprintable() else f"\\u{ord(character):04x}"
+
+
+class TimedLog(AppendedLog):
+    """Has lines `[HH:MM:SS] text` (local time); line ends and control characters are escaped."""
+
+    def add(self, text: str) -> None:
+        """Note one line."""
+        moment = datetime.fromtimestamp(self._clock()).strftime("%H:%M:%S")
+        self._lines.append(f"[{moment}] {printable(text)}\n")

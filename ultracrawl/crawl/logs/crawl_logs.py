@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
+from ultracrawl.crawl.logs.appended import TimedLog
 from ultracrawl.crawl.logs.event_logs import EventLogs
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog, robot_log_path
 from ultracrawl.crawl.logs.run_log import RunLog
 from ultracrawl.crawl.logs.screen import leave_tracebacks_out
 from ultracrawl.crawl.logs.screened import ScreenedLog, screened_path
-from ultracrawl.crawl.logs.timed_log import TimedLog
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.logs.timed_log import TimedLog
+from ultracrawl.crawl.logs.appended import TimedLog
 from ultracrawl.rules.filters import Answer
 
 if TYPE_CHECKING:

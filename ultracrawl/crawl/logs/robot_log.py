@@ -7,7 +7,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ultracrawl.crawl.logs.timed_log import TimedLog
+from ultracrawl.crawl.logs.appended import TimedLog
 from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:
