@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SAMPLES := olefile==0.47 odfpy==1.4.1 python-docx==1.2.0 python-pptx==1.0.2 python-xmp-toolkit==2.1.0
 
-WORDY := crawl middlewares model scheduler service stores
+WORDY := crawl model scheduler service stores
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -229,9 +229,8 @@ class Filters:
 
     def judge(self, url: str, depth: int, address: str) -> FilterViews:
         denied = address == "192.0.2.7"
-        return FilterViews(
-            cast("Any", SimpleNamespace()), None, None, denied, "generation: denied" if denied else ""
-        )
+        rule, reason = ("generation", "generation: denied") if denied else ("", "")
+        return FilterViews(cast("Any", SimpleNamespace()), None, None, denied, rule, reason)
 
 
 @pytest.mark.parametrize(("address", "denied"), [("192.0.2.7", True), ("192.0.2.8", False)])

@@ -74,7 +74,7 @@ class FilterMiddleware:
             return
         reason = visit.filtered.reason
         visit.asked = False
-        self._context.report.rejected_by[reason.partition(":")[0]] += 1
+        self._context.report.rejected_by[visit.filtered.rule] += 1
         self._context.endings.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
         raise IgnoreRequest(reason)
 
