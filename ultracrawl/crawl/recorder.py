@@ -10,7 +10,7 @@ from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import SUBMITTED
-from ultracrawl.model.removal_reasons import FILTERED, is_orphan
+from ultracrawl.model.record_changes import FILTERED, is_orphan
 from ultracrawl.stores import QueueEntry, Retained, Store
 
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})

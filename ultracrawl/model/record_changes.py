@@ -8,6 +8,11 @@ from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.record import UrlRecord
 from ultracrawl.model.status import StatusCode
 
+ORPHAN = "orphan"
+"""How the stored cause begins for which orphans leave without being asked for (`UrlRecord.leaving`)."""
+FILTERED = "FILTERS"
+"""How the stored cause begins for which documents leave whose URL both filters deny."""
+
 
 def without_document(record: UrlRecord) -> UrlRecord:
     """Return the record of a URL whose document has left the index."""
@@ -58,3 +63,8 @@ def unread(record: UrlRecord) -> UrlRecord:
         leaving="",
         failures=0,
     )
+
+
+def is_orphan(record: UrlRecord) -> bool:
+    """Return whether a document is to leave only because nothing led to it, so that a visit may save it."""
+    return record.leaving.startswith(ORPHAN)

@@ -12,8 +12,7 @@ from ultracrawl.crawl.removal.strangers import is_unknown
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.index.values import unpacked
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.model.record_changes import approved, without_document
-from ultracrawl.model.removal_reasons import FILTERED
+from ultracrawl.model.record_changes import FILTERED, approved, without_document
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.urls import url_key
 from ultracrawl.stores import Retained, Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field, replace
 
-from ultracrawl.model.removal_reasons import ORPHAN
+from ultracrawl.model.record_changes import ORPHAN
 from ultracrawl.rules.recrawl import provable
 from ultracrawl.rules.urls import url_key
 from ultracrawl.sources import DataSource
