@@ -23,9 +23,6 @@ class Feature:
     no other feature.
     """
 
-    def opened(self) -> None:
-        """Begin: the store is open, the run has begun or was resumed, nothing is asked for yet."""
-
     def queue_opened(self) -> None:
         """Give the queue what the run begins with; called once, when the queue takes links."""
 
@@ -104,9 +101,6 @@ class Feature:
     def report_written(self) -> None:
         """Take note that the run is over, and its report is about to be stored."""
 
-    def closed(self) -> None:
-        """Release what was opened; called once, also if the crawl failed."""
-
 
 class Hooks:
     """Calls the features of a crawl, hook by hook, in the order in which they were added.
@@ -115,7 +109,6 @@ class Hooks:
     """
 
     def __init__(self) -> None:
-        self.opened: list[Callable[[], None]] = []
         self.queue_opened: list[Callable[[], None]] = []
         self.seed_excluded: list[Callable[[str, str], None]] = []
         self.new_url_admitted: list[Callable[[str], bool]] = []
@@ -140,7 +133,6 @@ class Hooks:
         self.run_ending: list[Callable[..., None]] = []
         self.deletions_done: list[Callable[[], Awaitable[None]]] = []
         self.report_written: list[Callable[[], None]] = []
-        self.closed: list[Callable[[], None]] = []
 
     def add(self, *features: Feature | None) -> None:
         """Have features take part from now on, each in the hooks that its class overrides; None is none."""

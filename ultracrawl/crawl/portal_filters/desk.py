@@ -1,4 +1,4 @@
-"""The filters of a source at work: opened with the session, asked before and after every fetch."""
+"""The filters of a source at work: opened with the crawl, asked before and after every fetch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PROGRAM_SECONDS = 600.0
 IP = "ip"
 """The field of a description that holds the address of its host."""
 VERDICTS = frozenset({Answer.EXIT, Answer.RESTART})
-"""Answers that are about the session, not only about a resource."""
+"""Answers that are about the crawl, not only about a resource."""
 _AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 10
-"""Ticks of the session, of a tenth of a second, between two looks for an order."""
+"""Ticks of the crawl, of a tenth of a second, between two looks for an order."""
 STOPPED = "stopped"
 """The reason with which Scrapy closes the spider of a crawl that was told to stop."""
 

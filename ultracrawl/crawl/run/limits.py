@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 10
-"""Ticks of the session, of a tenth of a second, between two looks at the disk."""
+"""Ticks of the crawl, of a tenth of a second, between two looks at the disk."""
 
 
 class RunLimits(Feature):
