@@ -1,7 +1,8 @@
 """Measures what hooks cost a page of a plain source: every hook of a real crawl is timed, call by call.
 
 Serves a folder of HTML with nginx on loopback, crawls it in this process, and prints JSON: microseconds a page, in all
-and by hook. What reading the clock takes is taken off. `python benchmarks/hooks.py FOLDER [--start PAGE]`.
+and by hook, and what of it the calling costs alone: the same calls to features that do nothing. What reading the clock
+takes is taken off. `python benchmarks/hooks.py FOLDER [--start PAGE]`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ sources:
 READS = 100_000
 PER_PAGE = ("candidate_excluded", "links_found", "links_placed", "visit_ended", "vouched")
 """Hooks that a page can reach; the others are called a few times a second, or once."""
+
+
+class _Idle:
+    """A feature that does nothing."""
+
+    def visit_ended(self, visit: object) -> None:
+        """Do nothing."""
 
 
 class Meter:
@@ -72,6 +80,15 @@ class Meter:
 
         return timed
 
+    def _calling(self) -> float:
+        """Return the nanoseconds of one call of a feature that does nothing, out of a hook's list."""
+        calls = [_Idle().visit_ended]
+        begun = perf_counter_ns()
+        for _ in range(READS):
+            for call in calls:
+                call(None)
+        return (perf_counter_ns() - begun) / READS
+
     def result(self) -> dict[str, Any]:
         """Return microseconds a page, of all hooks and of each feature in them."""
         pages = max(self.pages, 1)
@@ -82,6 +99,7 @@ class Meter:
         return {
             "pages": self.pages,
             "microseconds_a_page": round(sum(spent.values()), 2),
+            "of_these_for_calling": round(self._calling() * sum(self.calls.values()) / pages / 1000, 2),
             "by_feature": {name: round(one, 2) for name, one in sorted(spent.items())},
             "calls_a_page": round(sum(self.calls.values()) / pages, 2),
         }
