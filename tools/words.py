@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import TypeGuard
 
 from source_tree import Definition, Module, SourceTree, called, extent, is_prose
 
@@ -229,17 +231,25 @@ def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[int, str]]:
 
 
 def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the retired words in texts; docstrings are read by users only where they are the help of a command."""
+    """Yield the retired words in texts; users read the docstrings of commands, and those below options."""
     prose = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
     for node in module.nodes:
         if isinstance(node, Definition) and _is_command(node) and node.body and is_prose(node.body[0]):
             assert isinstance(node.body[0], ast.Expr)
             prose.discard(id(node.body[0].value))
+        if isinstance(node, ast.ClassDef):
+            prose -= {id(below.value) for one, below in pairwise(node.body) if _describes(below, one)}
     for node in module.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
             for word, write in SHOWN.items():
                 if re.search(rf"\b{word}\b", node.value, re.IGNORECASE):
                     yield extent(node)[0], extent(node)[-1], f"the text `{word}`", write
+
+
+def _describes(below: ast.stmt, option: ast.stmt) -> TypeGuard[ast.Expr]:
+    """Whether what stands below an option of a definition is the text that its JSON schema shows."""
+    value = option.value if isinstance(option, ast.AnnAssign) else None
+    return isinstance(value, ast.Call) and called(value.func) in ("Field", "switch") and is_prose(below)
 
 
 def _is_command(node: Definition) -> bool:

@@ -22,6 +22,10 @@ RETIRED = {
         "function `put`: write a verb with its noun",
     ),
     "a text": ("print('3 URLs were turned away')", "the text `turned away`: write excluded"),
+    "the text below an option": (
+        "class Log(Section):\n    all: bool = Field(default=False)\n    '''What was turned away.'''",
+        "the text `turned away`: write excluded",
+    ),
     "the help of a command": (
         "@click.command()\ndef show():\n    '''Show what was turned away.'''",
         "the text `turned away`: write excluded",

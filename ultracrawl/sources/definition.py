@@ -23,56 +23,37 @@ SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
-    groups: GroupNames = Field(
-        default=(),
-        description="Data groups that the source belongs to; a search may be restricted to groups.",
-        examples=[["handbooks", "staff"]],
-    )
+    groups: GroupNames = Field(default=(), examples=[["handbooks", "staff"]])
+    """Data groups that the source belongs to; a search may be restricted to groups."""
     settings: Mapping[SettingName, JsonValue] = Field(
-        default={},
-        repr=False,
-        description="Scrapy settings for the spider of this source; they win over what ultracrawl sets.",
-        examples=[{"LOG_LEVEL": "INFO"}],
+        default={}, repr=False, examples=[{"LOG_LEVEL": "INFO"}]
     )
+    """Scrapy settings for the spider of this source; they win over what ultracrawl sets."""
 
 
 class SourceEntry(SourceOptions):
     """One source as it stands in a definition file, below its name."""
 
-    type: Literal["web"] = Field(
-        default="web", description="What kind of source it is: `web` follows links.", examples=["web"]
-    )
-    start_urls: UrlList = Field(
-        default=(),
-        description="Where crawling begins: a list, or one text with blanks or commas between URLs.",
-        examples=[["https://www.example.com/"]],
-    )
+    type: Literal["web"] = Field(default="web", examples=["web"])
+    """What kind of source it is: `web` follows links."""
+    start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])
+    """Where crawling begins: a list, or one text with blanks or commas between URLs."""
     start_url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        default=(),
-        description="Text files with further start URLs, one a line; they are read again for every run.",
-        examples=[["seeds/handbook.txt"]],
+        default=(), examples=[["seeds/handbook.txt"]]
     )
+    """Text files with further start URLs, one a line; they are read again for every run."""
     send_links_to: Annotated[tuple[SourceName, ...], BeforeValidator(as_list)] = Field(
-        default=(),
-        description="Sources that get every link found in this one as a candidate; they have `takes_links`.",
-        examples=[["outside"]],
+        default=(), examples=[["outside"]]
     )
-    takes_links: bool = Field(
-        default=False,
-        description="Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs.",
-        examples=[True],
-    )
-    own_sites: SiteList = Field(
-        default=(),
-        description="URLs whose sites are trusted like those of the start URLs, though crawling does not begin there.",
-        examples=[["https://intranet.example.com/"]],
-    )
+    """Sources that get every link found in this one as a candidate; they have `takes_links`."""
+    takes_links: bool = Field(default=False, examples=[True])
+    """Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs."""
+    own_sites: SiteList = Field(default=(), examples=[["https://intranet.example.com/"]])
+    """URLs whose sites are trusted like those of the start URLs, though crawling does not begin there."""
     spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
-        default=None,
-        alias="class",
-        description="Your own spider, a subclass of `ultracrawl.spiders.SourceSpider`, as a dotted path.",
-        examples=["mypackage.spiders.MySpider"],
+        default=None, alias="class", examples=["mypackage.spiders.MySpider"]
     )
+    """Your own spider, a subclass of `ultracrawl.spiders.SourceSpider`, as a dotted path."""
 
     @model_validator(mode="before")
     @classmethod
@@ -93,7 +74,8 @@ class SourceEntry(SourceOptions):
 class DataSource(SourceEntry):
     """A data source with everything that is said about it, defaults included."""
 
-    name: SourceName = Field(description="The name of the source.", examples=["handbook"])
+    name: SourceName = Field(examples=["handbook"])
+    """The name of the source."""
 
     @property
     def beginnings(self) -> tuple[str, ...]:

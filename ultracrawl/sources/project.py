@@ -43,62 +43,41 @@ def _check_indexes(value: Mapping[str, FurtherIndex]) -> Mapping[str, FurtherInd
 class DefinitionHead(Section):
     """The part of a definition file that concerns the whole project."""
 
-    index: IndexSection = Field(
-        default=IndexSection(), description="The full-text index, or its path alone.", examples=["var/index"]
-    )
+    index: IndexSection = Field(default=IndexSection(), examples=["var/index"])
+    """The full-text index, or its path alone."""
     indexes: Annotated[Mapping[SourceName, FurtherIndex], AfterValidator(_check_indexes)] = Field(
-        default={},
-        description="Further indexes by name, each with its path, that `feeding` of sources may name.",
-        examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}],
+        default={}, examples=[{"archive": {"engine": "whoosh", "path": "var/archive"}}]
     )
-    state: StateSection = Field(
-        default=StateSection(),
-        description="The document tables and queues, or their path alone.",
-        examples=["var/state"],
-    )
-    cache: CacheSection = Field(
-        default=CacheSection(),
-        description="The durable document cache, or its path alone.",
-        examples=["var/cache"],
-    )
-    documents: DocumentsSection = Field(
-        default=DocumentsSection(),
-        description="The documents that sources keep, or their path alone.",
-        examples=["var/documents"],
-    )
-    logs: LogsSection = Field(
-        default=LogsSection(), description="The logs of sources, or their path alone.", examples=["var/log"]
-    )
-    key_file: Path | None = Field(
-        default=None,
-        description="The key of encrypted passwords; `ultracrawl secret new-key` makes one.",
-        examples=["config/password.key"],
-    )
+    """Further indexes by name, each with its path, that `feeding` of sources may name."""
+    state: StateSection = Field(default=StateSection(), examples=["var/state"])
+    """The document tables and queues, or their path alone."""
+    cache: CacheSection = Field(default=CacheSection(), examples=["var/cache"])
+    """The durable document cache, or its path alone."""
+    documents: DocumentsSection = Field(default=DocumentsSection(), examples=["var/documents"])
+    """The documents that sources keep, or their path alone."""
+    logs: LogsSection = Field(default=LogsSection(), examples=["var/log"])
+    """The logs of sources, or their path alone."""
+    key_file: Path | None = Field(default=None, examples=["config/password.key"])
+    """The key of encrypted passwords; `ultracrawl secret new-key` makes one."""
     attributes: Mapping[AttributeName, Annotated[AttributeType, BeforeValidator(_lower_text)]] = Field(
-        default={},
-        description="Search attributes beside the eight that always exist: name and type.",
-        examples=[{"Product": "string", "Price": "number", "Published": "date"}],
+        default={}, examples=[{"Product": "string", "Price": "number", "Published": "date"}]
     )
+    """Search attributes beside the eight that always exist: name and type."""
     lists: Mapping[AttributeName, ListedValues] = Field(
-        default={},
-        description="Lists of values: for a search attribute its values, with display names by language.",
-        examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}],
+        default={}, examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}]
     )
+    """Lists of values: for a search attribute its values, with display names by language."""
 
 
 class DefinitionFile(DefinitionHead):
     """A whole definition file, for its JSON schema."""
 
-    defaults: SourceOptions = Field(
-        default=SourceOptions(),
-        description="Options for all sources; what a source says itself wins, option by option.",
-        examples=[{"depth": 5}],
-    )
+    defaults: SourceOptions = Field(default=SourceOptions(), examples=[{"depth": 5}])
+    """Options for all sources; what a source says itself wins, option by option."""
     sources: Mapping[SourceName, SourceEntry] = Field(
-        default={},
-        description="The data sources by name.",
-        examples=[{"handbook": {"start_urls": ["https://handbook.example.com/"]}}],
+        default={}, examples=[{"handbook": {"start_urls": ["https://handbook.example.com/"]}}]
     )
+    """The data sources by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +92,14 @@ class MistakenSource:
 class Project(DefinitionHead):
     """Sources with the index, state and cache that they share; all paths are absolute."""
 
-    base: Path = Field(description="The folder that relative paths are taken from.")
-    sources: Mapping[str, DataSource] = Field(default={}, description="The data sources by name.")
-    mistaken: Mapping[str, MistakenSource] = Field(
-        default={}, description="Sources with mistakes in their definitions, by name; none of `sources`."
-    )
-    mistakes: tuple[Finding, ...] = Field(
-        default=(), description="Mistakes that concern all sources; as long as there is one, none is crawled."
-    )
+    base: Path = Field()
+    """The folder that relative paths are taken from."""
+    sources: Mapping[str, DataSource] = Field(default={})
+    """The data sources by name."""
+    mistaken: Mapping[str, MistakenSource] = Field(default={})
+    """Sources with mistakes in their definitions, by name; none of `sources`."""
+    mistakes: tuple[Finding, ...] = Field(default=())
+    """Mistakes that concern all sources; as long as there is one, none is crawled."""
 
     def __str__(self) -> str:
         return f"project in {self.base} ({len(self.sources)} sources)"

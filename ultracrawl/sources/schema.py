@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import JsonValue
-from pydantic.json_schema import GenerateJsonSchema
+import ast
+import inspect
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pydantic import BaseModel, JsonValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from ultracrawl.sources.project import DefinitionFile
 
@@ -17,13 +23,43 @@ _STORAGE = ("IndexSection", "StateSection", "CacheSection")
 
 def json_schema() -> Schema:
     """Return the schema of a definition file, short forms included."""
-    schema: Schema = DefinitionFile.model_json_schema(by_alias=True, mode="validation")
+    schema: Schema = DefinitionFile.model_json_schema(schema_generator=_Generator)
     definitions = schema.get("$defs")
     assert isinstance(definitions, dict)
     for name, group in definitions.items():
         if isinstance(group, dict) and group.get("type") == "object":
             definitions[name] = _with_short_forms(name, group)
     return {"$schema": DIALECT, **schema, "title": "ultracrawl definitions"}
+
+
+class _Generator(GenerateJsonSchema):
+    """Takes what options do from the docstrings below them.
+
+    Pydantic can as well, but would do it while each group is defined: every command would wait for it.
+    """
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        made = super().model_schema(schema)
+        fields = schema["cls"].model_fields
+        for name, text in _descriptions(schema["cls"]):
+            made["properties"][fields[name].alias or name]["description"] = text
+        return made
+
+
+def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    """Yield the options of a group, also of those that it is made from, with the docstring of each."""
+    for one in reversed(model.__mro__):
+        if not issubclass(one, BaseModel) or one is BaseModel:
+            continue
+        (group,) = ast.parse(inspect.getsource(one)).body
+        assert isinstance(group, ast.ClassDef)
+        for option, below in pairwise(group.body):
+            match option, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str() as text)),
+                ):
+                    yield name, " ".join(text.split())
 
 
 def _with_short_forms(name: str, group: Schema) -> Schema:

@@ -33,21 +33,11 @@ Command = Annotated[
 class CompletionSection(Section):
     """What happens when a run is over, all of it done (portal robot 13.3)."""
 
-    command: Command = Field(
-        default=(),
-        description="A program that is run then, if a document came into the index: words, or one text. No shell.",
-        examples=["/usr/local/bin/mail-report --to webmaster"],
-    )
-    timeout: Seconds = Field(
-        default=600.0, gt=0, description="Seconds after which that program is ended.", examples=[60]
-    )
-    programs: Path | None = Field(
-        default=None,
-        description="A folder that goes ahead of `PATH` for that program.",
-        examples=["/opt/robot/bin"],
-    )
-    then: Literal["idle", "loop", "quit"] = Field(
-        default="quit",
-        description="What a robot started by `ultracrawl robot start` does then: wait, run again, or end.",
-        examples=["loop"],
-    )
+    command: Command = Field(default=(), examples=["/usr/local/bin/mail-report --to webmaster"])
+    """A program that is run then, if a document came into the index: words, or one text. No shell."""
+    timeout: Seconds = Field(default=600.0, gt=0, examples=[60])
+    """Seconds after which that program is ended."""
+    programs: Path | None = Field(default=None, examples=["/opt/robot/bin"])
+    """A folder that goes ahead of `PATH` for that program."""
+    then: Literal["idle", "loop", "quit"] = Field(default="quit", examples=["loop"])
+    """What a robot started by `ultracrawl robot start` does then: wait, run again, or end."""

@@ -12,52 +12,21 @@ from ultracrawl.sources.sections.section import Section
 class LogSection(Section):
     """What is written down beside the document table."""
 
-    screened: bool = Field(
-        default=False,
-        description="Keep a log of links that were turned away: URL, rule, page and time of each.",
-        examples=[True],
-    )
-    fetch: bool = Field(
-        default=False,
-        description="Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each.",
-        examples=[True],
-    )
-    postprocess: Literal["text", "xml", "none"] = Field(
-        default="none",
-        description="Keep a log of what was decided about each item that was read, in columns or as XML elements.",
-        examples=["xml"],
-    )
-    header: bool = Field(
-        default=False,
-        description="Keep a log of the headers of all requests and answers; secret ones are masked.",
-        examples=[True],
-    )
-    scheduler: bool = Field(
-        default=False,
-        description="Keep a log of the URLs that adaptive refreshing chooses, with all parts of their scores.",
-        examples=[True],
-    )
-    dsfeed: bool = Field(
-        default=False,
-        description="Keep a log of what is sent to the index, and what became of it.",
-        examples=[True],
-    )
-    site: bool = Field(
-        default=False,
-        description="Keep a log of the events of each site: start, idle, refresh, suspend, resume, done.",
-        examples=[True],
-    )
-    runs: int = Field(
-        default=7,
-        ge=0,
-        le=10_000,
-        description="Logs of single runs that are kept, the current one included; 0 writes none.",
-        examples=[30],
-    )
-    robot: int | None = Field(
-        default=None,
-        ge=0,
-        le=5,
-        description="How much the log of a source with filters says, 0 (errors) to 5; without a number there is none.",
-        examples=[2],
-    )
+    screened: bool = Field(default=False, examples=[True])
+    """Keep a log of links that were turned away: URL, rule, page and time of each."""
+    fetch: bool = Field(default=False, examples=[True])
+    """Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each."""
+    postprocess: Literal["text", "xml", "none"] = Field(default="none", examples=["xml"])
+    """Keep a log of what was decided about each item that was read, in columns or as XML elements."""
+    header: bool = Field(default=False, examples=[True])
+    """Keep a log of the headers of all requests and answers; secret ones are masked."""
+    scheduler: bool = Field(default=False, examples=[True])
+    """Keep a log of the URLs that adaptive refreshing chooses, with all parts of their scores."""
+    dsfeed: bool = Field(default=False, examples=[True])
+    """Keep a log of what is sent to the index, and what became of it."""
+    site: bool = Field(default=False, examples=[True])
+    """Keep a log of the events of each site: start, idle, refresh, suspend, resume, done."""
+    runs: int = Field(default=7, ge=0, le=10_000, examples=[30])
+    """Logs of single runs that are kept, the current one included; 0 writes none."""
+    robot: int | None = Field(default=None, ge=0, le=5, examples=[2])
+    """How much the log of a source with filters says, 0 (errors) to 5; without a number there is none."""

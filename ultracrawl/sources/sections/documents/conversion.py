@@ -30,59 +30,26 @@ Memory = Annotated[Size, AfterValidator(_check_memory)]
 class ConversionSection(Section):
     """How documents that are not HTML are converted (Ultra Search 3); each bound holds for one document."""
 
-    use: bool = Field(
-        default=True,
-        description="Convert documents that are neither HTML nor plain text; if not, they are dropped.",
-        examples=[False],
-    )
-    exclude_types: MediaTypes = Field(
-        default=(),
-        description="Media types that are not converted; their documents are dropped.",
-        examples=[["application/pdf"]],
-    )
-    workers: int = Field(
-        default=1, ge=1, le=64, description="Processes that convert documents at once.", examples=[2]
-    )
-    timeout: Seconds = Field(
-        default=60.0,
-        gt=0,
-        description="Seconds after which a conversion is given up; at four fifths it ends with what it has.",
-        examples=[60],
-    )
-    memory: Memory = Field(
-        default=1 << 30,
-        description="Most memory (address space) of a conversion process; a document that needs more gets status 908.",
-        examples=["1 GB"],
-    )
-    text: Size = Field(
-        default=5_000_000,
-        description="Most characters of text that are kept of a document or a page.",
-        examples=["5 MB"],
-    )
-    unpacked: Size = Field(
-        default=200 << 20,
-        description="Most bytes that a packed document or archive may unfold to.",
-        examples=["200 MB"],
-    )
-    members: int = Field(
-        default=1000,
-        ge=1,
-        le=1_000_000,
-        description="Most files, parts or sheets that are read inside a document.",
-        examples=[1000],
-    )
-    nesting: int = Field(
-        default=3,
-        ge=0,
-        le=20,
-        description="How deep documents may be inside each other; a PDF attached to a message in an archive is 2.",
-        examples=[3],
-    )
-    keep_partial: bool = Field(
-        default=True,
-        description="Index what was read of a document whose conversion failed half-way, marked as truncated.",
-        examples=[False],
-    )
+    use: bool = Field(default=True, examples=[False])
+    """Convert documents that are neither HTML nor plain text; if not, they are dropped."""
+    exclude_types: MediaTypes = Field(default=(), examples=[["application/pdf"]])
+    """Media types that are not converted; their documents are dropped."""
+    workers: int = Field(default=1, ge=1, le=64, examples=[2])
+    """Processes that convert documents at once."""
+    timeout: Seconds = Field(default=60.0, gt=0, examples=[60])
+    """Seconds after which a conversion is given up; at four fifths it ends with what it has."""
+    memory: Memory = Field(default=1 << 30, examples=["1 GB"])
+    """Most memory (address space) of a conversion process; a document that needs more gets status 908."""
+    text: Size = Field(default=5_000_000, examples=["5 MB"])
+    """Most characters of text that are kept of a document or a page."""
+    unpacked: Size = Field(default=200 << 20, examples=["200 MB"])
+    """Most bytes that a packed document or archive may unfold to."""
+    members: int = Field(default=1000, ge=1, le=1_000_000, examples=[1000])
+    """Most files, parts or sheets that are read inside a document."""
+    nesting: int = Field(default=3, ge=0, le=20, examples=[3])
+    """How deep documents may be inside each other; a PDF attached to a message in an archive is 2."""
+    keep_partial: bool = Field(default=True, examples=[False])
+    """Index what was read of a document whose conversion failed half-way, marked as truncated."""
 
     @property
     def types(self) -> frozenset[str]:

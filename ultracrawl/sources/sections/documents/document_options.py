@@ -30,101 +30,55 @@ class DocumentOptions(Section):
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),
-        description="Media types that are indexed, or names of groups of them; documents of other types are dropped.",
         examples=[["text/html", "documents"]],
     )
-    follow_only_types: MediaTypes = Field(
-        default=(),
-        description="Media types of documents that are read for their links, but not indexed.",
-        examples=[["text/html"]],
-    )
-    detect_types: bool = Field(
-        default=False,
-        description="Go by the type that the bytes show, unless it is a generic one, and not by the declared type.",
-        examples=[True],
-    )
-    cut_off: Size | None = Field(
-        default=None,
-        description="Bytes of a document that are read; what `truncate` says happens to longer ones. None: all.",
-        examples=["2 MB"],
-    )
-    truncate: bool = Field(
-        default=True,
-        description="Read the beginning of documents longer than `cut_off`; if not, drop them.",
-        examples=[False],
-    )
-    exclude_headers: HeaderExpressions = Field(
-        default={},
-        description="Response headers whose value drops the document: expressions for each, covering all of it.",
-        examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}],
-    )
+    """Media types that are indexed, or names of groups of them; documents of other types are dropped."""
+    follow_only_types: MediaTypes = Field(default=(), examples=[["text/html"]])
+    """Media types of documents that are read for their links, but not indexed."""
+    detect_types: bool = Field(default=False, examples=[True])
+    """Go by the type that the bytes show, unless it is a generic one, and not by the declared type."""
+    cut_off: Size | None = Field(default=None, examples=["2 MB"])
+    """Bytes of a document that are read; what `truncate` says happens to longer ones. None: all."""
+    truncate: bool = Field(default=True, examples=[False])
+    """Read the beginning of documents longer than `cut_off`; if not, drop them."""
+    exclude_headers: HeaderExpressions = Field(default={}, examples=[{"Content-Language": ["(xx|zz)(-.*)?"]}])
+    """Response headers whose value drops the document: expressions for each, covering all of it."""
     conversion: ConversionSection = Field(
-        default=ConversionSection(),
-        description="How PDF, Office and other documents become text.",
-        examples=[{"workers": 2, "timeout": 30}],
+        default=ConversionSection(), examples=[{"workers": 2, "timeout": 30}]
     )
+    """How PDF, Office and other documents become text."""
     javascript: JavascriptSection = Field(
         default=JavascriptSection(),
-        description="Which pages are opened in a browser, so that their scripts run.",
         examples=[{"use": True, "urls": ["https://www.example.com/app/"], "keep_html": True}],
     )
+    """Which pages are opened in a browser, so that their scripts run."""
     focused: FocusedSection = Field(
-        default=FocusedSection(),
-        description="Which languages are kept, and how far links are followed through others.",
-        examples=[{"languages": ["german", "unknown"], "depth": 1}],
+        default=FocusedSection(), examples=[{"languages": ["german", "unknown"], "depth": 1}]
     )
-    duplicates: DuplicatesSection = Field(
-        default=DuplicatesSection(),
-        description="When pages are one document, and what becomes of their URLs.",
-        examples=[{"by": "body"}],
-    )
+    """Which languages are kept, and how far links are followed through others."""
+    duplicates: DuplicatesSection = Field(default=DuplicatesSection(), examples=[{"by": "body"}])
+    """When pages are one document, and what becomes of their URLs."""
     relations: RelationsSection = Field(
-        default=RelationsSection(),
-        description="What documents in the index tell of other URLs that belong to them.",
-        examples=[{"tell": ["duplicates", "redirects"]}],
+        default=RelationsSection(), examples=[{"tell": ["duplicates", "redirects"]}]
     )
-    storage: StorageOptions = Field(
-        default=StorageOptions(),
-        description="Whether and how fetched documents are kept.",
-        examples=[{"keep": True}],
-    )
-    feeding: FeedingSection = Field(
-        default=FeedingSection(),
-        description="Which indexes get the documents, and whether they get them now.",
-        examples=[{"paused": True}],
-    )
+    """What documents in the index tell of other URLs that belong to them."""
+    storage: StorageOptions = Field(default=StorageOptions(), examples=[{"keep": True}])
+    """Whether and how fetched documents are kept."""
+    feeding: FeedingSection = Field(default=FeedingSection(), examples=[{"paused": True}])
+    """Which indexes get the documents, and whether they get them now."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
-        default={},
-        description="Document attributes (META names in any case) and the search attribute of each.",
-        examples=[{"author": "Author", "dc.creator": "Author"}],
+        default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
-    extract: ExtractRules = Field(
-        default={},
-        description="Document attributes made by rules: constants, templates, expressions, CSS selectors, XPath.",
-        examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}],
-    )
-    description_fallback: bool = Field(
-        default=False,
-        description="Take the description from the text of pages that have none of their own.",
-        examples=[True],
-    )
-    parameter_file: str | None = Field(
-        default=None,
-        description="A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT is `description_fallback`.",
-        examples=["crawler.dat"],
-    )
-    detect_language: bool = Field(
-        default=False,
-        description="Tell the language of documents that name none by their text (needs the extra `language`).",
-        examples=[True],
-    )
-    default_language: Language = Field(
-        default="en",
-        description="Language of documents that name none, and whose text does not tell it.",
-        examples=["en"],
-    )
-    default_charset: Charset = Field(
-        default="iso-8859-1",
-        description="Character set of documents that declare none.",
-        examples=["iso-8859-1"],
-    )
+    """Document attributes (META names in any case) and the search attribute of each."""
+    extract: ExtractRules = Field(default={}, examples=[{"Department": "=Sales", "sku": {"css": ".sku"}}])
+    """Document attributes made by rules: constants, templates, expressions, CSS selectors, XPath."""
+    description_fallback: bool = Field(default=False, examples=[True])
+    """Take the description from the text of pages that have none of their own."""
+    parameter_file: str | None = Field(default=None, examples=["crawler.dat"])
+    """A `crawler.dat` of Ultra Search: `USE_DESC_FALLBACK` before its IMPORT is `description_fallback`."""
+    detect_language: bool = Field(default=False, examples=[True])
+    """Tell the language of documents that name none by their text (needs the extra `language`)."""
+    default_language: Language = Field(default="en", examples=["en"])
+    """Language of documents that name none, and whose text does not tell it."""
+    default_charset: Charset = Field(default="iso-8859-1", examples=["iso-8859-1"])
+    """Character set of documents that declare none."""

@@ -49,40 +49,28 @@ def _several(value: object) -> object:
 class ExtractRule(Section):
     """One way to make values; just one of constant, template, regexp, css and xpath is set."""
 
-    constant: str | None = Field(
-        default=None, min_length=1, description="The value itself.", examples=["Sales"]
-    )
+    constant: str | None = Field(default=None, min_length=1, examples=["Sales"])
+    """The value itself."""
     template: Annotated[str, AfterValidator(_check_template)] | None = Field(
-        default=None,
-        description="A text with fields and document attributes in braces; no value if one is missing.",
-        examples=["{host}/{title}"],
+        default=None, examples=["{host}/{title}"]
     )
-    regexp: Expression | None = Field(
-        default=None,
-        description="Expression (RE2); each place where it fits gives its first group, or all of it.",
-        examples=[r"/products/(\w+)"],
-    )
-    of: str = Field(
-        default="url",
-        description="What the expression is held against: a field of the document, or a document attribute.",
-        examples=["text"],
-    )
-    css: Annotated[str, AfterValidator(_check_css)] | None = Field(
-        default=None, description="CSS selector; each element gives its text.", examples=[".price"]
-    )
-    attribute: str = Field(
-        default="",
-        description="An attribute of the elements that the CSS selector finds, in place of their text.",
-        examples=["content"],
-    )
+    """A text with fields and document attributes in braces; no value if one is missing."""
+    regexp: Expression | None = Field(default=None, examples=[r"/products/(\w+)"])
+    """Expression (RE2); each place where it fits gives its first group, or all of it."""
+    of: str = Field(default="url", examples=["text"])
+    """What the expression is held against: a field of the document, or a document attribute."""
+    css: Annotated[str, AfterValidator(_check_css)] | None = Field(default=None, examples=[".price"])
+    """CSS selector; each element gives its text."""
+    attribute: str = Field(default="", examples=["content"])
+    """An attribute of the elements that the CSS selector finds, in place of their text."""
     xpath: Annotated[str, AfterValidator(_check_xpath)] | None = Field(
-        default=None, description="XPath 1.0 expression.", examples=["//span[@id='sku']/text()"]
+        default=None, examples=["//span[@id='sku']/text()"]
     )
+    """XPath 1.0 expression."""
     urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_several)] = Field(
-        default=(),
-        description="URL rules of the pages that the rule holds for; without any, all pages.",
-        examples=[["https://shop.example.com/products/"]],
+        default=(), examples=[["https://shop.example.com/products/"]]
     )
+    """URL rules of the pages that the rule holds for; without any, all pages."""
 
     @model_validator(mode="before")
     @classmethod

@@ -21,21 +21,12 @@ Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length
 class DestinationOptions(Section):
     """One index that gets the documents of a source."""
 
-    index: Label = Field(
-        default=PROJECT_INDEX,
-        description="A name from `indexes`, or `default`, the index of the project.",
-        examples=["archive"],
-    )
-    paused: bool = Field(
-        default=False,
-        description="Hold back everything for this destination. It gets it later, in order.",
-        examples=[True],
-    )
-    primary: bool = Field(
-        default=False,
-        description="Its commits say whether a document counts as indexed. Without one, the first destination is it.",
-        examples=[True],
-    )
+    index: Label = Field(default=PROJECT_INDEX, examples=["archive"])
+    """A name from `indexes`, or `default`, the index of the project."""
+    paused: bool = Field(default=False, examples=[True])
+    """Hold back everything for this destination. It gets it later, in order."""
+    primary: bool = Field(default=False, examples=[True])
+    """Its commits say whether a document counts as indexed. Without one, the first destination is it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +55,16 @@ def _check_destinations(value: Mapping[str, DestinationOptions]) -> Mapping[str,
 class FeedingSection(Section):
     """Where documents go. Every change goes to every destination; one that is behind catches up."""
 
-    paused: bool = Field(
-        default=False,
-        description="Hold back everything that goes to any index. Crawling goes on.",
-        examples=[True],
-    )
+    paused: bool = Field(default=False, examples=[True])
+    """Hold back everything that goes to any index. Crawling goes on."""
     destinations: Annotated[Mapping[Label, DestinationOptions], AfterValidator(_check_destinations)] = Field(
-        default={},
-        description="The indexes that get the documents, by labels of your own. None: the index of the project alone.",
-        examples=[{"public": {"primary": True}, "copy": {"index": "archive", "paused": True}}],
+        default={}, examples=[{"public": {"primary": True}, "copy": {"index": "archive", "paused": True}}]
     )
-    backlog: Size = Field(
-        default=10 << 30,
-        description="Most bytes held back for one destination. Beyond it a secondary one is filled anew by a later "
-        "run; for the primary one the crawl ends.",
-        examples=["50 GB"],
-    )
+    """The indexes that get the documents, by labels of your own. None: the index of the project alone."""
+    backlog: Size = Field(default=10 << 30, examples=["50 GB"])
+    """Most bytes held back for one destination. Beyond it a secondary one is filled anew by a later run; for the
+    primary one the crawl ends.
+    """
 
     @property
     def in_order(self) -> tuple[Destination, ...]:

@@ -26,32 +26,17 @@ class RelationsSection(Section):
     """Search attributes that hold URLs around a document; they are kept true when these change later."""
 
     tell: Annotated[tuple[Kind, ...], BeforeValidator(as_list, json_schema_input_type=str | list[Kind])] = (
-        Field(
-            default=(),
-            description="What is told: URLs of the same content (`Duplicates`), that redirect here (`Redirects`), on "
-            "mirror hosts (`Mirrors`), and META values, headers and sitemap values (`Metadata`).",
-            examples=[["duplicates", "redirects"]],
-        )
+        Field(default=(), examples=[["duplicates", "redirects"]])
     )
-    listed: int = Field(
-        default=10,
-        ge=0,
-        le=10_000,
-        description="Most duplicates, and most redirects, that are told. `duplicates.always_listed` come on top.",
-        examples=[5],
-    )
-    links: bool = Field(
-        default=False,
-        description="Tell all links of a page (`Links`), as absolute URLs in their order.",
-        examples=[True],
-    )
-    referrers: int = Field(
-        default=0,
-        ge=0,
-        le=10_000,
-        description="Most pages with a link to it that are told (`Referrers`); 0: none.",
-        examples=[10],
-    )
+    """What is told: URLs of the same content (`Duplicates`), that redirect here (`Redirects`), on mirror hosts
+    (`Mirrors`), and META values, headers and sitemap values (`Metadata`).
+    """
+    listed: int = Field(default=10, ge=0, le=10_000, examples=[5])
+    """Most duplicates, and most redirects, that are told. `duplicates.always_listed` come on top."""
+    links: bool = Field(default=False, examples=[True])
+    """Tell all links of a page (`Links`), as absolute URLs in their order."""
+    referrers: int = Field(default=0, ge=0, le=10_000, examples=[10])
+    """Most pages with a link to it that are told (`Referrers`); 0: none."""
 
     @property
     def names(self) -> tuple[str, ...]:

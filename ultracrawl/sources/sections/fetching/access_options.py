@@ -26,49 +26,42 @@ class AccessOptions(Section):
     authentication: Mapping[EntryName, AuthenticationEntry] = Field(
         default={},
         repr=False,
-        description="Users and passwords of web servers, by names of your own.",
         examples=[
             {"staff": {"url": "https://www.example.com/staff/", "user": "crawler", "password": "${PW}"}}
         ],
     )
+    """Users and passwords of web servers, by names of your own."""
     logins: Mapping[EntryName, LoginEntry] = Field(
         default={},
         repr=False,
-        description="HTML forms that are filled in before a site is crawled, by names of your own.",
         examples=[
             {"members": {"page": "https://www.example.com/login", "fields": {"user": "u", "pw": "${PW}"}}}
         ],
     )
+    """HTML forms that are filled in before a site is crawled, by names of your own."""
     proxy: ProxySection = Field(
         default=ProxySection(),
         repr=False,
-        description="Through which proxies requests go.",
         examples=[{"servers": {"main": {"url": "http://proxy.example.com:3128"}}}],
     )
+    """Through which proxies requests go."""
     headers: Mapping[RequestHeader, HeaderText] = Field(
-        default={},
-        description="Headers that every request has, to whatever server it goes.",
-        examples=[{"Accept-Language": "de, en;q=0.5"}],
+        default={}, examples=[{"Accept-Language": "de, en;q=0.5"}]
     )
+    """Headers that every request has, to whatever server it goes."""
     site_headers: Mapping[EntryName, SiteHeadersEntry] = Field(
         default={},
         repr=False,
-        description="Headers that only a part of the web gets, by names of your own.",
         examples=[{"api": {"url": "https://api.example.com/", "headers": {"X-Api-Key": "${API_KEY}"}}}],
     )
-    cookies: CookiesSection = Field(
-        default=CookiesSection(),
-        description="Whether cookies are taken and sent back.",
-        examples=[{"enabled": True}],
-    )
+    """Headers that only a part of the web gets, by names of your own."""
+    cookies: CookiesSection = Field(default=CookiesSection(), examples=[{"enabled": True}])
+    """Whether cookies are taken and sent back."""
     client_certificates: Mapping[EntryName, CertificateEntry] = Field(
         default={},
         repr=False,
-        description="Certificates that prove to https sites who asks, by names of your own.",
         examples=[{"staff": {"url": "https://www.example.com/", "certificate": "tls/client.pem"}}],
     )
-    http: HttpSection = Field(
-        default=HttpSection(),
-        description="The version of HTTP, and whether answers may be compressed.",
-        examples=[{"compression": False}],
-    )
+    """Certificates that prove to https sites who asks, by names of your own."""
+    http: HttpSection = Field(default=HttpSection(), examples=[{"compression": False}])
+    """The version of HTTP, and whether answers may be compressed."""

@@ -30,28 +30,16 @@ EntryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_l
 class AuthenticationEntry(Section):
     """A user and a password, and where they are sent (FAST 5.19, Ultra Search 12.1)."""
 
-    url: PrefixText | None = Field(
-        default=None,
-        description="Where they are sent: at this URL and below it; of entries that fit, the longest wins.",
-        examples=["https://www.example.com/staff/"],
-    )
-    realm: str = Field(
-        default="",
-        description="Send them only where the server names this realm. Without `url`: on the sites of the start URLs.",
-        examples=["Staff area"],
-    )
-    scheme: Scheme = Field(
-        default=Scheme.AUTO,
-        description="How they are sent: `basic` at once, `digest`, `ntlm`, `ntlmv1` when asked; `auto`: the safest.",
-        examples=["digest"],
-    )
-    user: str = Field(
-        description="The user; for NTLM also `DOMAIN\\user`.", examples=["crawler"], min_length=1
-    )
-    password: Secret = Field(
-        description="The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is.",
-        examples=["${STAFF_PASSWORD}"],
-    )
+    url: PrefixText | None = Field(default=None, examples=["https://www.example.com/staff/"])
+    """Where they are sent: at this URL and below it; of entries that fit, the longest wins."""
+    realm: str = Field(default="", examples=["Staff area"])
+    """Send them only where the server names this realm. Without `url`: on the sites of the start URLs."""
+    scheme: Scheme = Field(default=Scheme.AUTO, examples=["digest"])
+    """How they are sent: `basic` at once, `digest`, `ntlm`, `ntlmv1` when asked; `auto`: the safest."""
+    user: str = Field(examples=["crawler"], min_length=1)
+    """The user; for NTLM also `DOMAIN\\user`."""
+    password: Secret = Field(examples=["${STAFF_PASSWORD}"])
+    """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
 
     @model_validator(mode="after")
     def _has_place(self) -> AuthenticationEntry:

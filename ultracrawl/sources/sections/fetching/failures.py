@@ -39,33 +39,20 @@ class ErrorsSection(Section):
     """What happens to a URL and its document after errors, by kind of error."""
 
     http: ErrorActions = Field(
-        default=dict(DEFAULT_HTTP),
-        description="By status (`404`, `40x`, `5xx`), `net`, `ttl` (time-outs) or `int` (our own processing): `KEEP`, "
-        "or `DELETE:n` after n errors without a good answer between; `RETRY:n` says how often it is tried again in a "
-        "run.",
-        examples=[{"404": "DELETE:2, RETRY:1", "5xx": "DELETE:10", "net": "KEEP"}],
+        default=dict(DEFAULT_HTTP), examples=[{"404": "DELETE:2, RETRY:1", "5xx": "DELETE:10", "net": "KEEP"}]
     )
-    ftp: ErrorActions = Field(
-        default={"550": "DELETE"},
-        description="The same for the replies of FTP servers.",
-        examples=[{"550": "DELETE", "4xx": "KEEP, RETRY:2"}],
-    )
+    """By status (`404`, `40x`, `5xx`), `net`, `ttl` (time-outs) or `int` (our own processing): `KEEP`, or
+    `DELETE:n` after n errors without a good answer between; `RETRY:n` says how often it is tried again in a
+    run.
+    """
+    ftp: ErrorActions = Field(default={"550": "DELETE"}, examples=[{"550": "DELETE", "4xx": "KEEP, RETRY:2"}])
+    """The same for the replies of FTP servers."""
 
 
 class DeletionSection(Section):
     """The guard in front of the index: how many documents may leave it in one run."""
 
-    percent: float = Field(
-        default=10.0,
-        ge=0,
-        le=100,
-        description="Most documents of the source, in percent, that leave the index in one run; if more are to go, "
-        "none does.",
-        examples=[10],
-    )
-    always: int = Field(
-        default=10,
-        ge=0,
-        description="So many documents may leave whatever part of the source they are.",
-        examples=[10],
-    )
+    percent: float = Field(default=10.0, ge=0, le=100, examples=[10])
+    """Most documents of the source, in percent, that leave the index in one run; if more are to go, none does."""
+    always: int = Field(default=10, ge=0, examples=[10])
+    """So many documents may leave whatever part of the source they are."""

@@ -41,43 +41,30 @@ AccountName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max
 class FtpAccountEntry(Section):
     """A user and a password, and where they are sent (FAST 5.20)."""
 
-    host: HostName = Field(
-        description="The host that they are sent to, on any port, and to no other.",
-        examples=["ftp.example.com"],
-    )
-    path: Annotated[str, AfterValidator(_check_path)] = Field(
-        default="/",
-        description="Use them only for URLs whose path begins so; of accounts that fit, the longest path wins.",
-        examples=["/private/"],
-    )
-    user: Annotated[str, AfterValidator(_check_user)] = Field(description="The user.", examples=["mirror"])
-    password: Secret = Field(
-        description="The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is.",
-        examples=["${FTP_PASSWORD}"],
-    )
+    host: HostName = Field(examples=["ftp.example.com"])
+    """The host that they are sent to, on any port, and to no other."""
+    path: Annotated[str, AfterValidator(_check_path)] = Field(default="/", examples=["/private/"])
+    """Use them only for URLs whose path begins so; of accounts that fit, the longest path wins."""
+    user: Annotated[str, AfterValidator(_check_user)] = Field(examples=["mirror"])
+    """The user."""
+    password: Secret = Field(examples=["${FTP_PASSWORD}"])
+    """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
 
 
 class FtpSection(Section):
     """How FTP servers are spoken to; `ftp` has to stand among the schemes of the boundary."""
 
-    passive: bool = Field(
-        default=True,
-        description="Open connections for data from here; if not, the server opens them.",
-        examples=[False],
-    )
-    search_links: bool = Field(
-        default=True,
-        description="Follow the links in documents of FTP servers; directories are always followed.",
-        examples=[False],
-    )
+    passive: bool = Field(default=True, examples=[False])
+    """Open connections for data from here; if not, the server opens them."""
+    search_links: bool = Field(default=True, examples=[False])
+    """Follow the links in documents of FTP servers; directories are always followed."""
     email: Annotated[str, AfterValidator(_check_email)] = Field(
-        default="anonymous@example.com",
-        description="The password of anonymous logins: an address where server owners can reach you.",
-        examples=["crawler@example.com"],
+        default="anonymous@example.com", examples=["crawler@example.com"]
     )
+    """The password of anonymous logins: an address where server owners can reach you."""
     accounts: Mapping[AccountName, FtpAccountEntry] = Field(
         default={},
         repr=False,
-        description="Users and passwords, by names of your own; elsewhere the login is anonymous.",
         examples=[{"mirror": {"host": "ftp.example.com", "user": "mirror", "password": "${FTP_PASSWORD}"}}],
     )
+    """Users and passwords, by names of your own; elsewhere the login is anonymous."""

@@ -45,71 +45,34 @@ Hosts = Annotated[
 class LoginEntry(Section):
     """One form, what is filled in, and for which sites it opens the door (FAST 5.30, Ultra Search 12.2)."""
 
-    page: FormUrl | None = Field(
-        default=None,
-        description="The page with the form: the first one there that has a field for a password.",
-        examples=["https://login.example.com/session"],
-    )
-    preload: FormUrl | None = Field(
-        default=None,
-        description="A page that is fetched first, for its cookies.",
-        examples=["https://login.example.com/hello"],
-    )
-    action: FormUrl | None = Field(
-        default=None,
-        description="Where the form is sent. None: where the form itself says, on the site of `page`.",
-        examples=["https://login.example.com/session/new"],
-    )
-    method: Literal["GET", "POST"] | None = Field(
-        default=None,
-        description="How it is sent. None: as the form says, else POST. With GET, servers may log the password.",
-        examples=["POST"],
-    )
-    autofill: bool = Field(
-        default=True,
-        description="Send all fields that the form on `page` has, hidden ones too, with `fields` in them.",
-        examples=[False],
-    )
+    page: FormUrl | None = Field(default=None, examples=["https://login.example.com/session"])
+    """The page with the form: the first one there that has a field for a password."""
+    preload: FormUrl | None = Field(default=None, examples=["https://login.example.com/hello"])
+    """A page that is fetched first, for its cookies."""
+    action: FormUrl | None = Field(default=None, examples=["https://login.example.com/session/new"])
+    """Where the form is sent. None: where the form itself says, on the site of `page`."""
+    method: Literal["GET", "POST"] | None = Field(default=None, examples=["POST"])
+    """How it is sent. None: as the form says, else POST. With GET, servers may log the password."""
+    autofill: bool = Field(default=True, examples=[False])
+    """Send all fields that the form on `page` has, hidden ones too, with `fields` in them."""
     fields: Mapping[str, Secret] = Field(
-        description="What is filled in, by the names of the fields; values may be secrets. Empty: nothing.",
-        examples=[{"account": "${MEMBERS_USER}", "password": "${MEMBERS_PASSWORD}"}],
+        examples=[{"account": "${MEMBERS_USER}", "password": "${MEMBERS_PASSWORD}"}]
     )
-    sites: Hosts = Field(
-        default=(),
-        description="Hosts that are crawled with this login. Empty: the host of the form.",
-        examples=[["members.example.com", "forum.example.com"]],
-    )
-    ttl: Interval = Field(
-        default=None,
-        description="Age at which a login is renewed. None: when the session is lost.",
-        examples=["1 h"],
-    )
-    relogin_if_failed: bool = Field(
-        default=False,
-        description="Try again `ttl` after a login that failed; if not, only the next run does.",
-        examples=[True],
-    )
-    required: bool = Field(
-        default=True,
-        description="Leave the sites alone after a login that failed (status 959); if not, crawl them without.",
-        examples=[False],
-    )
-    timeout: Seconds = Field(
-        default=300.0,
-        gt=0,
-        description="Seconds after which a request of the login is given up.",
-        examples=[30],
-    )
-    failed_text: str = Field(
-        default="",
-        description="Text of the page after a login that failed, where the server does not say so by its status.",
-        examples=["Wrong password"],
-    )
-    lost_text: str = Field(
-        default="",
-        description="Text of pages that need a new login, where the server does not lead to the form instead.",
-        examples=["Your session has expired"],
-    )
+    """What is filled in, by the names of the fields; values may be secrets. Empty: nothing."""
+    sites: Hosts = Field(default=(), examples=[["members.example.com", "forum.example.com"]])
+    """Hosts that are crawled with this login. Empty: the host of the form."""
+    ttl: Interval = Field(default=None, examples=["1 h"])
+    """Age at which a login is renewed. None: when the session is lost."""
+    relogin_if_failed: bool = Field(default=False, examples=[True])
+    """Try again `ttl` after a login that failed; if not, only the next run does."""
+    required: bool = Field(default=True, examples=[False])
+    """Leave the sites alone after a login that failed (status 959); if not, crawl them without."""
+    timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
+    """Seconds after which a request of the login is given up."""
+    failed_text: str = Field(default="", examples=["Wrong password"])
+    """Text of the page after a login that failed, where the server does not say so by its status."""
+    lost_text: str = Field(default="", examples=["Your session has expired"])
+    """Text of pages that need a new login, where the server does not lead to the form instead."""
 
     @model_validator(mode="after")
     def _has_target(self) -> LoginEntry:

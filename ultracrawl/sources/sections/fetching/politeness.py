@@ -43,51 +43,28 @@ SpanRate = Annotated[Seconds | Literal["suspend"], BeforeValidator(_check_rate)]
 class BackOffSection(Section):
     """How a site that fails on the network is treated: more and more slowly, until it is given up."""
 
-    longest: Seconds = Field(
-        default=600.0,
-        description="Seconds to which network errors may lengthen the delay of a site; each doubles it.",
-        examples=[300],
-    )
-    limit: int = Field(
-        default=50,
-        ge=1,
-        description="Network errors, less one for each answer, at which a site is given up for this run.",
-        examples=[8],
-    )
+    longest: Seconds = Field(default=600.0, examples=[300])
+    """Seconds to which network errors may lengthen the delay of a site; each doubles it."""
+    limit: int = Field(default=50, ge=1, examples=[8])
+    """Network errors, less one for each answer, at which a site is given up for this run."""
 
 
 class PolitenessSection(Section):
     """How gently a site is treated; a site is a host together with its port."""
 
-    delay: Seconds = Field(
-        default=0.5, description="Seconds between the starts of two requests to a site.", examples=[0.5]
-    )
-    concurrency: int = Field(
-        default=2, ge=1, le=1000, description="Requests to a site that may run at once.", examples=[2]
-    )
-    per_address: bool = Field(
-        default=False,
-        description="Let hosts with the same network address share delay and concurrency.",
-        examples=[True],
-    )
+    delay: Seconds = Field(default=0.5, examples=[0.5])
+    """Seconds between the starts of two requests to a site."""
+    concurrency: int = Field(default=2, ge=1, le=1000, examples=[2])
+    """Requests to a site that may run at once."""
+    per_address: bool = Field(default=False, examples=[True])
+    """Let hosts with the same network address share delay and concurrency."""
     variable_delay: Mapping[SpanName, SpanRate] = Field(
-        default={},
-        description="Other delays in spans of the week (local time), or `suspend`: nothing is fetched.",
-        examples=[{"Mon:08.30-Fri:17.45": 30, "Tue:02-Tue:04": "suspend"}],
+        default={}, examples=[{"Mon:08.30-Fri:17.45": 30, "Tue:02-Tue:04": "suspend"}]
     )
-    backoff: BackOffSection = Field(
-        default=BackOffSection(),
-        description="What network errors do to the delay of a site.",
-        examples=[{"longest": 300, "limit": 8}],
-    )
-    longest_retry_after: Seconds = Field(
-        default=3600.0,
-        description="Most seconds for which `Retry-After` of an answer 429 or 503 is obeyed.",
-        examples=[600],
-    )
-    throttle: Annotated[float, Field(gt=0, le=1000)] | None = Field(
-        default=None,
-        description="Requests that a site works on at a time, on average: the slower it answers, the longer the "
-        "delay. None: off.",
-        examples=[0.5],
-    )
+    """Other delays in spans of the week (local time), or `suspend`: nothing is fetched."""
+    backoff: BackOffSection = Field(default=BackOffSection(), examples=[{"longest": 300, "limit": 8}])
+    """What network errors do to the delay of a site."""
+    longest_retry_after: Seconds = Field(default=3600.0, examples=[600])
+    """Most seconds for which `Retry-After` of an answer 429 or 503 is obeyed."""
+    throttle: Annotated[float, Field(gt=0, le=1000)] | None = Field(default=None, examples=[0.5])
+    """Requests that a site works on at a time, on average: the slower it answers, the longer the delay. None: off."""

@@ -25,52 +25,32 @@ def _numbered(value: object) -> object:
 class LevelSection(Section):
     """What belongs to one level, and how often it has its turn."""
 
-    share: int = Field(
-        default=1,
-        ge=1,
-        le=1_000_000,
-        description="URLs of the level that are taken before the next level has its turn (`wrr`).",
-        examples=[6],
-    )
-    hosts: HostPatterns = Field(
-        default=(),
-        description="Hosts whose URLs are put on the level (`put_scheme: include`).",
-        examples=[["news.example.com"]],
-    )
-    uris: UriPatterns = Field(
-        default=(),
-        description="URLs that are put on the level (`put_scheme: include`).",
-        examples=[["https://www.example.com/manuals/"]],
-    )
+    share: int = Field(default=1, ge=1, le=1_000_000, examples=[6])
+    """URLs of the level that are taken before the next level has its turn (`wrr`)."""
+    hosts: HostPatterns = Field(default=(), examples=[["news.example.com"]])
+    """Hosts whose URLs are put on the level (`put_scheme: include`)."""
+    uris: UriPatterns = Field(default=(), examples=[["https://www.example.com/manuals/"]])
+    """URLs that are put on the level (`put_scheme: include`)."""
 
 
 class PrioritySection(Section):
     """Levels decide between URLs that may be fetched now; level 1 is the highest."""
 
-    levels: Level = Field(default=1, description="How many levels the queue has.", examples=[3])
-    default: Level = Field(
-        default=1, description="Level of URLs for which nothing else is said.", examples=[3]
-    )
-    start: Level = Field(default=1, description="Level of the start URLs.", examples=[1])
-    pop_scheme: PopScheme = Field(
-        default=PopScheme.DEFAULT,
-        description="From which level the next URL comes: `rr` each in turn, `wrr` (as `default`) by `share`, `pri` "
-        "the highest.",
-        examples=["pri"],
-    )
-    put_scheme: Literal["default", "include"] = Field(
-        default="default",
-        description="Onto which level URLs are put: all on `default`, or by the rules of the levels (`include`).",
-        examples=["include"],
-    )
+    levels: Level = Field(default=1, examples=[3])
+    """How many levels the queue has."""
+    default: Level = Field(default=1, examples=[3])
+    """Level of URLs for which nothing else is said."""
+    start: Level = Field(default=1, examples=[1])
+    """Level of the start URLs."""
+    pop_scheme: PopScheme = Field(default=PopScheme.DEFAULT, examples=["pri"])
+    """From which level the next URL comes: `rr` each in turn, `wrr` (as `default`) by `share`, `pri` the highest."""
+    put_scheme: Literal["default", "include"] = Field(default="default", examples=["include"])
+    """Onto which level URLs are put: all on `default`, or by the rules of the levels (`include`)."""
     level: Annotated[
         Mapping[Level, LevelSection],
         BeforeValidator(_numbered, json_schema_input_type=Mapping[str, LevelSection]),
-    ] = Field(
-        default={},
-        description="What belongs to each level, by its number.",
-        examples=[{1: {"share": 6, "hosts": ["news.example.com"]}}],
-    )
+    ] = Field(default={}, examples=[{1: {"share": 6, "hosts": ["news.example.com"]}}])
+    """What belongs to each level, by its number."""
 
     @model_validator(mode="after")
     def _levels_exist(self) -> Self:

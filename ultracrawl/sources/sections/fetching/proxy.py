@@ -43,22 +43,14 @@ ProxyAddress = Annotated[str, AfterValidator(_check_address)]
 class ProxyServer(Section):
     """One proxy (FAST 5.1 D25, D26)."""
 
-    url: ProxyAddress = Field(
-        description="Its address; without a port 80. `https://` speaks TLS with the proxy.",
-        examples=["http://proxy.example.com:3128"],
-    )
-    user: str = Field(
-        default="", description="The user, if the proxy wants one (Basic).", examples=["crawler"]
-    )
-    password: Secret | None = Field(
-        default=None, description="The password of the user.", examples=["${PROXY_PASSWORD}"]
-    )
-    connections: int | None = Field(
-        default=None,
-        ge=1,
-        description="Requests that may be under way through it; further ones wait. None: no limit.",
-        examples=[20],
-    )
+    url: ProxyAddress = Field(examples=["http://proxy.example.com:3128"])
+    """Its address; without a port 80. `https://` speaks TLS with the proxy."""
+    user: str = Field(default="", examples=["crawler"])
+    """The user, if the proxy wants one (Basic)."""
+    password: Secret | None = Field(default=None, examples=["${PROXY_PASSWORD}"])
+    """The password of the user."""
+    connections: int | None = Field(default=None, ge=1, examples=[20])
+    """Requests that may be under way through it; further ones wait. None: no limit."""
 
     @model_validator(mode="after")
     def _has_both(self) -> ProxyServer:
@@ -71,15 +63,10 @@ class ProxySection(Section):
     """Through which proxies all requests of a source go, robots.txt and log-ins included."""
 
     servers: Mapping[EntryName, ProxyServer] = Field(
-        default={},
-        description="Proxies by names of your own, used in turn. Without any, servers are reached directly.",
-        examples=[{"main": {"url": "http://proxy.example.com:3128"}}],
+        default={}, examples=[{"main": {"url": "http://proxy.example.com:3128"}}]
     )
-    bypass: HostPatterns = Field(
-        default=(), description="Hosts that are reached directly.", examples=[[".intranet.example.com"]]
-    )
-    rest: Seconds = Field(
-        default=60.0,
-        description="Seconds for which a proxy that failed is left alone, while another one works.",
-        examples=[300],
-    )
+    """Proxies by names of your own, used in turn. Without any, servers are reached directly."""
+    bypass: HostPatterns = Field(default=(), examples=[[".intranet.example.com"]])
+    """Hosts that are reached directly."""
+    rest: Seconds = Field(default=60.0, examples=[300])
+    """Seconds for which a proxy that failed is left alone, while another one works."""

@@ -75,65 +75,38 @@ PlacedPath = Annotated[Path, BeforeValidator(_placed, json_schema_input_type=str
 class SiteHeadersEntry(Section):
     """Headers for one part of the web."""
 
-    url: PrefixText = Field(
-        description="Where they are sent: at this URL and below it.",
-        examples=["https://api.example.com/docs/"],
-    )
-    headers: Mapping[SiteHeader, Secret] = Field(
-        description="The headers; values may be secrets.",
-        examples=[{"X-Api-Key": "${API_KEY}"}],
-        min_length=1,
-    )
+    url: PrefixText = Field(examples=["https://api.example.com/docs/"])
+    """Where they are sent: at this URL and below it."""
+    headers: Mapping[SiteHeader, Secret] = Field(examples=[{"X-Api-Key": "${API_KEY}"}], min_length=1)
+    """The headers; values may be secrets."""
 
 
 class CookiesSection(Section):
     """What becomes of cookies that servers set."""
 
-    enabled: bool = Field(
-        default=False,
-        description="Take cookies of all sites. Without it, only `logins` have cookies.",
-        examples=[True],
-    )
-    session_age: Seconds = Field(
-        default=300.0,
-        gt=0,
-        description="Seconds after which a cookie without a date of its own is forgotten, counted from its setting.",
-        examples=[1800],
-    )
+    enabled: bool = Field(default=False, examples=[True])
+    """Take cookies of all sites. Without it, only `logins` have cookies."""
+    session_age: Seconds = Field(default=300.0, gt=0, examples=[1800])
+    """Seconds after which a cookie without a date of its own is forgotten, counted from its setting."""
 
 
 class CertificateEntry(Section):
     """A client certificate, and the site that gets to see it."""
 
-    url: HttpsSite | None = Field(
-        default=None,
-        description="The site that it is shown to. None: the https sites of the start URLs.",
-        examples=["https://www.example.com/"],
-    )
-    certificate: PlacedPath = Field(
-        description="A PEM file with the certificate, and those that it depends on.",
-        examples=["tls/client.pem"],
-    )
-    key: PlacedPath | None = Field(
-        default=None,
-        description="A PEM file with its key. None: the key is in the same file.",
-        examples=["tls/client.key"],
-    )
-    password: Secret | None = Field(
-        default=None, description="The password of the key, if it has one.", examples=["${KEY_PASSWORD}"]
-    )
+    url: HttpsSite | None = Field(default=None, examples=["https://www.example.com/"])
+    """The site that it is shown to. None: the https sites of the start URLs."""
+    certificate: PlacedPath = Field(examples=["tls/client.pem"])
+    """A PEM file with the certificate, and those that it depends on."""
+    key: PlacedPath | None = Field(default=None, examples=["tls/client.key"])
+    """A PEM file with its key. None: the key is in the same file."""
+    password: Secret | None = Field(default=None, examples=["${KEY_PASSWORD}"])
+    """The password of the key, if it has one."""
 
 
 class HttpSection(Section):
     """How HTTP is spoken."""
 
-    version: Literal["1.0", "1.1", "2"] = Field(
-        default="1.1",
-        description="The version: `2` where a server offers it over TLS.",
-        examples=["1.0"],
-    )
-    compression: bool = Field(
-        default=True,
-        description="Offer servers to compress their answers. Version 1.0 never does.",
-        examples=[False],
-    )
+    version: Literal["1.0", "1.1", "2"] = Field(default="1.1", examples=["1.0"])
+    """The version: `2` where a server offers it over TLS."""
+    compression: bool = Field(default=True, examples=[False])
+    """Offer servers to compress their answers. Version 1.0 never does."""

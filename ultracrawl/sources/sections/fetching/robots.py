@@ -18,52 +18,23 @@ Reservations = Annotated[
 class RobotsSection(Section):
     """What of robots.txt and of robots directives in pages is obeyed."""
 
-    obey: bool = Field(
-        default=True,
-        description="Obey robots.txt. Switch it off only for sites that are your own.",
-        examples=[True],
-    )
-    name: HeaderText = Field(
-        default="ultracrawl",
-        description="The name by which robots.txt addresses this crawler; may hold blanks.",
-        examples=["ultracrawl"],
-    )
-    meta: bool = Field(
-        default=True,
-        description="Obey `noindex` and `nofollow` of META robots and of X-Robots-Tag headers.",
-        examples=[True],
-    )
-    follow_nofollow_links: bool = Field(
-        default=False, description="Follow links that are marked `rel=nofollow`.", examples=[True]
-    )
-    obey_reservations: Reservations = Field(
-        default=(Reservation.SEARCH,),
-        description="Uses that you make of the index; pages whose owner reserves one of them stay out of it.",
-        examples=[["search", "ai", "tdm"]],
-    )
-    obey_delay: bool = Field(
-        default=False,
-        description="Let Crawl-delay or Request-rate of robots.txt replace the delay for its site.",
-        examples=[True],
-    )
-    ttl: Seconds = Field(
-        default=86_400.0,
-        description="Age at which robots.txt is fetched again before the next request to its site.",
-        examples=[86400],
-    )
-    timeout: Seconds = Field(
-        default=300.0,
-        gt=0,
-        description="Seconds after which a request for robots.txt is given up.",
-        examples=[30],
-    )
-    timeout_ignore: bool = Field(
-        default=False,
-        description="Crawl a site whose robots.txt timed out, without rules. Only for sites that are your own.",
-        examples=[True],
-    )
-    auth_ignore: bool = Field(
-        default=True,
-        description="Take 401, 402, 403 and 407 for robots.txt as if there were none; if not, leave the site alone.",
-        examples=[False],
-    )
+    obey: bool = Field(default=True, examples=[True])
+    """Obey robots.txt. Switch it off only for sites that are your own."""
+    name: HeaderText = Field(default="ultracrawl", examples=["ultracrawl"])
+    """The name by which robots.txt addresses this crawler; may hold blanks."""
+    meta: bool = Field(default=True, examples=[True])
+    """Obey `noindex` and `nofollow` of META robots and of X-Robots-Tag headers."""
+    follow_nofollow_links: bool = Field(default=False, examples=[True])
+    """Follow links that are marked `rel=nofollow`."""
+    obey_reservations: Reservations = Field(default=(Reservation.SEARCH,), examples=[["search", "ai", "tdm"]])
+    """Uses that you make of the index; pages whose owner reserves one of them stay out of it."""
+    obey_delay: bool = Field(default=False, examples=[True])
+    """Let Crawl-delay or Request-rate of robots.txt replace the delay for its site."""
+    ttl: Seconds = Field(default=86_400.0, examples=[86400])
+    """Age at which robots.txt is fetched again before the next request to its site."""
+    timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
+    """Seconds after which a request for robots.txt is given up."""
+    timeout_ignore: bool = Field(default=False, examples=[True])
+    """Crawl a site whose robots.txt timed out, without rules. Only for sites that are your own."""
+    auth_ignore: bool = Field(default=True, examples=[False])
+    """Take 401, 402, 403 and 407 for robots.txt as if there were none; if not, leave the site alone."""

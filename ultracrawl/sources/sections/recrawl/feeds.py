@@ -16,51 +16,26 @@ from ultracrawl.sources.values import UrlList, as_list
 class FeedsSection(Section):
     """RSS and Atom feeds (FAST 5.29)."""
 
-    urls: UrlList = Field(
-        default=(),
-        description="Feeds that are read, beside the start URLs.",
-        examples=[["https://news.example.com/feed.xml"]],
-    )
+    urls: UrlList = Field(default=(), examples=[["https://news.example.com/feed.xml"]])
+    """Feeds that are read, beside the start URLs."""
     url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        default=(),
-        description="Text files with further feeds, one a line; they are read again for every run.",
-        examples=[["seeds/feeds.txt"]],
+        default=(), examples=[["seeds/feeds.txt"]]
     )
-    discover: bool = Field(
-        default=False,
-        description="Read every feed that links lead to as a feed, and not as a document.",
-        examples=[True],
-    )
-    follow_links: bool = Field(
-        default=True,
-        description="Follow the links of pages that a feed names; if not, only the pages themselves are fetched.",
-        examples=[False],
-    )
-    ignore_rules: bool = Field(
-        default=False,
-        description="Fetch pages that a feed names whatever the rules about domains, ports, paths and URIs say.",
-        examples=[True],
-    )
-    index: bool = Field(
-        default=False, description="Index the feed itself too, with the texts that it holds.", examples=[True]
-    )
-    delete_expired: bool = Field(
-        default=False,
-        description="Let pages whose time in the feed is over leave the index, unless something else leads to them.",
-        examples=[True],
-    )
-    max_age: Interval = Field(
-        default=None,
-        description="Time since a feed brought a page, after which it is over; None: no limit.",
-        examples=["7 d"],
-    )
-    max_links: int | None = Field(
-        default=128,
-        ge=1,
-        le=1_000_000,
-        description="Pages of one feed that are kept; when more come, the oldest are over. None: no limit.",
-        examples=[50],
-    )
+    """Text files with further feeds, one a line; they are read again for every run."""
+    discover: bool = Field(default=False, examples=[True])
+    """Read every feed that links lead to as a feed, and not as a document."""
+    follow_links: bool = Field(default=True, examples=[False])
+    """Follow the links of pages that a feed names; if not, only the pages themselves are fetched."""
+    ignore_rules: bool = Field(default=False, examples=[True])
+    """Fetch pages that a feed names whatever the rules about domains, ports, paths and URIs say."""
+    index: bool = Field(default=False, examples=[True])
+    """Index the feed itself too, with the texts that it holds."""
+    delete_expired: bool = Field(default=False, examples=[True])
+    """Let pages whose time in the feed is over leave the index, unless something else leads to them."""
+    max_age: Interval = Field(default=None, examples=["7 d"])
+    """Time since a feed brought a page, after which it is over; None: no limit."""
+    max_links: int | None = Field(default=128, ge=1, le=1_000_000, examples=[50])
+    """Pages of one feed that are kept; when more come, the oldest are over. None: no limit."""
 
     @property
     def on(self) -> bool:

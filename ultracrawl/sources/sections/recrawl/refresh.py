@@ -13,31 +13,16 @@ from ultracrawl.sources.sections.section import Section
 class RefreshSection(Section):
     """Cycles in which a source is fetched again: how each begins, and when."""
 
-    mode: RefreshMode = Field(
-        default=RefreshMode.KNOWN,
-        description="What a new cycle asks for, and what becomes of URLs that the one before left over.",
-        examples=["scratch"],
-    )
-    interval: Interval = Field(
-        default=None,
-        description="Time between the starts of two cycles: minutes, or with a unit; none: whenever one is asked for.",
-        examples=["36 h"],
-    )
-    when_idle: bool = Field(
-        default=False,
-        description="With `crawl --continuous`, begin the next cycle as soon as nothing is left to do.",
-        examples=[True],
-    )
-    conditional: bool = Field(
-        default=True,
-        description="Ask for known pages on condition that they have changed (If-None-Match, If-Modified-Since).",
-        examples=[False],
-    )
-    adaptive: AdaptiveSection = Field(
-        default=AdaptiveSection(),
-        description="How `mode: adaptive` chooses.",
-        examples=[{"refresh_count": 6}],
-    )
+    mode: RefreshMode = Field(default=RefreshMode.KNOWN, examples=["scratch"])
+    """What a new cycle asks for, and what becomes of URLs that the one before left over."""
+    interval: Interval = Field(default=None, examples=["36 h"])
+    """Time between the starts of two cycles: minutes, or with a unit; none: whenever one is asked for."""
+    when_idle: bool = Field(default=False, examples=[True])
+    """With `crawl --continuous`, begin the next cycle as soon as nothing is left to do."""
+    conditional: bool = Field(default=True, examples=[False])
+    """Ask for known pages on condition that they have changed (If-None-Match, If-Modified-Since)."""
+    adaptive: AdaptiveSection = Field(default=AdaptiveSection(), examples=[{"refresh_count": 6}])
+    """How `mode: adaptive` chooses."""
 
     @property
     def rule(self) -> CycleRule:
@@ -62,14 +47,7 @@ class RefreshSection(Section):
 class OrphansSection(Section):
     """Documents that nothing leads to any more."""
 
-    after: int = Field(
-        default=5,
-        ge=1,
-        description="Cycles in which nothing led to a document, after which it is an orphan.",
-        examples=[5],
-    )
-    delete: bool = Field(
-        default=False,
-        description="Delete orphans at once; if not, they are fetched, and deleted if the server confirms it.",
-        examples=[True],
-    )
+    after: int = Field(default=5, ge=1, examples=[5])
+    """Cycles in which nothing led to a document, after which it is an orphan."""
+    delete: bool = Field(default=False, examples=[True])
+    """Delete orphans at once; if not, they are fetched, and deleted if the server confirms it."""

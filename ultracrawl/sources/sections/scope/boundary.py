@@ -72,14 +72,10 @@ Schemes = Annotated[
 class DomainsSection(Section):
     """Which hosts belong to the source; exclusion overrides inclusion."""
 
-    include: HostPatterns = Field(
-        default=(),
-        description="Hosts inside. Without any, the hosts of the start URLs; `*` lets every host in.",
-        examples=[["docs.example.com", ".example.org"]],
-    )
-    exclude: HostPatterns = Field(
-        default=(), description="Hosts outside, whatever `include` says.", examples=[["private.example.com"]]
-    )
+    include: HostPatterns = Field(default=(), examples=[["docs.example.com", ".example.org"]])
+    """Hosts inside. Without any, the hosts of the start URLs; `*` lets every host in."""
+    exclude: HostPatterns = Field(default=(), examples=[["private.example.com"]])
+    """Hosts outside, whatever `include` says."""
 
     @model_validator(mode="after")
     def _excludes_something_else(self) -> Self:
@@ -91,24 +87,21 @@ class DomainsSection(Section):
 class PathsSection(Section):
     """Which paths of one host belong to the source: prefixes, compared with case, query included."""
 
-    include: Paths = Field(
-        default=(), description="Paths inside; without any, all that are not excluded.", examples=[["/docs/"]]
-    )
-    exclude: Paths = Field(
-        default=(), description="Paths outside, whatever `include` says.", examples=[["/docs/old/"]]
-    )
-    follow_only: Paths = Field(
-        default=(),
-        description="Paths whose pages are read for their links, but not indexed.",
-        examples=[["/index/"]],
-    )
+    include: Paths = Field(default=(), examples=[["/docs/"]])
+    """Paths inside; without any, all that are not excluded."""
+    exclude: Paths = Field(default=(), examples=[["/docs/old/"]])
+    """Paths outside, whatever `include` says."""
+    follow_only: Paths = Field(default=(), examples=[["/index/"]])
+    """Paths whose pages are read for their links, but not indexed."""
 
 
 class PortsSection(Section):
     """Which ports of one host belong to the source: `include` or `exclude`, not both."""
 
-    include: Ports = Field(default=frozenset(), description="The only ports inside.", examples=[[443, 8443]])
-    exclude: Ports = Field(default=frozenset(), description="Ports outside.", examples=[[8080]])
+    include: Ports = Field(default=frozenset(), examples=[[443, 8443]])
+    """The only ports inside."""
+    exclude: Ports = Field(default=frozenset(), examples=[[8080]])
+    """Ports outside."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -122,128 +115,72 @@ class PortsSection(Section):
 class UrisSection(Section):
     """Rules about whole URLs, scheme and query included; they hold beside those for hosts and paths."""
 
-    include: UriPatterns = Field(
-        default=(),
-        description="URLs inside; without any, all that are not excluded.",
-        examples=[["https://a.example/x"]],
-    )
-    exclude: UriPatterns = Field(
-        default=(),
-        description="URLs outside, whatever `include` says.",
-        examples=[[{"regexp": r".*\?print=.*"}]],
-    )
-    follow_only: UriPatterns = Field(
-        default=(),
-        description="URLs whose pages are read for their links, but not indexed.",
-        examples=[[{"suffix": "/toc.html"}]],
-    )
+    include: UriPatterns = Field(default=(), examples=[["https://a.example/x"]])
+    """URLs inside; without any, all that are not excluded."""
+    exclude: UriPatterns = Field(default=(), examples=[[{"regexp": r".*\?print=.*"}]])
+    """URLs outside, whatever `include` says."""
+    follow_only: UriPatterns = Field(default=(), examples=[[{"suffix": "/toc.html"}]])
+    """URLs whose pages are read for their links, but not indexed."""
 
 
 class AreaSection(Section):
     """What belongs to another source: what is in `hosts` or `uris` (without both, everything), exceptions apart."""
 
-    hosts: HostPatterns = Field(
-        default=(), description="Hosts of the other source.", examples=[["news.example.com"]]
-    )
-    uris: UriPatterns = Field(
-        default=(),
-        description="URLs of the other source.",
-        examples=[[{"prefix": "https://a.example/news/"}]],
-    )
-    except_hosts: HostPatterns = Field(
-        default=(),
-        description="Hosts that are not its own all the same.",
-        examples=[["old.news.example.com"]],
-    )
-    except_uris: UriPatterns = Field(
-        default=(), description="URLs that are not its own all the same.", examples=[[{"suffix": "/print"}]]
-    )
+    hosts: HostPatterns = Field(default=(), examples=[["news.example.com"]])
+    """Hosts of the other source."""
+    uris: UriPatterns = Field(default=(), examples=[[{"prefix": "https://a.example/news/"}]])
+    """URLs of the other source."""
+    except_hosts: HostPatterns = Field(default=(), examples=[["old.news.example.com"]])
+    """Hosts that are not its own all the same."""
+    except_uris: UriPatterns = Field(default=(), examples=[[{"suffix": "/print"}]])
+    """URLs that are not its own all the same."""
 
 
 class OtherHostsSection(Section):
     """What happens where a page links, or redirects, to another host name."""
 
-    links: bool = Field(
-        default=True, description="Follow links to another host name (one that is inside).", examples=[False]
-    )
-    redirects: bool = Field(
-        default=True,
-        description="Follow redirects to another host name, whatever their kind.",
-        examples=[False],
-    )
-    reset_depth: bool = Field(
-        default=False,
-        description="Count the depth from 0 again where a link leads to another host name.",
-        examples=[True],
-    )
+    links: bool = Field(default=True, examples=[False])
+    """Follow links to another host name (one that is inside)."""
+    redirects: bool = Field(default=True, examples=[False])
+    """Follow redirects to another host name, whatever their kind."""
+    reset_depth: bool = Field(default=False, examples=[True])
+    """Count the depth from 0 again where a link leads to another host name."""
 
 
 class BoundarySection(Section):
     """Which hosts, paths, ports and URLs belong to the source."""
 
-    domains: DomainsSection = Field(
-        default=DomainsSection(),
-        description="Rules about host names.",
-        examples=[{"include": [".example.com"]}],
-    )
+    domains: DomainsSection = Field(default=DomainsSection(), examples=[{"include": [".example.com"]}])
+    """Rules about host names."""
     paths: Mapping[Host, PathsSection] = Field(
-        default={},
-        description="Rules about paths, for each host (or `*`); a host without rules is open.",
-        examples=[{"docs.example.com": {"include": ["/docs/"], "exclude": ["/docs/private/"]}}],
+        default={}, examples=[{"docs.example.com": {"include": ["/docs/"], "exclude": ["/docs/private/"]}}]
     )
+    """Rules about paths, for each host (or `*`); a host without rules is open."""
     ports: Mapping[Host, PortsSection] = Field(
-        default={},
-        description="Rules about ports, for each host (or `*`); a host without rules is open.",
-        examples=[{"docs.example.com": {"include": [443]}}],
+        default={}, examples=[{"docs.example.com": {"include": [443]}}]
     )
-    uris: UrisSection = Field(
-        default=UrisSection(),
-        description="Rules about whole URLs.",
-        examples=[{"exclude": [{"suffix": "/print.html"}]}],
-    )
+    """Rules about ports, for each host (or `*`); a host without rules is open."""
+    uris: UrisSection = Field(default=UrisSection(), examples=[{"exclude": [{"suffix": "/print.html"}]}])
+    """Rules about whole URLs."""
     elsewhere: Mapping[str, AreaSection] = Field(
-        default={},
-        description="What other sources crawl, by the name of each, and this one does not.",
-        examples=[{"news": {"uris": [{"prefix": "https://a.example/news/"}]}}],
+        default={}, examples=[{"news": {"uris": [{"prefix": "https://a.example/news/"}]}}]
     )
-    schemes: Schemes = Field(
-        default=("http", "https"),
-        min_length=1,
-        description="URL schemes that are crawled: `http`, `https`, `ftp`.",
-        examples=[["https"]],
-    )
-    exclude_extensions: Extensions = Field(
-        default=(),
-        description="File-name extensions that are never fetched; case does not count.",
-        examples=[[".png", ".zip"]],
-    )
-    combine: Literal["all", "any"] = Field(
-        default="all",
-        description="Whether a URL has to be included by host rules and by URL rules (`all`), or by one of them "
-        "(`any`).",
-        examples=["any"],
-    )
-    other_hosts: OtherHostsSection = Field(
-        default=OtherHostsSection(),
-        description="Links and redirects from one host to another.",
-        examples=[{"links": False}],
-    )
-    start_urls_exempt: bool = Field(
-        default=True, description="Host rules do not hold for the start URLs themselves.", examples=[False]
-    )
-    start_redirects: bool = Field(
-        default=False,
-        description="The host that a start URL redirects to belongs to the source, too.",
-        examples=[True],
-    )
-    index_dynamic: bool = Field(
-        default=True,
-        description="Index pages whose URL has a question mark; if not, their links are followed only.",
-        examples=[False],
-    )
-    networks: Networks = Field(
-        default=(),
-        description="Private networks that the source may reach. Private, loopback and link-local addresses "
-        "are refused otherwise, wherever a link, a redirect or a host name leads.",
-        examples=[["10.1.0.0/16"]],
-    )
+    """What other sources crawl, by the name of each, and this one does not."""
+    schemes: Schemes = Field(default=("http", "https"), min_length=1, examples=[["https"]])
+    """URL schemes that are crawled: `http`, `https`, `ftp`."""
+    exclude_extensions: Extensions = Field(default=(), examples=[[".png", ".zip"]])
+    """File-name extensions that are never fetched; case does not count."""
+    combine: Literal["all", "any"] = Field(default="all", examples=["any"])
+    """Whether a URL has to be included by host rules and by URL rules (`all`), or by one of them (`any`)."""
+    other_hosts: OtherHostsSection = Field(default=OtherHostsSection(), examples=[{"links": False}])
+    """Links and redirects from one host to another."""
+    start_urls_exempt: bool = Field(default=True, examples=[False])
+    """Host rules do not hold for the start URLs themselves."""
+    start_redirects: bool = Field(default=False, examples=[True])
+    """The host that a start URL redirects to belongs to the source, too."""
+    index_dynamic: bool = Field(default=True, examples=[False])
+    """Index pages whose URL has a question mark; if not, their links are followed only."""
+    networks: Networks = Field(default=(), examples=[["10.1.0.0/16"]])
+    """Private networks that the source may reach. Private, loopback and link-local addresses are refused
+    otherwise, wherever a link, a redirect or a host name leads.
+    """

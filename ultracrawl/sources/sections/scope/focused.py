@@ -34,29 +34,18 @@ FocusLanguages = Annotated[
 class FocusedSection(Section):
     """Crawling by language (FAST 5.18)."""
 
-    languages: FocusLanguages = Field(
-        default=(),
-        description="Languages of the documents that are kept: codes of ISO 639-1, English names, and `unknown` for "
-        "documents whose language cannot be told. Without any, all are kept.",
-        examples=[["english", "de", "unknown"]],
-    )
-    depth: int = Field(
-        default=0,
-        ge=0,
-        description="Hops that links are followed through documents in other languages.",
-        examples=[2],
-    )
-    exempt: HostPatterns = Field(
-        default=(),
-        description="Hosts whose documents are kept whatever their language.",
-        examples=[[".press.example.com"]],
-    )
-    detect: bool = Field(
-        default=True,
-        description="Tell the language from the text (needs the extra `language`), and by what page and header "
-        "declare only where that fails; if not, go by what they declare.",
-        examples=[False],
-    )
+    languages: FocusLanguages = Field(default=(), examples=[["english", "de", "unknown"]])
+    """Languages of the documents that are kept: codes of ISO 639-1, English names, and `unknown` for documents
+    whose language cannot be told. Without any, all are kept.
+    """
+    depth: int = Field(default=0, ge=0, examples=[2])
+    """Hops that links are followed through documents in other languages."""
+    exempt: HostPatterns = Field(default=(), examples=[[".press.example.com"]])
+    """Hosts whose documents are kept whatever their language."""
+    detect: bool = Field(default=True, examples=[False])
+    """Tell the language from the text (needs the extra `language`), and by what page and header declare only
+    where that fails; if not, go by what they declare.
+    """
 
     @property
     def codes(self) -> frozenset[str]:

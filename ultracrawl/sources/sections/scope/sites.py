@@ -62,39 +62,22 @@ AliasFiles = Annotated[
 class SitesSection(Section):
     """How many sites are crawled at a time, and which hosts belong together; a site is a host with its port."""
 
-    max_sites: int = Field(
-        default=128,
-        ge=1,
-        le=1_000_000,
-        description="Sites that are crawled at a time; further ones start when others have finished.",
-        examples=[16],
-    )
-    max_inter_docs: int | None = Field(
-        default=None,
-        ge=1,
-        description="URLs of a site in a row, after which it gives its place to a waiting one. None: it keeps it.",
-        examples=[200],
-    )
+    max_sites: int = Field(default=128, ge=1, le=1_000_000, examples=[16])
+    """Sites that are crawled at a time; further ones start when others have finished."""
+    max_inter_docs: int | None = Field(default=None, ge=1, examples=[200])
+    """URLs of a site in a row, after which it gives its place to a waiting one. None: it keeps it."""
     clusters: Mapping[str, HostNames] = Field(
-        default={},
-        description="Hosts that share cookies, by a name of your own; goes before `domain_clustering`.",
-        examples=[{"shop": ["shop.example.com", "checkout.example.com"]}],
+        default={}, examples=[{"shop": ["shop.example.com", "checkout.example.com"]}]
     )
-    domain_clustering: bool = Field(
-        default=False,
-        description="Let all hosts of a registrable domain share cookies; if not, each host has its own.",
-        examples=[True],
-    )
+    """Hosts that share cookies, by a name of your own; goes before `domain_clustering`."""
+    domain_clustering: bool = Field(default=False, examples=[True])
+    """Let all hosts of a registrable domain share cookies; if not, each host has its own."""
     aliases: Annotated[Mapping[HostName, HostName], AfterValidator(_check_aliases)] = Field(
-        default={},
-        description="Hosts that are copies of another: alias and main host, which is asked for the URLs of both.",
-        examples=[{"www2.example.com": "www.example.com"}],
+        default={}, examples=[{"www2.example.com": "www.example.com"}]
     )
-    alias_files: AliasFiles = Field(
-        default=(),
-        description="Files of aliases: in each line the main host and its aliases, with blanks between them.",
-        examples=[["mirrors.txt"]],
-    )
+    """Hosts that are copies of another: alias and main host, which is asked for the URLs of both."""
+    alias_files: AliasFiles = Field(default=(), examples=[["mirrors.txt"]])
+    """Files of aliases: in each line the main host and its aliases, with blanks between them."""
 
     @model_validator(mode="after")
     def _with_files(self, info: ValidationInfo) -> SitesSection:

@@ -70,33 +70,18 @@ RewriteRuleTexts = Annotated[
 class UrlsSection(Section):
     """How links become the URLs that are compared, fetched and shown."""
 
-    sort_query_params: bool = Field(
-        default=False,
-        description="Put query parameters in the order of their names, so that `?a=1&b=2` and `?b=2&a=1` are one.",
-        examples=[True],
-    )
-    remove_params: Parameters = Field(
-        default=(),
-        description="Parameters to drop, by name or as `name*`; `session` and `tracking` stand for known lists.",
-        examples=[["session", "tracking", "print"]],
-    )
-    max_uri_recursion: int = Field(
-        default=5,
-        ge=0,
-        le=100,
-        description="Repetitions of path segments that mark an endless site; 0 switches the check off.",
-        examples=[5],
-    )
-    rewrite_rules: RewriteRuleTexts = Field(
-        default=(),
-        description="Rules that change every URL before anything else is decided about it, in order.",
-        examples=[["'@/index\\.html$@/@'"]],
-    )
+    sort_query_params: bool = Field(default=False, examples=[True])
+    """Put query parameters in the order of their names, so that `?a=1&b=2` and `?b=2&a=1` are one."""
+    remove_params: Parameters = Field(default=(), examples=[["session", "tracking", "print"]])
+    """Parameters to drop, by name or as `name*`; `session` and `tracking` stand for known lists."""
+    max_uri_recursion: int = Field(default=5, ge=0, le=100, examples=[5])
+    """Repetitions of path segments that mark an endless site; 0 switches the check off."""
+    rewrite_rules: RewriteRuleTexts = Field(default=(), examples=[["'@/index\\.html$@/@'"]])
+    """Rules that change every URL before anything else is decided about it, in order."""
     rewriter: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
-        default=None,
-        description="Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link, as a dotted path.",
-        examples=["mypackage.MyRewriter"],
+        default=None, examples=["mypackage.MyRewriter"]
     )
+    """Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link, as a dotted path."""
 
     @property
     def removed_names(self) -> frozenset[str]:
