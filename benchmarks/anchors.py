@@ -16,10 +16,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ultracrawl.content import parse_html
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.model import Page, UrlOutcome
-from ultracrawl.rules.urls import UrlPolicy, url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import SqliteStore
 
 SITE = "http://localhost/"

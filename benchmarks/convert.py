@@ -23,8 +23,9 @@ import psutil
 from support import files, samples
 from support.compound import old_presentation, outlook_message
 
-from ultracrawl.content import sniff_type
-from ultracrawl.content.service import ConversionProcess, Converted, Job, ProcessLimits
+from ultracrawl.content.mime import sniff_type
+from ultracrawl.content.service.job import Converted, Job, ProcessLimits
+from ultracrawl.content.service.process import ConversionProcess
 
 WORDS = "The harbour pump lifts grey water from the tide gate to the upper basin every morning. "
 TEXT = WORDS * 230

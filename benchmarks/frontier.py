@@ -37,8 +37,8 @@ from typing import Any, NamedTuple
 import psutil
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.frontier import Frontier
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 STEPS = 100_000

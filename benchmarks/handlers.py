@@ -58,7 +58,7 @@ async def measure(name: str, urls: list[str], count: int) -> dict[str, float]:
     from scrapy.crawler import Crawler
     from scrapy.utils.misc import load_object
 
-    from ultracrawl.rules.boundary import AddressPolicy
+    from ultracrawl.rules.boundary.addresses import AddressPolicy
 
     guard = [AddressPolicy.for_source(["127.0.0.1"])] if name.endswith("guarded") else []
     settings = {"DOWNLOAD_TIMEOUT": 30, "CONCURRENT_REQUESTS_PER_DOMAIN": CONCURRENT}

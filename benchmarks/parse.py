@@ -14,9 +14,11 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborHTMLParser
 
-from ultracrawl.content import find_charset, parse_html, sniff_type
+from ultracrawl.content.charset.decoding import find_charset
 from ultracrawl.content.html.nesting import limit_nesting
-from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.content.html.page import parse_html
+from ultracrawl.content.mime import sniff_type
+from ultracrawl.rules.robots.rules import RobotsRules
 
 T = TypeVar("T")
 URL = "https://example.com/dir/page.html"

@@ -24,8 +24,8 @@ from whoosh.fields import ID, TEXT, Schema
 from whoosh.index import create_in
 from whoosh.qparser import MultifieldParser
 
-from ultracrawl.content import parse_html
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_text
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.index import IndexDocument, SearchQuery
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing.segments import batches

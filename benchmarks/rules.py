@@ -10,24 +10,16 @@ import json
 import time
 from collections.abc import Callable
 
-from ultracrawl.rules.boundary import (
-    Action,
-    AddressPolicy,
-    Boundary,
-    BoundaryRules,
-    CrawlMode,
-    DomainRule,
-    Kind,
-    RewriteRule,
-    RewriteRules,
-    RewritingPolicy,
-    UriRule,
-    UrlRewriter,
-    apply_rewriter,
-    parse_domain_lines,
-    parse_uri_lines,
-)
-from ultracrawl.rules.urls import UrlPolicy, url_key
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.lines import parse_domain_lines, parse_uri_lines
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import RewritingPolicy
+from ultracrawl.rules.boundary.rules import Action, BoundaryRules, CrawlMode, DomainRule, Kind, UriRule
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.key import url_key
 
 BASE = "https://docs.example.com/java/api/index.html"
 PAGES = 400

@@ -21,7 +21,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ultracrawl.rules.frontier import Frontier, Pace
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.politeness.pace import Pace
 
 DELAYS = (0.5, 0.75, 1.0, 1.5, 2.0)
 CAPACITY = 50_000

@@ -6,19 +6,12 @@ import pytest
 from requests.auth import HTTPDigestAuth
 
 from ultracrawl.errors import UserError
-from ultracrawl.rules.access import (
-    Challenge,
-    Credential,
-    CredentialStore,
-    DigestSession,
-    PasswordCipher,
-    Scheme,
-    UrlPrefix,
-    basic_answer,
-    challenges_in,
-)
-from ultracrawl.rules.access.cipher import new_key
-from ultracrawl.rules.access.digest import best_digest
+from ultracrawl.rules.access.basic import basic_answer
+from ultracrawl.rules.access.challenge import Challenge, challenges_in
+from ultracrawl.rules.access.cipher import PasswordCipher, new_key
+from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme
+from ultracrawl.rules.access.digest import DigestSession, best_digest
+from ultracrawl.rules.access.prefix import UrlPrefix
 
 ALL = frozenset(Scheme)
 

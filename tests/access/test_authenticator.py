@@ -11,7 +11,9 @@ from scrapy.http import Response
 
 from ultracrawl.crawl.auth.authenticator import REFUSALS, Authenticator
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.access import Credential, CredentialStore, Scheme, UrlPrefix, basic_answer
+from ultracrawl.rules.access.basic import basic_answer
+from ultracrawl.rules.access.credentials import Credential, CredentialStore, Scheme
+from ultracrawl.rules.access.prefix import UrlPrefix
 
 ROOT = "https://a.example"
 BASIC = basic_answer("u", "p")

@@ -13,7 +13,7 @@ from scrapy.http import Response
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
 from ultracrawl.crawl.failures.download_errors import AddressRefusedError
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
-from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.matcher import DomainTable
 
 

@@ -3,8 +3,13 @@ from datetime import UTC, datetime
 import pytest
 
 from ultracrawl.model import Document
-from ultracrawl.rules.attributes import DEFAULT_ATTRIBUTES, AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.mapping import AttributeMap
+from ultracrawl.rules.attributes.schema import (
+    DEFAULT_ATTRIBUTES,
+    AttributeType,
+    SearchAttribute,
+    attribute_schema,
+)
 from ultracrawl.rules.attributes.values import convert
 
 SCHEMA = attribute_schema(

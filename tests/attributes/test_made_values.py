@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ultracrawl.content import AnswerHead
+from ultracrawl.content.reader import AnswerHead
 from ultracrawl.model import Document
 from ultracrawl.sources import Loaded, compile_source, load_project, require
 

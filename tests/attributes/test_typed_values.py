@@ -8,7 +8,7 @@ import pytest
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.values import change_to_line
 from ultracrawl.model import AttributeValue
-from ultracrawl.rules.attributes import AttributeType
+from ultracrawl.rules.attributes.schema import AttributeType
 from ultracrawl.rules.attributes.values import typed
 
 STRING, NUMBER, DATE = AttributeType.STRING, AttributeType.NUMBER, AttributeType.DATE

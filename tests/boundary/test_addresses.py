@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.boundary import AddressPolicy, RuleError
-from ultracrawl.rules.urls import UrlPolicy, host_of
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.boundary.rules import RuleError
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.parts import host_of
 
 POLICY = AddressPolicy()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.boundary import Boundary, DomainRule, Kind, UriRule
 from ultracrawl.rules.boundary.areas import AreaRules
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
 
 HOSTS = (DomainRule(Kind.SUFFIX, "docs.example"),)
 URIS = (UriRule(Kind.PREFIX, "http://a.example/docs/"),)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ultracrawl.model import LinkKind
-from ultracrawl.rules.boundary import (
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.rules import (
     Action,
-    Boundary,
     BoundaryRules,
     Combine,
     CrawlMode,

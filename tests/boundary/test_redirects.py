@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.boundary import (
-    Boundary,
-    BoundaryRules,
-    CrawlMode,
-    DomainRule,
-    Kind,
-    Redirect,
-    RedirectPolicy,
-)
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.redirects import Redirect, RedirectPolicy
+from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
 
 A, A2, OUT = "http://www.a.example/1", "http://www.a.example/2", "http://out.example/"
 BOUNDARY = Boundary(BoundaryRules(domains=(DomainRule(Kind.SUFFIX, "a.example"),)))

@@ -9,22 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.boundary import (
-    Boundary,
-    BoundaryRules,
-    Candidate,
-    DomainRule,
-    Kind,
-    PatternError,
-    RewriteOutcome,
-    RewriteRule,
-    RewriteRules,
-    RuleError,
-    UrlRewriteError,
-    UrlRewriter,
-    apply_rewriter,
-)
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.boundary import Candidate, UrlRewriteError, UrlRewriter
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
+from ultracrawl.rules.boundary.rules import BoundaryRules, DomainRule, Kind, PatternError, RuleError
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 LINK = "http://in.example/a"
 

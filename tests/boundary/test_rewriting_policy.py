@@ -2,8 +2,9 @@
 
 import pytest
 
-from ultracrawl.rules.boundary import RewriteRule, RewriteRules, RewritingPolicy
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import RewritingPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 
 def policy(*rules: str, **options: object) -> RewritingPolicy:

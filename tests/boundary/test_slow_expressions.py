@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.rules.acceptance import Acceptance
-from ultracrawl.rules.boundary import Boundary, BoundaryRules, PatternError
+from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.expressions import (
     LATER_LIMIT,
     LIMIT,
@@ -18,7 +18,7 @@ from ultracrawl.rules.boundary.expressions import (
     slow_expression,
 )
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
-from ultracrawl.rules.boundary.rules import Action, DomainRule, Kind, UriRule
+from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind, PatternError, UriRule
 from ultracrawl.sources import load_project
 from ultracrawl.sources.dialects import read_definitions
 

@@ -12,7 +12,7 @@ from support.project import Workspace
 from support.robot import RobotFiles
 from support.site import Site
 
-from ultracrawl.rules.filters import read_soif, write_soif
+from ultracrawl.rules.filters.soif import read_soif, write_soif
 
 SOON = {"title": ["Other"], "full-text": ["needle of a partner"], "classification": ["Partner", "Portal"]}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content import decode
+from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.charset.encodings import codec_of
 
 CASES = Path(__file__).parents[2] / "../shared/suites/charset_declared.jsonl"

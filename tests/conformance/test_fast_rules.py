@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ultracrawl.model import LinkKind
-from ultracrawl.rules.boundary import Boundary
+from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.sources import compile_source, load_project, require
 
 ALL = {"domains": {"include": ["*"]}}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content import parse_http_date
+from ultracrawl.model.dates import parse_http_date
 
 CASES = Path(__file__).parents[2] / "../shared/suites/http_dates.jsonl"
 DIFFERENCES = {

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from ultracrawl.content import parse_html
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.model import LinkKind
 
 CASES = Path(__file__).parents[2] / "../shared/suites/links_scrapy.jsonl"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.content import parse_refresh
+from ultracrawl.content.html.refresh import parse_refresh
 
 CASES = Path(__file__).parents[2] / "../shared/suites/links_wpt_meta_refresh.jsonl"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.robots.rules import RobotsRules
 
 SUITES = Path(__file__).parents[2] / "../shared/suites"
 

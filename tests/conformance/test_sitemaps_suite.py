@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.content import Sitemap, SitemapUrl, parse_sitemap
+from ultracrawl.content.feeds.sitemap import Sitemap, SitemapUrl, parse_sitemap
 
 CASES = Path(__file__).parents[2] / "../shared/suites/sitemaps_crawler_commons.jsonl"
 DIFFERENCES = {

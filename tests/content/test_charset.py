@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content import decode, find_charset
+from ultracrawl.content.charset.decoding import decode, find_charset
 from ultracrawl.content.charset.encodings import codec_of
 
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 5

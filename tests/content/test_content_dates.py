@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content import parse_http_date, parse_w3c_date
+from ultracrawl.model.dates import parse_http_date, parse_w3c_date
 
 NOON = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
 

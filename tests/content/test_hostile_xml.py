@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from support import files
 
-from ultracrawl.content import parse_sitemap
-from ultracrawl.content.converters import Budget, ConversionLimits, Sink
+from ultracrawl.content.converters.budget import Budget, ConversionLimits
 from ultracrawl.content.converters.convert import Source, convert
+from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.feeds.feed import parse_feed
+from ultracrawl.content.feeds.sitemap import parse_sitemap
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.sources.dialects.fast_xml.document import DocumentError, Element, parse_document
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from ultracrawl.content import PageReader
 from ultracrawl.content.html.jsonld import jsonld_attributes
+from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Page
 
 PAGE = Page(charset="utf-8")

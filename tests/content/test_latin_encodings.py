@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracrawl.content import decode, find_charset
+from ultracrawl.content.charset.decoding import decode, find_charset
 from ultracrawl.content.charset.latin import latin_codec
 
 TEXTS = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content import declared_type, effective_type, sniff_type, type_matches
+from ultracrawl.content.mime import declared_type, effective_type, sniff_type, type_matches
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from ultracrawl.content import PageReader, parse_html
 from ultracrawl.content.html.formatting import limit_formatting
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import PageLimits
+from ultracrawl.content.reader import PageReader
 from ultracrawl.model import Conversion, LinkKind
 
 LINKS = b"".join(b"<p><a href='/%d'>link %d</a></p>\n" % (one, one) for one in range(30))

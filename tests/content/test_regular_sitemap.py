@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content import parse_sitemap, read_xml
 from ultracrawl.content.feeds.regular_sitemap import regular_entries
-from ultracrawl.content.feeds.sitemap import _Collector
+from ultracrawl.content.feeds.sitemap import _Collector, parse_sitemap
+from ultracrawl.content.xml import read_xml
 
 URL = "https://example.com/sitemap.xml"
 START = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by x -->\n<urlset xmlns="http://x">\n'

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content import SitemapKind, SitemapUrl, XmlRefusedError, parse_sitemap, read_xml
-from ultracrawl.content.feeds.sitemap import MAX_URLS
+from ultracrawl.content.feeds.sitemap import MAX_URLS, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.content.unzip import unzip
+from ultracrawl.content.xml import XmlRefusedError, read_xml
 
 URL = "https://example.com/sitemap.xml"
 HEAD = b'<?xml version="1.0" encoding="UTF-8"?>'

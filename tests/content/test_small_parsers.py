@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content import first_words, parse_refresh, parse_srcset, parse_text
+from ultracrawl.content.html.refresh import parse_refresh
+from ultracrawl.content.html.srcset import parse_srcset
+from ultracrawl.content.text import first_words, parse_text
 from ultracrawl.model import LinkKind, RobotsDirectives
 
 

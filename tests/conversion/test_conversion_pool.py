@@ -14,15 +14,10 @@ import psutil
 import pytest
 from support import files
 
-from ultracrawl.content.service import (
-    ConversionPool,
-    ConversionProcess,
-    Converted,
-    Job,
-    NotConverted,
-    ProcessLimits,
-)
 from ultracrawl.content.service.frames import LENGTH, encode_job
+from ultracrawl.content.service.job import Converted, Job, NotConverted, ProcessLimits
+from ultracrawl.content.service.pool import ConversionPool
+from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
 
 PDF = Job(files.pdf(), "application/pdf")

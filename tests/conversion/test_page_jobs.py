@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.content.html.selection import PagePicks, css_pick, xpath_pick
 from ultracrawl.content.limits import PageLimits
-from ultracrawl.content.service import ConversionPool, PageJob, PageLost, PageRead, ProcessLimits
+from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.service.job import PageJob, PageLost, PageRead, ProcessLimits
+from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.model import LinkKind
 
 PICKS = PagePicks(

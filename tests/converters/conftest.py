@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracrawl.content import effective_type
-from ultracrawl.content.converters import Budget, ConversionLimits, Sink
+from ultracrawl.content.converters.budget import Budget, ConversionLimits
 from ultracrawl.content.converters.convert import Source, convert
+from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.mime import effective_type
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]

@@ -15,9 +15,11 @@ import pytest
 from support import files
 from support.resource import gzip_of_zeros
 
-from ultracrawl.content.converters import Budget, ConversionLimits, Sink
+from ultracrawl.content.converters.budget import Budget, ConversionLimits
 from ultracrawl.content.converters.convert import Source, convert
-from ultracrawl.content.service import ConversionProcess, Converted, Job, NotConverted, ProcessLimits
+from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.service.job import Converted, Job, NotConverted, ProcessLimits
+from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

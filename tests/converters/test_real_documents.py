@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from support import samples
 
-from ultracrawl.content import sniff_type
-from ultracrawl.content.converters import ConversionError
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import Conversion
 
 Convert = Callable[..., Conversion]

@@ -15,7 +15,7 @@ from support.compound import old_presentation, outlook_message
 from support.project import LOOPBACK, Workspace
 from support.site import Site
 
-from ultracrawl.content import sniff_type
+from ultracrawl.content.mime import sniff_type
 from ultracrawl.index.searching import Searcher
 
 LIES = {"octet": "application/octet-stream", "plain": "text/plain", "html": "text/html; charset=utf-8"}

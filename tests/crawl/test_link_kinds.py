@@ -8,7 +8,8 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.content import DEFAULT_KINDS, AnswerHead, PageReader
+from ultracrawl.content.html.links import DEFAULT_KINDS
+from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.model import LinkKind
 from ultracrawl.sources.sections.scope.links import LinksSection
 

@@ -7,8 +7,8 @@ from importlib.resources import files
 import pytest
 from support.filters import page
 
-from ultracrawl.rules.filters import View
 from ultracrawl.rules.filters.classification import Classifier
+from ultracrawl.rules.filters.resource import View
 from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, read_properties
 from ultracrawl.sources.dialects.portal_robot.rules_file import RulesFile, read_classification, read_rules
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 from support.context import made_context
 
-from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.content.service import Converted, Job
+from ultracrawl.content.reader import AnswerHead, PageReader
+from ultracrawl.content.service.job import Converted, Job
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import Conversion

@@ -9,16 +9,12 @@ import pytest
 from support.filters import Filters, page
 
 from ultracrawl.model import Page
-from ultracrawl.rules.filters import (
-    FilterHandle,
-    FilterKind,
-    Resource,
-    ResourceHandle,
-    own_function,
-    read_soif,
-    write_soif,
-)
+from ultracrawl.rules.filters import FilterHandle, ResourceHandle
+from ultracrawl.rules.filters.custom import own_function
 from ultracrawl.rules.filters.functions.support import shortened
+from ultracrawl.rules.filters.phase import FilterKind
+from ultracrawl.rules.filters.resource import Resource
+from ultracrawl.rules.filters.soif import read_soif, write_soif
 
 BODY = "<title>T</title>text"
 TYPES = "text/html htm html\ntype=text/plain exts=txt,TEXT # comment\n# none\napplication/pdf .pdf\n"

@@ -6,7 +6,10 @@ import pytest
 from support.filters import Filters, page
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.filters import Answer, FilterKind, Phase, Resource, Robot, View, own_function
+from ultracrawl.rules.filters.custom import own_function
+from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
+from ultracrawl.rules.filters.resource import Resource, View
+from ultracrawl.rules.filters.robot import Robot
 
 E, G = FilterKind.ENUMERATION, FilterKind.GENERATION
 LINKS = '<title>Home</title><a href="/b">b</a>'
@@ -73,7 +76,7 @@ def test_portal_robot_7_8_9_10_how_often_each_phase_runs() -> None:
         calls.append(pb["what"])
         return 0
 
-    from ultracrawl.rules.filters import own_function
+    from ultracrawl.rules.filters.custom import own_function
 
     filters = Filters()
     filters.functions = {**filters.functions, "note": own_function("note", note)}

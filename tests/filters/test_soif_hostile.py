@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.filters import SoifError, read_soif, write_soif
+from ultracrawl.rules.filters.soif import SoifError, read_soif, write_soif
 
 GOOD = b"@DOCUMENT { http://h/a\ntitle{1}:\tT\n}\n"
 

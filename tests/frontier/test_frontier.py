@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier
 
 
 class Entry(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.frontier import Grouping
+from ultracrawl.rules.frontier.grouping import Grouping
 
 
 def domain(host: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.boundary import DomainRule, Kind, UriRule
-from ultracrawl.rules.frontier import LevelRule, LevelRules
+from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
+from ultracrawl.rules.frontier.level_rules import LevelRule, LevelRules
 
 SEED = "http://start.example/"
 RULES = [

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ultracrawl.rules.boundary.rewriting.aliases import AliasPolicy
-from ultracrawl.rules.frontier import Frontier, Mirrors, Pace, Waiting
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.backoff import BackOff
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.frontier.politeness.pace import Pace
+from ultracrawl.rules.frontier.site import Waiting
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 ALIASES = {"two.example": "one.example", "three.example": "one.example", "b": "a"}
 

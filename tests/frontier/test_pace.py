@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.frontier import BackOff, Frontier, Pace, Span, Week, retry_after
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.politeness.backoff import BackOff
 from ultracrawl.rules.frontier.politeness.clock import Clock
-from ultracrawl.rules.frontier.politeness.windows import WEEK
+from ultracrawl.rules.frontier.politeness.pace import Pace
+from ultracrawl.rules.frontier.politeness.retry_after import retry_after
+from ultracrawl.rules.frontier.politeness.windows import WEEK, Span, Week
 
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 

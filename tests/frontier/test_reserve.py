@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.reserve import PATIENCE
 
 

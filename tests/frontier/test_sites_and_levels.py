@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.rules.frontier import Frontier, LevelSelector, Pace, PopScheme
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.levels import LevelSelector, PopScheme
+from ultracrawl.rules.frontier.politeness.pace import Pace
 
 
 class Entry(NamedTuple):

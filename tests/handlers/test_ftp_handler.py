@@ -29,7 +29,7 @@ from ultracrawl.crawl.failures.download_errors import AddressRefusedError
 from ultracrawl.handlers.ftp.answer import media_type_of
 from ultracrawl.handlers.ftp.handler import FtpDownloadHandler
 from ultracrawl.handlers.ftp.target import FtpPathRefusedError, ftp_target
-from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources.compilation.ftp import FtpAccess, FtpAccount
 
 Get = Callable[..., Response]

@@ -16,7 +16,7 @@ from ultracrawl.crawl.failures.download_errors import AddressRefusedError
 from ultracrawl.crawl.lifecycle import CrawlLifecycle
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision
-from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -26,8 +26,8 @@ from ultracrawl.middlewares.redirect import RedirectMiddleware
 from ultracrawl.middlewares.robots import RobotsMiddleware
 from ultracrawl.middlewares.status import StatusMiddleware
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl import checksum
-from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.recrawl.change import checksum
+from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.sources import DataSource, compile_source
 from ultracrawl.stores import QueueEntry
 

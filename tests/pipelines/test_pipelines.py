@@ -17,9 +17,9 @@ from ultracrawl.index import IndexDocument
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
 from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
 from ultracrawl.pipelines.processor import DocumentPipelines
-from ultracrawl.rules.attributes import attribute_schema
 from ultracrawl.rules.attributes.mapping import AttributeMap
-from ultracrawl.rules.recrawl import checksum
+from ultracrawl.rules.attributes.schema import attribute_schema
+from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.stores import QueueEntry
 
 URL = "http://h/a"

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.rules.recrawl import AdaptiveRule, Aim, ChangeHistory, KnownPage, ScoreParts, Scorer, SiteSize
-from ultracrawl.rules.recrawl.adaptive import gain
+from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, SiteSize, gain
+from ultracrawl.rules.recrawl.history import ChangeHistory
+from ultracrawl.rules.recrawl.scores import KnownPage, ScoreParts, Scorer
 
 DAY = 86_400.0
 NOW = 1000 * DAY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.recrawl import CyclePlace, CycleRule, RefreshMode
+from ultracrawl.rules.recrawl.cycle import CyclePlace, CycleRule, RefreshMode
 
 HOUR = 3600.0
 ADAPTIVE, SCRATCH, KNOWN = RefreshMode.ADAPTIVE, RefreshMode.SCRATCH, RefreshMode.KNOWN

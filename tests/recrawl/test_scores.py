@@ -6,8 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.rules.recrawl import FREQUENCIES, ChangeHistory, KnownPage, ScoreParts, Scorer
-from ultracrawl.rules.recrawl.scores import inverse_depth, inverse_length, is_landing_page
+from ultracrawl.rules.recrawl.history import ChangeHistory
+from ultracrawl.rules.recrawl.scores import (
+    FREQUENCIES,
+    KnownPage,
+    ScoreParts,
+    Scorer,
+    inverse_depth,
+    inverse_length,
+    is_landing_page,
+)
 
 R = 86_400.0
 OFF = ScoreParts(0, 0, 0, 0, 0, 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracrawl.content import parse_directives
+from ultracrawl.content.directives import parse_directives
 from ultracrawl.model import RobotsDirectives
 
 ALL = RobotsDirectives()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ultracrawl.rules.robots import RobotsPolicy, RobotsRules, origin_of
+from ultracrawl.rules.robots.policy import RobotsPolicy, origin_of
+from ultracrawl.rules.robots.rules import RobotsRules
 
 BODY = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\nSitemap: https://example.com/s.xml"
 PRIVATE = "https://example.com/private"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.robots import RobotsRules
 from ultracrawl.rules.robots.lines import PARSED_BYTES
+from ultracrawl.rules.robots.rules import RobotsRules
 
 SITE = "https://example.com"
 CYBERWORLD = """\

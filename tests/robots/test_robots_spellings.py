@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.robots import RobotsRules
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 SITE = "https://example.com"
 

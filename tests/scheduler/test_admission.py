@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
-from ultracrawl.rules.boundary import Boundary, BoundaryRules, CrawlMode, DomainRule, Kind
-from ultracrawl.rules.urls import UrlPolicy, url_key
+from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.scheduler.candidates import seen_urls
 from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE, CandidateFilter
 from ultracrawl.scheduler.candidates.link_urls import MALFORMED, TOO_LONG

@@ -4,7 +4,7 @@ import pytest
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import Document, Page, RobotsDirectives
-from ultracrawl.rules.robots import RobotsPolicy
+from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
 from ultracrawl.sources.catalog import Catalog
 from ultracrawl.sources.compilation.access import unread_credentials

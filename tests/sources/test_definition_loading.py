@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from ultracrawl.rules.boundary import Kind
+from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.sources import DataSource, load_project, require
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.rules.recrawl import RefreshMode
+from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.sources import load_project
 
 

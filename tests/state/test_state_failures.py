@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 URL = "http://h/a"

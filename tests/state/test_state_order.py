@@ -6,8 +6,8 @@ import sqlite3
 from pathlib import Path
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl import ChangeHistory
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.recrawl.history import ChangeHistory
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 

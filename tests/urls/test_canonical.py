@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.rules.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS, UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
 
 BASE = "https://docs.example.com/java/api/index.html?x=1"
 POLICY = UrlPolicy()

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.urls import JoinedLinks, UrlPolicy
 from ultracrawl.rules.urls import joined as module
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.joined import JoinedLinks
 
 POLICY = UrlPolicy()
 BASES = (

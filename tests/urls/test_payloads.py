@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.rules.urls.payloads import Payloads
 
 BODIES = {

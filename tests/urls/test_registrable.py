@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.urls import widest_own_domain
+from ultracrawl.rules.urls.registrable import widest_own_domain
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model import RunReport
 from ultracrawl.model.dates import as_text
-from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores.control_channel import ControlChannel
 from ultracrawl.stores.opening import state_file

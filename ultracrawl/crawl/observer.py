@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import parse_http_date
 from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.rules.recrawl import Observation, is_statement
+from ultracrawl.model.dates import parse_http_date
+from ultracrawl.rules.recrawl.history import Observation
+from ultracrawl.rules.recrawl.lastmod import is_statement
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ultracrawl.model import UrlOutcome, UrlRecord
     from ultracrawl.model.page import Link
     from ultracrawl.rules.filters.views import FilterViews
-    from ultracrawl.rules.robots import RobotsRules
+    from ultracrawl.rules.robots.rules import RobotsRules
 
 META_KEY = "ultracrawl_visit"
 PATIENCE = 10

@@ -12,8 +12,8 @@ from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index
 from ultracrawl.index.soundness import suspect
-from ultracrawl.rules.attributes import AttributeType
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS, with_fields
+from ultracrawl.rules.attributes.schema import AttributeType
 from ultracrawl.rules.attributes.value_lists import ValueList, value_text
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable

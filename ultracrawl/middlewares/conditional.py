@@ -8,7 +8,8 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.recrawl import checksum, classify, conditional_headers
+from ultracrawl.rules.recrawl.change import checksum, classify
+from ultracrawl.rules.recrawl.conditional import conditional_headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.failures.download_errors import Failure
 from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.robots.rules import RobotsRules
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -8,7 +8,7 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_
 from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
-from ultracrawl.rules.recrawl import outcome_of_status
+from ultracrawl.rules.recrawl.status import outcome_of_status
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,7 +10,7 @@ from scrapy.exceptions import DropItem
 from ultracrawl.crawl import Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
-from ultracrawl.rules.recrawl import checksum, classify
+from ultracrawl.rules.recrawl.change import checksum, classify
 
 
 class ChecksumPipeline(DocumentPipeline):

@@ -9,8 +9,8 @@ from functools import partial
 from ipaddress import ip_address
 
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
-from ultracrawl.rules.frontier import Frontier
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.urls.parts import host_of
 from ultracrawl.stores import QueueEntry
 
 

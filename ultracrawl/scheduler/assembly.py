@@ -18,7 +18,7 @@ from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.user_code.rewriters import SourceRewriter
-from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.budget import EntryGate

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Mapping
 
 from ultracrawl.crawl import CrawlContext, Visit
-from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
 

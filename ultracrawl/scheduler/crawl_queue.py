@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.scheduler.budget import EntryGate
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.candidates.link_ingest import LinkIngest
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl import Visit
     from ultracrawl.model import UrlRecord
-    from ultracrawl.rules.robots import RobotsRules
+    from ultracrawl.rules.robots.rules import RobotsRules
 
 
 class CrawlQueue:

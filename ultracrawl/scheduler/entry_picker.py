@@ -9,8 +9,8 @@ from functools import partial
 from ultracrawl.crawl import CrawlContext
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.indexing.items import ItemTracker
-from ultracrawl.rules.frontier import Frontier
-from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.scheduler.addresses import AddressResolver
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.candidates.link_ingest import LinkIngest

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.frontier import Frontier, Mirrors
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock
-from ultracrawl.rules.urls import site_of
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.sources import compile_level_selector
 from ultracrawl.stores import QueueEntry, StoredSite
 
 if TYPE_CHECKING:
-    from ultracrawl.rules.robots import RobotsRules
+    from ultracrawl.rules.robots.rules import RobotsRules
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,9 @@ from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.robots import RobotsRules
-from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.stores import QueueEntry
 

@@ -12,7 +12,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, begin_crawl, context_of, end_crawl, visit_of
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.frontier import Frontier
+from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.scheduler.assembly import Features, assemble
 from ultracrawl.scheduler.cycle_end import CycleEnd

@@ -8,8 +8,8 @@ from ultracrawl.crawl import CrawlContext
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.recorder import EXPIRES
-from ultracrawl.rules.frontier import Frontier
-from ultracrawl.rules.recrawl import vouches
+from ultracrawl.rules.frontier.frontier import Frontier
+from ultracrawl.rules.recrawl.lastmod import vouches
 from ultracrawl.stores import QueueEntry
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.boundary import AddressPolicy
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 MOST_BODY = 512_000
 MOST_HOPS = 10

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.model import RunReport
-from ultracrawl.rules.recrawl import CyclePlace
+from ultracrawl.rules.recrawl.cycle import CyclePlace
 from ultracrawl.service.beginning import refusal_of, refused
 from ultracrawl.service.completion import complete
 from ultracrawl.service.process import crawler_process

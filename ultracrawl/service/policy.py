@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ultracrawl.crawl.transport.host_addresses import seed_addresses
-from ultracrawl.rules.boundary import AddressPolicy
+from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.service.asking import ProbeClient
 from ultracrawl.sources import DataSource, Project, compile_source
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from twisted.names import dns
 
 from ultracrawl.crawl.transport.host_addresses import addresses_of
-from ultracrawl.rules.robots import RobotsRules
+from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.service.asking import Asked, ProbeClient
 
 USUAL_SITEMAP = "/sitemap.xml"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
-from ultracrawl.rules.attributes import SearchAttribute
 from ultracrawl.rules.attributes.making import (
     FIELDS,
     MOST_VALUES,
@@ -17,10 +16,11 @@ from ultracrawl.rules.attributes.making import (
     Template,
     template_names,
 )
+from ultracrawl.rules.attributes.schema import SearchAttribute
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.sections.documents.extract import ExtractRule
 
 Rules = Mapping[str, tuple[ExtractRule, ...]]

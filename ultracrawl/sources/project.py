@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.model import Finding
-from ultracrawl.rules.attributes import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.fields import OTHER_FIELDS
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX

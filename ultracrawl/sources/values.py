@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from ultracrawl.content.converters import GROUPS
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.content.converters.registry import GROUPS
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.mistakes import mistake, shown
 
 _UNITS = {

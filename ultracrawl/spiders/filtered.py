@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import AnswerHead, PageReader
+from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.placement.duplicates import Duplicates
@@ -140,7 +140,7 @@ class FilteredPages:
         resource.robots_name, resource.limits = source.robots.name, self._context.rules.reader.limits
         resource.read = read
         if rendered is not None:
-            from ultracrawl.rules.filters import Scripted  # noqa: PLC0415 - loads all of the filters
+            from ultracrawl.rules.filters.resource import Scripted  # noqa: PLC0415 - loads all of the filters
 
             html, keep = rendered.html.encode("utf-8", "replace"), source.javascript.keep_html
             resource.scripted = Scripted(html, rendered.targets, keep)

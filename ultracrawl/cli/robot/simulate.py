@@ -14,8 +14,10 @@ from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.portal_filters.desk import Filtering
 from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.errors import UserError
-from ultracrawl.rules.filters import Answer, FilterProgram, Phase, Resource, View
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.filters.phase import Answer, Phase
+from ultracrawl.rules.filters.program import FilterProgram
+from ultracrawl.rules.filters.resource import Resource, View
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.service.asking import Asked, ProbeClient
 from ultracrawl.service.policy import asker_of
 from ultracrawl.sources import DataSource, compile_source

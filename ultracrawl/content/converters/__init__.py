@@ -5,21 +5,3 @@ one, `GROUPS` gives names to groups of them. `convert` reads a `Source` into a `
 `ConversionLimits`; it raises `ConversionError`. The converters themselves are modules named in the registry, imported
 when they are needed: they are meant to run in a process of their own (`ultracrawl.content.service`).
 """
-
-from ultracrawl.content.converters.budget import Budget, ConversionLimits
-from ultracrawl.content.converters.errors import ConversionError, LimitReachedError
-from ultracrawl.content.converters.registry import CONVERTIBLE, GROUPS, Converter, converter_for, missing
-from ultracrawl.content.converters.sink import Sink
-
-__all__ = [
-    "CONVERTIBLE",
-    "GROUPS",
-    "Budget",
-    "ConversionError",
-    "ConversionLimits",
-    "Converter",
-    "LimitReachedError",
-    "Sink",
-    "converter_for",
-    "missing",
-]

@@ -4,27 +4,3 @@
 read go the same way, as `PageJob`s, and come back as `PageRead` or `PageLost`. `python -m
 ultracrawl.content.service.worker` is the program of such a process; `frames` is what the two say to each other.
 """
-
-from ultracrawl.content.service.job import (
-    Converted,
-    Job,
-    NotConverted,
-    PageJob,
-    PageLost,
-    PageRead,
-    ProcessLimits,
-)
-from ultracrawl.content.service.pool import ConversionPool
-from ultracrawl.content.service.process import ConversionProcess
-
-__all__ = [
-    "ConversionPool",
-    "ConversionProcess",
-    "Converted",
-    "Job",
-    "NotConverted",
-    "PageJob",
-    "PageLost",
-    "PageRead",
-    "ProcessLimits",
-]

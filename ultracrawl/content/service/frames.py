@@ -7,7 +7,7 @@ import struct
 from dataclasses import asdict
 from typing import IO
 
-from ultracrawl.content.converters import ConversionLimits
+from ultracrawl.content.converters.budget import ConversionLimits
 from ultracrawl.content.service.job import Job, PageJob
 from ultracrawl.content.service.page_frames import pack_job, unpack_job
 from ultracrawl.model import Conversion

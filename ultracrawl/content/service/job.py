@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ultracrawl.content import AnswerHead, PageReader
-from ultracrawl.content.converters import ConversionLimits
+from ultracrawl.content.converters.budget import ConversionLimits
+from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.model import Conversion, Page, StatusCode
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ultracrawl.content import AnswerHead, PageReader
 from ultracrawl.content.html.selection import CssPick, PagePicks, XPathPick, css_pick, xpath_pick
 from ultracrawl.content.limits import PageLimits
+from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.content.service.job import PageJob
 from ultracrawl.model import LinkKind, Page
 from ultracrawl.model.page import Link, RobotsDirectives

@@ -16,8 +16,10 @@ import time
 from contextlib import suppress
 from typing import IO
 
-from ultracrawl.content.converters import Budget, ConversionError, Sink
+from ultracrawl.content.converters.budget import Budget
 from ultracrawl.content.converters.convert import Source, convert
+from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.service.confinement import confine, die_with_crawler
 from ultracrawl.content.service.frames import Frame, encode, pack_conversion, read_job
 from ultracrawl.content.service.job import Job, PageJob

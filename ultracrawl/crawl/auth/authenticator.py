@@ -11,16 +11,10 @@ from ultracrawl.crawl.auth.ntlm import NtlmConnections, ntlm_installed
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.access import (
-    NTLM_SCHEMES,
-    Challenge,
-    Credential,
-    CredentialStore,
-    DigestSession,
-    Scheme,
-    basic_answer,
-    challenges_in,
-)
+from ultracrawl.rules.access.basic import basic_answer
+from ultracrawl.rules.access.challenge import Challenge, challenges_in
+from ultracrawl.rules.access.credentials import NTLM_SCHEMES, Credential, CredentialStore, Scheme
+from ultracrawl.rules.access.digest import DigestSession
 from ultracrawl.rules.urls.parts import path_of, site_of
 
 if TYPE_CHECKING:

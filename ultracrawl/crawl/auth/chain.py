@@ -17,7 +17,7 @@ from ultracrawl.crawl.auth.site_headers import SiteCertificates, SiteHeaders
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.errors import MissingExtraError
-from ultracrawl.rules.access import NTLM_SCHEMES
+from ultracrawl.rules.access.credentials import NTLM_SCHEMES
 from ultracrawl.sources.compilation.access import (
     compile_certificates,
     compile_credentials,

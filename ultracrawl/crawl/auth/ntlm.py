@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.crawl.transport.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
-from ultracrawl.rules.access import Scheme, challenges_in
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.access.challenge import challenges_in
+from ultracrawl.rules.access.credentials import Scheme
+from ultracrawl.rules.urls.parts import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from spnego import ContextProxy
 
-    from ultracrawl.rules.access import Credential
+    from ultracrawl.rules.access.credentials import Credential
 
 CONNECTIONS = 4
 """Connections of one user to one site."""

@@ -13,13 +13,13 @@ from ultracrawl.crawl.failures.download_errors import AddressRefusedError, Proxy
 from ultracrawl.crawl.transport.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.site import no_addresses
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from ultracrawl.rules.boundary import AddressPolicy
+    from ultracrawl.rules.boundary.addresses import AddressPolicy
     from ultracrawl.rules.boundary.matcher import DomainTable
 
 logger = logging.getLogger(__name__)

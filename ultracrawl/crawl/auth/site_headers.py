@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
-from ultracrawl.rules.access import UrlPrefix
 from ultracrawl.rules.access.certificate import ClientCertificate
+from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.urls.parts import split
 
 if TYPE_CHECKING:

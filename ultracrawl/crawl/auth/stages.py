@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.access import Scheme, UrlPrefix
+from ultracrawl.rules.access.credentials import Scheme
+from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.boundary.site import no_addresses
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.sources.compilation.access import sites_of, unread_credentials
 

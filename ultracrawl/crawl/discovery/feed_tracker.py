@@ -12,7 +12,7 @@ from ultracrawl.content.mime import declared_type
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.rules.recrawl.feed_links import renewed
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.urls.key import url_key
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.boundary import Redirect
-from ultracrawl.rules.boundary.redirects import RedirectDecision
+from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -17,10 +17,11 @@ from ultracrawl.crawl.visit import PATIENCE
 from ultracrawl.model import UrlOutcome
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
-from ultracrawl.rules.robots import RobotsRules, origin_of
 from ultracrawl.rules.robots.lines import PARSED_BYTES
-from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS
-from ultracrawl.rules.urls import UrlPolicy, site_of
+from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS, origin_of
+from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import StoredRobots
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.recrawl import is_known
-from ultracrawl.rules.robots import origin_of
-from ultracrawl.rules.urls import site_of
+from ultracrawl.rules.recrawl.change import is_known
+from ultracrawl.rules.robots.policy import origin_of
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from ultracrawl.crawl.discovery.sitemap_rules import SitemapRules
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl import vouches
-from ultracrawl.rules.robots import RobotsRules
-from ultracrawl.rules.urls import path_of, site_of, url_key
+from ultracrawl.rules.recrawl.lastmod import vouches
+from ultracrawl.rules.robots.rules import RobotsRules
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import path_of, site_of
 from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
+from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.crawl.discovery.sitemap_echo import FLUSH_AFTER
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.recrawl import classify, is_statement
+from ultracrawl.rules.recrawl.change import classify
+from ultracrawl.rules.recrawl.lastmod import is_statement
 from ultracrawl.stores import Advice, StoredSitemap
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from scrapy.exceptions import CloseSpider
 from ultracrawl.crawl.visit import Step, Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
-from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:

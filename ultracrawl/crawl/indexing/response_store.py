@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import type_matches
+from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
 from ultracrawl.model import UrlOutcome

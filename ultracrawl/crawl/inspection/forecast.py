@@ -10,8 +10,8 @@ from typing import Any
 from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary import UrlRewriter
-from ultracrawl.rules.recrawl import RefreshMode
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.recrawl.cycle import RefreshMode
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import Store
 from ultracrawl.stores.sqlite.cycle_start import RECHECKED

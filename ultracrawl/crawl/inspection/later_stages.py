@@ -11,8 +11,8 @@ from ultracrawl.crawl.inspection.filter_stages import filter_stages
 from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
-from ultracrawl.rules.boundary import AddressPolicy
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.boundary.addresses import AddressPolicy
+from ultracrawl.rules.urls.parts import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
 

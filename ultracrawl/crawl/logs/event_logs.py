@@ -16,7 +16,7 @@ from ultracrawl.errors import WorkError
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.rules.frontier import Watch
+    from ultracrawl.rules.frontier.site_registry import Watch
 
 
 class EventLogs:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.logs.appended import TimedLog
-from ultracrawl.rules.filters import Answer
+from ultracrawl.rules.filters.phase import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ultracrawl.rules.filters import FilterLine, FilterProgram, Phase, View
+    from ultracrawl.rules.filters.phase import Phase
+    from ultracrawl.rules.filters.program import FilterLine, FilterProgram
+    from ultracrawl.rules.filters.resource import View
     from ultracrawl.sources import Project
 
 

@@ -10,7 +10,7 @@ from ultracrawl.rules.recrawl.scores import ScoreParts
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.logs.columns import ColumnLog
-    from ultracrawl.rules.recrawl import Choice
+    from ultracrawl.rules.recrawl.adaptive import Choice
     from ultracrawl.rules.recrawl.scores import KnownPage, Scorer
 
 _PARTS = tuple(field.name for field in fields(ScoreParts))

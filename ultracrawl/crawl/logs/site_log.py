@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.frontier import Move
+from ultracrawl.rules.frontier.site_registry import Move
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.logs.columns import ColumnLog

@@ -11,8 +11,8 @@ from ultracrawl.crawl.placement.holders import needs_approval
 from ultracrawl.crawl.placement.pending import PendingDocuments
 from ultracrawl.crawl.ports import Held, Placed, Placement, Refused
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.recrawl import classify
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.recrawl.change import classify
+from ultracrawl.rules.urls.key import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -11,7 +11,7 @@ from ultracrawl.crawl.placement.holders import ContentHolders
 from ultracrawl.crawl.placement.open_visits import OpenVisits
 from ultracrawl.crawl.placement.succession import Succession, same_content
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates import preference
+from ultracrawl.rules.duplicates.preference import preference
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.index.values import packed
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

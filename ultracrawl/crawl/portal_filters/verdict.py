@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.rules.filters import Answer
+    from ultracrawl.rules.filters.phase import Answer
 
 logger = logging.getLogger(__name__)
 

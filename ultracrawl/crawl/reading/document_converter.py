@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.content.service import (
+from ultracrawl.content.service.job import (
     Converted,
     Job,
     NotConverted,
@@ -25,7 +25,7 @@ from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
 
 if TYPE_CHECKING:
-    from ultracrawl.content import AnswerHead, PageReader
+    from ultracrawl.content.reader import AnswerHead, PageReader
     from ultracrawl.content.service.job import Answer
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit

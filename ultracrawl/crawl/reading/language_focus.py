@@ -8,7 +8,7 @@ from ultracrawl.content.languages import language_code
 from ultracrawl.crawl.reading.language_detection import SAMPLE, Detector, open_detector
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.rules.boundary.focus import FOCUSED, FocusPolicy
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import host_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ultracrawl.content import parse_directives
+from ultracrawl.content.directives import parse_directives
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.model.page import ALLOW_ALL
-from ultracrawl.rules.robots import RobotsRules, expiry, reservations_of
-from ultracrawl.rules.robots.reservations import TDM_RESERVED
+from ultracrawl.rules.robots.permission import expiry
+from ultracrawl.rules.robots.reservations import TDM_RESERVED, reservations_of
+from ultracrawl.rules.robots.rules import RobotsRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
-from ultracrawl.rules.urls import host_of, on_site, site_of, url_key
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import host_of, on_site, site_of
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 
 if TYPE_CHECKING:

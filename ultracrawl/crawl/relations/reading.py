@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.model import Page
-    from ultracrawl.rules.recrawl import KnownPage
-    from ultracrawl.rules.urls import UrlPolicy
+    from ultracrawl.rules.recrawl.scores import KnownPage
+    from ultracrawl.rules.urls.canonical import UrlPolicy
 
 MOST_LINKS = 10_000
 """Links of a document that are told."""

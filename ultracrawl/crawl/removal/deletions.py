@@ -14,7 +14,7 @@ from ultracrawl.index.values import unpacked
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import FILTERED, approved, without_document
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)

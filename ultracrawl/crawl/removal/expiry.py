@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import parse_http_date, parse_w3c_date
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.dates import parse_http_date, parse_w3c_date
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

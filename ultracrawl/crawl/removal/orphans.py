@@ -6,8 +6,8 @@ import logging
 from dataclasses import dataclass, field, replace
 
 from ultracrawl.model.record_changes import ORPHAN
-from ultracrawl.rules.recrawl import provable
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.recrawl.orphans import provable
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import Store, UnseenUrl
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
-from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
 

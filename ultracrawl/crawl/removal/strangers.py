@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry, Store
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.transport.headers import values_of
-from ultracrawl.rules.robots import origin_of
+from ultracrawl.rules.robots.policy import origin_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

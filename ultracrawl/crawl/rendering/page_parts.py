@@ -18,14 +18,13 @@ from ultracrawl.crawl.rendering.origins import RequestOrigin
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.urls import host_of, site_of
-from ultracrawl.rules.urls.parts import split
+from ultracrawl.rules.urls.parts import host_of, site_of, split
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.rules.robots import RobotsRules
+    from ultracrawl.rules.robots.rules import RobotsRules
 
 logger = logging.getLogger(__name__)
 

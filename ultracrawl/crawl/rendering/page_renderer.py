@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import AnswerHead
+from ultracrawl.content.reader import AnswerHead
 from ultracrawl.crawl.reading.document_converter import note_cut
 from ultracrawl.crawl.rendering.browser import (
     Browser,
@@ -26,7 +26,7 @@ from ultracrawl.rules.boundary.rules import Action, UriRule
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from ultracrawl.content import PageReader
+    from ultracrawl.content.reader import PageReader
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.rendering.page_parts import PartFetcher
     from ultracrawl.crawl.visit import Visit

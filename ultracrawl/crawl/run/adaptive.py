@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.logs.score_log import ScoreLog
-from ultracrawl.rules.recrawl import Choice, CyclePlace, RefreshMode
+from ultracrawl.rules.recrawl.adaptive import Choice
+from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import Store
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
-from ultracrawl.rules.urls import host_of, url_key
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import host_of
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

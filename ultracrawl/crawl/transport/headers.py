@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.content import AnswerHead
+from ultracrawl.content.reader import AnswerHead
 
 if TYPE_CHECKING:
     from collections.abc import Callable

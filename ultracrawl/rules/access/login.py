@@ -8,9 +8,9 @@ from urllib.parse import urljoin
 
 from lxml import etree, html
 
-from ultracrawl.content import declared_base
+from ultracrawl.content.html.harvest import declared_base
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.rules.urls.parts import split
 
 _CANONICAL = UrlPolicy(max_length=65_536)

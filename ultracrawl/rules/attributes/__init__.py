@@ -5,17 +5,3 @@
 search attributes), `MappedAttributes` (its answer: values, and each `Dropped` one) and `DEFAULT_MAPPING` (what is
 mapped anyway); it stands apart because the index needs the types and nothing that reads pages.
 """
-
-from ultracrawl.rules.attributes.schema import (
-    DEFAULT_ATTRIBUTES,
-    AttributeType,
-    SearchAttribute,
-    attribute_schema,
-)
-
-__all__ = [
-    "DEFAULT_ATTRIBUTES",
-    "AttributeType",
-    "SearchAttribute",
-    "attribute_schema",
-]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ultracrawl.rules.boundary.matcher import DomainTable, UriTable
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.boundary.site import Addresses
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from ultracrawl.rules.boundary.masks import IpAddress, MaskTable
 from ultracrawl.rules.boundary.rules import Action, DomainRule, Kind, UriRule
 from ultracrawl.rules.boundary.tables import TextTable
 from ultracrawl.rules.boundary.validity import MASK_KINDS, check_rule
-from ultracrawl.rules.urls import UrlPolicy, host_of, unify
+from ultracrawl.rules.urls.canonical import UrlPolicy, unify
+from ultracrawl.rules.urls.parts import host_of
 
 _ALL_SCHEMES = frozenset({"http", "https", "ftp", "file"})
 Texts = dict[Kind, dict[str, str]]

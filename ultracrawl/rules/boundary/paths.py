@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ultracrawl.rules.boundary.rules import ANY_HOST, PathRules, PortRules, RuleError
 from ultracrawl.rules.boundary.tables import PrefixTable
-from ultracrawl.rules.urls import unify
+from ultracrawl.rules.urls.canonical import unify
 
 
 class HostPaths:

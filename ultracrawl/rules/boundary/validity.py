@@ -5,7 +5,7 @@ from __future__ import annotations
 from ultracrawl.rules.boundary.expressions import check_expression
 from ultracrawl.rules.boundary.masks import parse_mask
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, RuleError, UriRule
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import host_of
 
 MASK_KINDS = frozenset({Kind.IPMASK, Kind.IP6MASK})
 URI_KINDS = frozenset({Kind.EXACT, Kind.PREFIX, Kind.SUFFIX, Kind.REGEXP})

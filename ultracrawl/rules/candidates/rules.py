@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ultracrawl.model import Decision
 from ultracrawl.model.candidate import Candidate, Stage
-from ultracrawl.rules.boundary import Boundary
+from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.stages import FOR_A_WHILE, ClosedStage, QueryStage, SiteSizeStage
 from ultracrawl.rules.candidates.traps import TrapGuard
 

@@ -14,46 +14,16 @@ from ultracrawl.rules.filters.custom import (
     REQ_RESTART,
     FilterHandle,
     ResourceHandle,
-    own_function,
 )
-from ultracrawl.rules.filters.function import FilterError, Function
-from ultracrawl.rules.filters.functions import BUILT_IN
-from ultracrawl.rules.filters.marked import filter_function, marked_functions
-from ultracrawl.rules.filters.parameters import ParameterBlock
-from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
-from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram
-from ultracrawl.rules.filters.resource import Fetched, Resource, Scripted, View
-from ultracrawl.rules.filters.robot import Robot, Rules
-from ultracrawl.rules.filters.soif import SoifError, read_soif, write_soif
+from ultracrawl.rules.filters.marked import filter_function
 
 __all__ = [
-    "BUILT_IN",
     "REQ_ABORTED",
     "REQ_EXIT",
     "REQ_NOACTION",
     "REQ_PROCEED",
     "REQ_RESTART",
-    "Answer",
-    "Fetched",
-    "FilterCompiler",
-    "FilterError",
     "FilterHandle",
-    "FilterKind",
-    "FilterLine",
-    "FilterProgram",
-    "Function",
-    "ParameterBlock",
-    "Phase",
-    "Resource",
     "ResourceHandle",
-    "Robot",
-    "Rules",
-    "Scripted",
-    "SoifError",
-    "View",
     "filter_function",
-    "marked_functions",
-    "own_function",
-    "read_soif",
-    "write_soif",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ultracrawl.rules.boundary import PatternError
 from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.rules import PatternError
 from ultracrawl.rules.filters.function import FilterError
 
 _ANYTHING = re.compile(r"\\{2,}\*")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from ultracrawl.content import parse_html, sniff_type
+from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import DEFAULTS, PageLimits
+from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import LinkKind, Page
 from ultracrawl.model.page import Link
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ultracrawl.rules.recrawl.history import ChangeHistory
-from ultracrawl.rules.urls import path_of
+from ultracrawl.rules.urls.parts import path_of
 
 LANDING = (
     "/",

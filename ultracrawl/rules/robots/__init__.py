@@ -5,21 +5,3 @@
 rules are kept), `IndexPermission` (whether a page lets itself be indexed; `NOINDEX` and `expiry` are reasons against
 it), `Reservation` and `reservations_of` (uses that an owner reserves), `first_reserved` (the reservation that counts).
 """
-
-from ultracrawl.rules.robots.permission import NOINDEX, IndexPermission, expiry
-from ultracrawl.rules.robots.policy import RobotsPolicy, origin_of
-from ultracrawl.rules.robots.reservations import Reservation, first_reserved, reservations_of
-from ultracrawl.rules.robots.rules import RobotsRule, RobotsRules
-
-__all__ = [
-    "NOINDEX",
-    "IndexPermission",
-    "Reservation",
-    "RobotsPolicy",
-    "RobotsRule",
-    "RobotsRules",
-    "expiry",
-    "first_reserved",
-    "origin_of",
-    "reservations_of",
-]

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 _FORM = UrlPolicy(max_length=sys.maxsize, schemes=frozenset({"http", "https", "ftp", "file"}))
 _SITE = "http://any.invalid"

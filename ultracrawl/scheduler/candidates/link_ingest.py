@@ -9,8 +9,9 @@ from contextlib import nullcontext
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.discovery.new_urls import closing_rule
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
-from ultracrawl.rules.candidates import REFRESH_ONLY
-from ultracrawl.rules.urls import site_of, url_key
+from ultracrawl.rules.candidates.stages import REFRESH_ONLY
+from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ultracrawl.rules.boundary import UrlRewriter
-from ultracrawl.rules.urls import JoinedLinks, UrlPolicy
-from ultracrawl.rules.urls.canonical import UrlRule
+from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
+from ultracrawl.rules.urls.joined import JoinedLinks
 from ultracrawl.scheduler.candidates.rewriting import LinkRewriting
 
 logger = logging.getLogger(__name__)

@@ -6,8 +6,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from ultracrawl.rules.boundary import RewriteOutcome, UrlRewriter, apply_rewriter
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
+from ultracrawl.rules.urls.canonical import UrlPolicy
 
 logger = logging.getLogger(__name__)
 

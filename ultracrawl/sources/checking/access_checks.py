@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import SecretStr
 
 from ultracrawl.model.finding import FindingCode
-from ultracrawl.rules.access import Scheme
+from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.reading.tree import Path, PathFinding
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
-from ultracrawl.rules.attributes import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
+from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.rules.urls.canonical import UrlRule

@@ -6,13 +6,15 @@ import ssl
 from collections.abc import Iterable, Iterator, Mapping
 
 from ultracrawl.errors import UserError
-from ultracrawl.rules.access import Credential, CredentialStore, UrlPrefix, basic_answer
+from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.certificate import ClientCertificate
+from ultracrawl.rules.access.credentials import Credential, CredentialStore
 from ultracrawl.rules.access.login import Login
+from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.fetching.logins import LoginEntry

@@ -6,17 +6,14 @@ from collections.abc import Collection
 
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
 from ultracrawl.rules.boundary.site import Addresses, no_addresses
-from ultracrawl.rules.frontier import (
-    BackOff,
-    Grouping,
-    LevelRule,
-    LevelRules,
-    LevelSelector,
-    Pace,
-    Span,
-    Week,
-)
-from ultracrawl.rules.urls import UrlPolicy, widest_own_domain
+from ultracrawl.rules.frontier.grouping import Grouping
+from ultracrawl.rules.frontier.level_rules import LevelRule, LevelRules
+from ultracrawl.rules.frontier.levels import LevelSelector
+from ultracrawl.rules.frontier.politeness.backoff import BackOff
+from ultracrawl.rules.frontier.politeness.pace import Pace
+from ultracrawl.rules.frontier.politeness.windows import Span, Week
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.registrable import widest_own_domain
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
 

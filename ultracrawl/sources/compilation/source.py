@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from ultracrawl.content import PageReader
-from ultracrawl.content.converters import CONVERTIBLE, missing
+from ultracrawl.content.converters.registry import CONVERTIBLE, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
+from ultracrawl.content.reader import PageReader
 from ultracrawl.model import StatusCode
 from ultracrawl.rules.acceptance import Acceptance, Refusal
-from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
 from ultracrawl.rules.attributes.mapping import AttributeMap
+from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FocusPolicy
@@ -23,12 +23,15 @@ from ultracrawl.rules.boundary.rules import (
     DomainRule,
 )
 from ultracrawl.rules.boundary.site import Addresses, no_addresses
-from ultracrawl.rules.duplicates import Fingerprints
-from ultracrawl.rules.frontier import Grouping, LevelRules, Pace
+from ultracrawl.rules.duplicates.fingerprint import Fingerprints
+from ultracrawl.rules.frontier.grouping import Grouping
+from ultracrawl.rules.frontier.level_rules import LevelRules
+from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
-from ultracrawl.rules.robots import IndexPermission
+from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
-from ultracrawl.rules.urls import UrlPolicy, host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.rules.urls.parts import host_of
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources import extraction
 from ultracrawl.sources.compilation.boundary import (

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from pydantic import ValidationError
 
 from ultracrawl.model import DefinitionError, Finding
-from ultracrawl.rules.attributes import SearchAttribute, attribute_schema
+from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.sources.checking.checks import (
     check_attributes,
     check_destinations,

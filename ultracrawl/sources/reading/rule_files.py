@@ -12,7 +12,7 @@ from pydantic import ValidationInfo, ValidatorFunctionWrapHandler
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
-from ultracrawl.rules.urls import DEFAULT_POLICY
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.locations import read_text

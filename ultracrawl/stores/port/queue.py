@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ultracrawl.rules.recrawl import ON_DEMAND, CyclePlace, CycleRule
+from ultracrawl.rules.recrawl.cycle import ON_DEMAND, CyclePlace, CycleRule
 
 Choose = Callable[[CyclePlace], Iterable[int]]
 """Returns the keys that an adaptive cycle begins with, best first; asked while the cycle begins."""

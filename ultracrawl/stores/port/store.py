@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from ultracrawl.rules.recrawl import CyclePlace, RefreshMode
+from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.documents import DocumentPart
 from ultracrawl.stores.port.links import LinkPart
 from ultracrawl.stores.port.queue import AS_KNOWN, QueuePart, QueueStart

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from ultracrawl.rules.recrawl import ChangeHistory, KnownPage, Observation, SiteSize
+from ultracrawl.rules.recrawl.adaptive import SiteSize
+from ultracrawl.rules.recrawl.history import ChangeHistory, Observation
+from ultracrawl.rules.recrawl.scores import KnownPage
 
 
 class KnownUrl(NamedTuple):

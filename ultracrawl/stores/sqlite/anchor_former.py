@@ -8,7 +8,7 @@ from array import array
 from zlib import crc32
 
 from ultracrawl.content.anchors import anchor_mark
-from ultracrawl.rules.urls import url_key
+from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import transaction, translated
 

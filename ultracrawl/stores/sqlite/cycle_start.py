@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.recrawl import CyclePlace, RefreshMode
+from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.queue import QueueStart
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from logging import Logger
 
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Decision
-from ultracrawl.rules.urls import DEFAULT_POLICY, UrlPolicy
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy
 
 
 class UrlRewriteError(WorkError):

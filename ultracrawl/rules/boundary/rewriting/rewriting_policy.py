@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ultracrawl.model import Decision
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRules
-from ultracrawl.rules.urls import Canonical, UrlPolicy
+from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy
 
 RULE = "rewrite_rules"
 _LONGEST = 65_536

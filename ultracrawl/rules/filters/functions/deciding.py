@@ -11,7 +11,7 @@ from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import CASELESS, Resource, View, source_name
 from ultracrawl.rules.filters.robot import Robot
-from ultracrawl.rules.urls import host_of
+from ultracrawl.rules.urls.parts import host_of
 
 ALL = "all"
 """The keyword that every text equals and begins with."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ultracrawl.content import outline_of
+from ultracrawl.content.html.outline import outline_of
 from ultracrawl.rules.filters.function import FilterError, Function, Place, Step
 from ultracrawl.rules.filters.functions.support import mapped
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock

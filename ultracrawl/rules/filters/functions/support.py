@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from unicodedata import category
 
-from ultracrawl.content import parse_http_date
+from ultracrawl.model.dates import parse_http_date
 from ultracrawl.rules.filters.function import FilterError, Function, Place, Step
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from ultracrawl.rules.filters import Phase
+from ultracrawl.rules.filters.phase import Phase
 from ultracrawl.sources.dialects.portal_robot.lexer import ConfigText
 
 MAIN_FILES = ("robot.conf", "process.conf")

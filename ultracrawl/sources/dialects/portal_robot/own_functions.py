@@ -7,7 +7,9 @@ from functools import partial
 from importlib import import_module
 from typing import Protocol, TypeVar
 
-from ultracrawl.rules.filters import Function, marked_functions, own_function
+from ultracrawl.rules.filters.custom import own_function
+from ultracrawl.rules.filters.function import Function
+from ultracrawl.rules.filters.marked import marked_functions
 
 LOAD_MODULES = "load-modules"
 """The function of `Setup` lines ahead of all filters that loads others."""

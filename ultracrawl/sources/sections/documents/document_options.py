@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from ultracrawl.content.converters import GROUPS
+from ultracrawl.content.converters.registry import GROUPS
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.sections.documents.conversion import ConversionSection
 from ultracrawl.sources.sections.documents.duplicates import DuplicatesSection

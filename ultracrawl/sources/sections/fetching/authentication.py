@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from ultracrawl.rules.access import Scheme, UrlPrefix
+from ultracrawl.rules.access.credentials import Scheme
+from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section

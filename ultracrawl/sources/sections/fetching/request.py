@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from ultracrawl.rules.access import UrlPrefix
+from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.sources.header_rules import HeaderName
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.reading.rule_files import RuleFiles

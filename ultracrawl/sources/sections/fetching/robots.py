@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from ultracrawl.rules.robots import Reservation
+from ultracrawl.rules.robots.reservations import Reservation
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import HeaderText, Seconds, as_list
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rules import PatternError, RuleError
-from ultracrawl.rules.urls import SESSION_PARAMETERS, TRACKING_PARAMETERS
+from ultracrawl.rules.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import as_list

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ultracrawl.rules.boundary import Boundary
+from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.boundary.rules import (
     ANY_HOST,
@@ -19,7 +19,7 @@ from ultracrawl.rules.boundary.rules import (
 )
 from ultracrawl.rules.boundary.validity import MASK_KINDS
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
-from ultracrawl.rules.urls import UrlPolicy
+from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.dialects.portal_robot.export.expressions import (
     ANYTHING,
     any_of,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ultracrawl.rules.boundary.matcher import host_text, uri_text
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, PortRules, UriRule
-from ultracrawl.rules.urls import UrlPolicy, unify
+from ultracrawl.rules.urls.canonical import UrlPolicy, unify
 
 _PORT = "(:[0-9]+)?"
 _DEFAULT_PORTS = {80: "http", 443: "https", 21: "ftp"}
