@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from support.context import made_context
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.documents import Documents
 from ultracrawl.crawl.removal.expiry import ExpirySweeper, expiry_of
 from ultracrawl.crawl.visit import Visit
@@ -48,7 +49,7 @@ class Robot:
             sweeper.judge_visit(visit)
             if rd is not None:
                 sweeper.note_description(visit, rd)
-            visit.outcome = outcome
+            visit.ending = Ending(outcome)
             held = outcome in (UrlOutcome.NEW, UrlOutcome.MODIFIED) or record.indexed
             self.state.records.finish_url(
                 visit.entry, replace(record, outcome=outcome, last_fetched=self.now, indexed=held)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.context import made_context
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.run.limits import LOOK_EVERY, RunLimits
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -41,7 +42,7 @@ class Bench:
 
     def ends(self, outcome: UrlOutcome) -> None:
         self.report.outcomes[outcome] += 1
-        self.limits.visit_ended(_visit(outcome=outcome))
+        self.limits.visit_ended(_visit(ending=Ending(outcome)))
 
     def answers(self, size: int) -> None:
         self.limits.note_answer(_visit(size=size))

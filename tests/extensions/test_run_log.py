@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from scrapy import Spider
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.logs.run_log import LINKS, RunLog, run_logs
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError, WorkError
@@ -33,7 +34,7 @@ def log_in(
 
 def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
     visit = Visit(QueueEntry(1, url, "h", 0, 1), UrlRecord(url, "docs"))
-    visit.outcome, visit.code, visit.reason = outcome, code, reason
+    visit.ending = Ending(outcome, code, reason)
     return visit
 
 

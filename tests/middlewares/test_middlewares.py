@@ -16,6 +16,7 @@ from scrapy.signals import headers_received
 from support.context import made_context
 
 from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.failures.download_errors import Failure
 from ultracrawl.crawl.portal_filters.desk import FilterViews
 from ultracrawl.crawl.visit import META_KEY, Visit
@@ -38,11 +39,10 @@ class Endings:
     """Keeps the end of the visit that a middleware ends."""
 
     def __init__(self) -> None:
-        self.ended: tuple[UrlOutcome, int, str] | None = None
+        self.ended: Ending | None = None
 
-    def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
-        visit.done = True
-        self.ended = outcome, status, reason
+    def end_visit(self, visit: Visit, ending: Ending) -> None:
+        visit.ending = self.ended = ending
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings,
         request_, answer(body=b"\x89PNG\r\n\x1a\n", Content_Type="image/png", ETag='"1"')
     )
     assert endings.ended is not None
-    assert endings.ended[:2] == (UrlOutcome.NOT_INDEXED, StatusCode.WRONG_TYPE)
+    assert (endings.ended.outcome, endings.ended.status) == (UrlOutcome.NOT_INDEXED, StatusCode.WRONG_TYPE)
     assert visit.etag == "", "the next visit has to see it in full"
 
 
@@ -121,7 +121,7 @@ def test_what_is_known_of_a_page_goes_out_and_304_ends_its_visit(endings: Ending
     middleware.process_request(request_)
     assert request_.headers["If-None-Match"] == b'"1"'
     middleware.process_response(request_, answer(304))
-    assert endings.ended == (UrlOutcome.NOT_MODIFIED, 304, "")
+    assert endings.ended == Ending(UrlOutcome.NOT_MODIFIED, 304)
 
 
 @pytest.mark.parametrize(("refusal", "ended"), [("", True), ("noindex", False)])
@@ -130,7 +130,7 @@ def test_an_equal_body_ends_a_visit_unless_the_page_is_forbidden_now(
 ) -> None:
     visit_with(request_, checksum=checksum(b"words"), outcome=UrlOutcome.NEW, indexed=True)
     conditional(endings, refusal).process_response(request_, answer(body=b"words"))
-    assert (endings.ended is not None and endings.ended[0] is UrlOutcome.UNMODIFIED) is ended
+    assert (endings.ended is not None and endings.ended.outcome is UrlOutcome.UNMODIFIED) is ended
 
 
 def test_a_redirect_is_handed_over_as_it_came(request_: Request) -> None:
@@ -176,7 +176,7 @@ def test_success_without_a_page_is_no_error(endings: Endings, request_: Request)
     visit_with(request_)
     StatusMiddleware(context_of(endings), Errors()).process_response(request_, answer(204))
     assert endings.ended is not None
-    assert endings.ended[:2] == (UrlOutcome.NOT_INDEXED, 204)
+    assert (endings.ended.outcome, endings.ended.status) == (UrlOutcome.NOT_INDEXED, 204)
 
 
 class Robots:
@@ -204,7 +204,8 @@ def test_a_page_that_robots_txt_forbids_is_not_asked_for(endings: Endings, reque
     with pytest.raises(IgnoreRequest):
         asyncio.run(middleware.process_request(request_))
     assert endings.ended is not None
-    assert (endings.ended[:2], visit.asked) == ((UrlOutcome.ROBOTS, StatusCode.NOT_CRAWLED), False)
+    assert (endings.ended.outcome, endings.ended.status) == (UrlOutcome.ROBOTS, StatusCode.NOT_CRAWLED)
+    assert not visit.asked
     asyncio.run(middleware.process_request(Request("http://h.example/open", meta=dict(request_.meta))))
     assert robots.fetched == 1, "rules that are known are not fetched again"
 

@@ -12,6 +12,7 @@ from scrapy.exceptions import DropItem
 from support.context import made_context
 
 from ultracrawl.crawl import CrawlContext, Visit
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.ports import Held, Placed, Placement, Refused
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
@@ -31,8 +32,8 @@ class Endings:
     def __init__(self) -> None:
         self.outcomes: list[UrlOutcome] = []
 
-    def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
-        self.outcomes.append(outcome)
+    def end_visit(self, visit: Visit, ending: Ending) -> None:
+        self.outcomes.append(ending.outcome)
 
 
 class Documents:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
@@ -37,29 +38,23 @@ class Recorder:
         self._clock = clock
         self._hooks = hooks
 
-    def finish(self, visit: Visit, outcome: UrlOutcome, status: int = 0, reason: str = "") -> None:
-        """End a visit; a visit that already ended is left as it is."""
+    def end_visit(self, visit: Visit, ending: Ending) -> None:
+        """Give a visit its outcome; one that already ended is left as it is."""
         if visit.done:
             return
         follow, visit.follow = visit.follow, None
-        if follow is not None and outcome is not UrlOutcome.DUPLICATE:
+        if follow is not None and ending.outcome is not UrlOutcome.DUPLICATE:
             follow()
-        visit.done = True
+        visit.ending = ending
         if visit.tentative:
             self._tell(visit)
             return
-        unchanged = outcome in UNCHANGED
-        if unchanged and visit.record.pending:
-            outcome, status = PENDING, StatusCode.CRAWLED
-        visit.outcome = outcome
-        reason = reason or visit.unrendered or (EXPIRES if visit.expires else "")
-        record = self._next_record(visit, outcome, status or visit.status, reason, unchanged=unchanged)
-        visit.code, visit.reason = record.status_code, record.reason
+        record, outcome = self._recorded(visit, ending)
+        visit.ending = replace(ending, outcome=outcome, status=record.status_code, reason=record.reason)
         if visit.record.pending and not record.pending:
             self._state.documents.release_document(Retained.APPROVAL, visit.entry.key)
         if self._leaves_index(visit.record, outcome):
-            denied = visit.filtered is not None and visit.filtered.denied
-            cause = f"{FILTERED if denied else outcome.value}: {record.reason}".rstrip(": ")
+            cause = f"{FILTERED if ending.filtered else outcome.value}: {record.reason}".rstrip(": ")
             record = _leaving(record, visit.record, cause)
         if visit.unrendered:
             record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
@@ -72,6 +67,14 @@ class Recorder:
         self._report.lost += outcome.in_vain and not visit.record.outcome.in_vain
         self._report.status_codes[record.status_code] += 1
         self._tell(visit)
+
+    def _recorded(self, visit: Visit, ending: Ending) -> tuple[UrlRecord, UrlOutcome]:
+        outcome, status = ending.outcome, ending.status or visit.status
+        unchanged = outcome in UNCHANGED
+        if unchanged and visit.record.pending:
+            outcome, status = PENDING, StatusCode.CRAWLED
+        reason = ending.reason or visit.unrendered or (EXPIRES if visit.expires else "")
+        return self._next_record(visit, outcome, status, reason, unchanged=unchanged), outcome
 
     def _tell(self, visit: Visit) -> None:
         for told in self._hooks.visit_ended:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from ultracrawl.crawl.ending import Ending
     from ultracrawl.model import UrlOutcome, UrlRecord
     from ultracrawl.model.page import Link
     from ultracrawl.rules.filters.views import FilterViews
@@ -69,9 +70,6 @@ class Visit:
     """Requests made for this visit so far that failed and were tried again."""
     rescan: bool = False
     """Fetch and scan the page even if it is unchanged."""
-    done: bool = False
-    asked: bool = True
-    """Whether a request is made for it; False once robots.txt forbade that."""
     given: bool = False
     """Its document came without a request: it takes no place at its site."""
     stand_in: str = ""
@@ -136,13 +134,23 @@ class Visit:
     """The answer, as long as it may be kept; only in sources that store documents."""
     stored: bool = False
     """Its answer comes from the store, and nothing is asked for."""
-    outcome: UrlOutcome | None = None
-    """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
+    ending: Ending | None = None
+    """How it ended, as it was recorded; None as long as it has not."""
 
-    code: int = 0
-    """The status code that was recorded for it, HTTP's or one of ours; 0 as long as none was."""
-    reason: str = ""
-    """Why it ended as it did, where more than the code is known."""
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self.ending is not None
+
+    @property
+    def outcome(self) -> UrlOutcome | None:
+        """How it ended; None as long as it has not, and for a tentative one of which nothing is recorded."""
+        return None if self.ending is None or self.tentative else self.ending.outcome
+
+    @property
+    def asked(self) -> bool:
+        """Whether a request is made for it."""
+        return not self.given and (self.ending is None or self.ending.asked)
 
     @property
     def tentative(self) -> bool:

@@ -10,6 +10,7 @@ from scrapy.exceptions import StopDownload
 from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of, values_in, values_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.acceptance import Refusal
@@ -110,7 +111,7 @@ class AnswerMiddleware:
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED
-        self._context.endings.finish(visit, outcome, refusal.status, refusal.reason)
+        self._context.endings.end_visit(visit, Ending(outcome, refusal.status, refusal.reason))
 
 
 class EarlyStop:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.model import UrlOutcome
@@ -75,14 +76,14 @@ class ConditionalMiddleware:
             visit.checksum = checksum(response.body)
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
-                self._context.endings.finish(visit, _UNMODIFIED, 200, visit.truncated)
+                self._context.endings.end_visit(visit, Ending(_UNMODIFIED, 200, visit.truncated))
         return response
 
     def _not_modified(self, visit: Visit, refusal: str) -> None:
         if refusal and visit.record.held:
-            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, 304, refusal)
+            self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, 304, refusal))
         elif not self._stays_duplicate(visit):
-            self._context.endings.finish(visit, UrlOutcome.NOT_MODIFIED, 304)
+            self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_MODIFIED, 304))
 
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:

@@ -9,6 +9,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -73,9 +74,9 @@ class FilterMiddleware:
         if not visit.filtered.denied:
             return
         reason = visit.filtered.reason
-        visit.asked = False
         self._context.report.rejected_by[visit.filtered.rule] += 1
-        self._context.endings.finish(visit, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason)
+        ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason, asked=False, filtered=True)
+        self._context.endings.end_visit(visit, ending)
         raise IgnoreRequest(reason)
 
     async def _address(self, request: Request) -> str:

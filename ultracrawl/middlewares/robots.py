@@ -10,6 +10,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.failures.download_errors import Failure
 from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -77,7 +78,6 @@ class RobotsMiddleware:
     def _refuse(self, visit: Visit, rules: RobotsRules, url: str) -> None:
         decision = rules.allowed(visit.url)
         reason = decision.reason
-        visit.asked = False
         silence = self._robots.silence(url)
         if rules.unavailable and silence is not None:
             # The page would have met the same error: what the definition says of such errors holds for it.
@@ -92,4 +92,4 @@ class RobotsMiddleware:
         raise IgnoreRequest(reason)
 
     def _finish(self, visit: Visit, outcome: UrlOutcome, reason: str) -> None:
-        self._context.endings.finish(visit, outcome, StatusCode.NOT_CRAWLED, reason)
+        self._context.endings.end_visit(visit, Ending(outcome, StatusCode.NOT_CRAWLED, reason, asked=False))

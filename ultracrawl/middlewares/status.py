@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
@@ -60,7 +61,7 @@ class StatusMiddleware:
             self._errors.handle_ftp_reply(visit, reply)
         elif outcome_of_status(response.status) is UrlOutcome.NOT_INDEXED:
             reason = status_text(response.status)
-            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, response.status, reason)
+            self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, response.status, reason))
         else:
             passes = response.status in PASSING_STATUS
             self._errors.handle_status(visit, response.status, passes=passes)

@@ -8,6 +8,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from ultracrawl.crawl import Visit
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.rules.recrawl.change import checksum, classify
@@ -34,7 +35,7 @@ class ChecksumPipeline(DocumentPipeline):
             or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
         ):
             return
-        self._context.endings.finish(visit, UrlOutcome.UNMODIFIED, reason=visit.truncated)
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.UNMODIFIED, reason=visit.truncated))
         raise DropItem("unchanged")
 
 

@@ -10,6 +10,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from ultracrawl.crawl import CrawlContext, Visit, begin_crawl, context_of, end_crawl, feature_of
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.run.control import CrawlControl
@@ -182,7 +183,7 @@ class ReplayQueue:
     def retry(self, visit: Visit, delay: float) -> None:
         """End the visit: what cannot be read now cannot be read later."""
         reason = "its answer could not be read from the stored documents"
-        self._context.endings.finish(visit, UrlOutcome.FAILED, StatusCode.IO_ERROR, reason)
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, StatusCode.IO_ERROR, reason))
 
     def again(self, record: UrlRecord) -> None:
         """Make a document of a stored answer; what is not stored is left to the next crawl."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.crawl import context_of, feature_of
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
@@ -110,7 +111,8 @@ class FilteredPages:
             return
         if result.rd is None or document is None:
             reason = reason or "the generation filter denied it"
-            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, StatusCode.OK, reason)
+            ending = Ending(UrlOutcome.NOT_INDEXED, StatusCode.OK, reason, filtered=views.denied)
+            self._context.endings.end_visit(visit, ending)
             return
         if self._relations.on:
             self._relations.read(visit, response, page)

@@ -10,6 +10,7 @@ from itemadapter import ItemAdapter
 from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.language_detection import DocumentLanguages
 from ultracrawl.crawl.reading.language_focus import LanguageFocus
@@ -96,7 +97,7 @@ class PageHandler:
 
     def leave_out(self, visit: Visit, reason: str, status: StatusCode = StatusCode.OK) -> None:
         """End a visit whose page becomes no document."""
-        self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, status, reason)
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, status, reason))
 
     def document(
         self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]

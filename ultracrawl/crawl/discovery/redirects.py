@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
@@ -68,7 +69,7 @@ class RedirectFollower:
             for note in context.hooks.redirected:
                 note(visit, target, shown)
             context.queue.redirect(visit, target, shown)
-            context.endings.finish(visit, UrlOutcome.REDIRECTED, answer.code, f"to {target}")
+            context.endings.end_visit(visit, Ending(UrlOutcome.REDIRECTED, answer.code, f"to {target}"))
         else:
             self._refuse(visit, redirect, answer)
         return True
@@ -86,4 +87,4 @@ class RedirectFollower:
         for note in context.hooks.candidate_excluded:
             note(redirect.target or "", rule, visit.url, "")
         reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))
-        context.endings.finish(visit, UrlOutcome.REJECTED, answer.code, reason)
+        context.endings.end_visit(visit, Ending(UrlOutcome.REJECTED, answer.code, reason))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.discovery.held_pages import HeldPages
 from ultracrawl.crawl.discovery.sitemap_echo import SitemapEcho
 from ultracrawl.crawl.discovery.sitemap_rules import SitemapRules
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
@@ -204,7 +205,8 @@ class SitemapManager(Feature):
             sites = None if task.sites is None else set(task.sites)
             target = self.announce(location, base, SitemapJob(sites, task.level, task.tentative), hops)
         outcome = UrlOutcome.REJECTED if target is None else UrlOutcome.REDIRECTED
-        self._context.endings.finish(visit, outcome, StatusCode.HTTP_REDIRECT, f"to {location:.500}")
+        ending = Ending(outcome, StatusCode.HTTP_REDIRECT, f"to {location:.500}")
+        self._context.endings.end_visit(visit, ending)
 
     # ---- the ends of visits
 

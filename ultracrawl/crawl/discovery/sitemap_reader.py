@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.feeds.sitemap import Sitemap, SitemapKind, SitemapUrl, parse_sitemap
 from ultracrawl.crawl.discovery.sitemap_echo import FLUSH_AFTER
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import StatusCode, UrlOutcome
@@ -78,7 +79,7 @@ class SitemapReader:
         self._finish(UrlOutcome.NOT_INDEXED, 200, "; ".join(filter(None, [told, sitemap.problem])))
 
     def _finish(self, outcome: UrlOutcome, status: int, reason: str) -> None:
-        self._context.endings.finish(self._visit, outcome, status, reason)
+        self._context.endings.end_visit(self._visit, Ending(outcome, status, reason))
 
     # ---- sitemaps in an index
 

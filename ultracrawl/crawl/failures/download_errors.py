@@ -15,6 +15,7 @@ from scrapy.exceptions import (
     UnsupportedURLSchemeError,
 )
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import Decision, StatusCode, UrlOutcome
 
 
@@ -45,6 +46,11 @@ class Failure(NamedTuple):
     status: int
     reason: str
     again: bool = False
+
+    @property
+    def ending(self) -> Ending:
+        """How a visit ends that it leaves nothing to."""
+        return Ending(self.outcome, self.status, self.reason)
 
 
 _NET = UrlOutcome.NETWORK_ERROR

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.failures.download_errors import Failure, failure_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.status import answered_with
@@ -45,7 +47,7 @@ class RetryPolicy:
         if error:
             self._act(visit, error, failure)
         else:
-            self._context.endings.finish(visit, failure.outcome, failure.status, failure.reason)
+            self._context.endings.end_visit(visit, failure.ending)
 
     def handle_exception(self, visit: Visit, error: BaseException) -> None:
         """Act on a download, or its processing, that raised; a visit that ended already stays as it is."""
@@ -55,9 +57,9 @@ class RetryPolicy:
     def handle_unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
         """Act on a URL that was not asked for, because its server met the request before it with a network error."""
         failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, reason)
-        self._act(visit, error_of(silence), failure)
+        self._act(visit, error_of(silence), failure, asked=False)
 
-    def _act(self, visit: Visit, error: str, failure: Failure) -> None:
+    def _act(self, visit: Visit, error: str, failure: Failure, *, asked: bool = True) -> None:
         context, limits = self._context, self._limits
         rules = context.rules
         policy = rules.ftp_failures if visit.url.startswith("ftp:") else rules.failures
@@ -68,10 +70,10 @@ class RetryPolicy:
         verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
         if verdict.delete:
             reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
-            context.endings.finish(visit, UrlOutcome.GONE, failure.status, reason)
-        elif verdict.again and visit.asked and not context.run.failed and not visit.tentative:
+            context.endings.end_visit(visit, Ending(UrlOutcome.GONE, failure.status, reason, asked=asked))
+        elif verdict.again and asked and not context.run.failed and not visit.tentative:
             for note in context.hooks.visit_retried:
                 note(visit, error)
             context.queue.retry(visit, limits.retry_delay * 2**visit.attempts)
         else:
-            context.endings.finish(visit, failure.outcome, failure.status, failure.reason)
+            context.endings.end_visit(visit, replace(failure.ending, asked=asked))

@@ -9,6 +9,7 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.visit import Step, Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
@@ -86,7 +87,7 @@ class ItemTracker:
         document.source = context.source.name
         known = record or UrlRecord(url, document.source, first_seen=context.clock())
         entry = QueueEntry(key, url, site_of(url), 0, 0, display_url=shown if shown != url else "")
-        visit = Visit(entry, known, asked=False, given=True, status=200, step=Step.PROCESSING)
+        visit = Visit(entry, known, given=True, status=200, step=Step.PROCESSING)
         context.visits[key] = visit
         return visit
 
@@ -106,7 +107,8 @@ class ItemTracker:
         """End the visit of an item that a pipeline dropped, ours or somebody else's."""
         visit = self.visit_of(item, response)
         if visit is not None:
-            self._context.endings.finish(visit, UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
+            ending = Ending(UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
+            self._context.endings.end_visit(visit, ending)
 
     def _failed(self, item: Any, failure: Failure, response: Response | None) -> None:
         """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""

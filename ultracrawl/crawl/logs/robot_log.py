@@ -57,17 +57,18 @@ class RobotLog:
 
     def ended(self, visit: Visit) -> None:
         """Tell how a visit ended."""
-        outcome = visit.outcome
+        outcome, ending = visit.outcome, visit.ending
         if visit.status:
             self.say(LogLevel.RETRIEVAL, f"retrieved: {visit.url} (status {visit.status})")
+        if outcome is None or ending is None:
+            return
         if outcome in _ERRORS:
-            self.say(
-                LogLevel.ERRORS, f"error: {visit.url}: {visit.code} {visit.reason or visit.error}".rstrip()
-            )
+            why = ending.reason or visit.error
+            self.say(LogLevel.ERRORS, f"error: {visit.url}: {ending.status} {why}".rstrip())
         elif outcome in _GENERATED:
             self.say(LogLevel.GENERATION, f"{_GENERATED[outcome]}: {visit.url}")
         elif outcome in _DENIED:
-            self.say(LogLevel.FILTERING, f"denied: {visit.url}: {visit.reason}")
+            self.say(LogLevel.FILTERING, f"denied: {visit.url}: {ending.reason}")
 
     def enumerated(self, url: str, found: int, new: int) -> None:
         """Tell how many URLs a resource led to, and how many of them were not known."""

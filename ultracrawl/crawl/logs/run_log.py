@@ -83,16 +83,17 @@ class RunLog:
 
     def ended(self, visit: Visit) -> None:
         """Tell how a visit ended, if that is worth a line."""
-        if visit.outcome is None or visit.outcome in QUIET:
+        ending = visit.ending
+        if ending is None or visit.outcome is None or ending.outcome in QUIET:
             return
-        level = "WARNING" if visit.outcome in _WARNED else "INFO"
-        code = visit.code
+        level = "WARNING" if ending.outcome in _WARNED else "INFO"
+        code = ending.status
         message = MESSAGES.get(code, "")
-        if visit.reason.startswith(message[:5]):
+        if ending.reason.startswith(message[:5]):
             message = ""
-        reason = ": ".join(filter(None, (message, visit.reason)))
+        reason = ": ".join(filter(None, (message, ending.reason)))
         reason = f" ({reason})" if reason else ""
-        self.note(level, f"{visit.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
+        self.note(level, f"{ending.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
 
     def turned_away(self, url: str, rule: str, message: str) -> None:
         """Tell that a link was turned away by a rule; `message` is the number and text of Ultra Search 14.2."""

@@ -78,7 +78,8 @@ def _became(visit: Visit) -> str:
 def _error_class(visit: Visit) -> str:
     if visit.outcome is UrlOutcome.FAILED:
         return INTERNAL
-    return TIMEOUT if visit.code == StatusCode.READ_TIMEOUT else NET
+    timed_out = visit.ending is not None and visit.ending.status == StatusCode.READ_TIMEOUT
+    return TIMEOUT if timed_out else NET
 
 
 class ItemLog:
@@ -90,16 +91,17 @@ class ItemLog:
 
     def ended(self, visit: Visit) -> None:
         """Note what was decided about an item that was read."""
-        if visit.outcome not in _PROCESSED:
+        ending = visit.ending
+        if ending is None or visit.outcome not in _PROCESSED:
             return
         what = _became(visit)
         if self._xml:
-            fields = {"outcome": what, "status": str(visit.code), "type": visit.media_type}
-            fields |= {"uri": visit.shown_url, "reason": visit.reason}
+            fields = {"outcome": what, "status": str(ending.status), "type": visit.media_type}
+            fields |= {"uri": visit.shown_url, "reason": ending.reason}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
             self._log.add_element("item", named)
         else:
-            self._log.add(what, visit.code, visit.media_type or "-", visit.shown_url, visit.reason)
+            self._log.add(what, ending.status, visit.media_type or "-", visit.shown_url, ending.reason)
 
 
 def _quoted(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.placement.holders import needs_approval
@@ -51,7 +52,8 @@ class Documents:
         holder = self._names.holder(visit)
         if holder is not None:
             refused = Refused(holder.url, visit.shown_url)
-            self._context.endings.finish(visit, UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, str(refused))
+            ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, str(refused))
+            self._context.endings.end_visit(visit, ending)
             return refused
         twin = self._duplicates.find_again(visit)
         if twin is None:
@@ -69,7 +71,7 @@ class Documents:
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
-            endings.finish(visit, UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated)
+            endings.end_visit(visit, Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated))
             return Held(visit.url)
         leaving = self._duplicates.wait_for_place(visit, document)
         if leaving is not None:
@@ -77,7 +79,7 @@ class Documents:
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)
-        endings.finish(visit, outcome, StatusCode.OK, visit.truncated)
+        endings.end_visit(visit, Ending(outcome, StatusCode.OK, visit.truncated))
         return Placed(visit.url, outcome)
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:

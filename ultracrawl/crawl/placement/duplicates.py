@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.placement.holders import ContentHolders
 from ultracrawl.crawl.placement.open_visits import OpenVisits
@@ -120,9 +121,8 @@ class Duplicates(Feature):
             visit.fingerprint = b""
             visit.etag = visit.last_modified = ""
         logger.info("30083 duplicate document ignored: %s has the content of %s", visit.url, holder.url)
-        self._context.endings.finish(
-            visit, UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, same_content(holder)
-        )
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, same_content(holder))
+        self._context.endings.end_visit(visit, ending)
 
     def stays_duplicate(self, visit: Visit) -> bool:
         """End the visit of an unchanged page (304) that is known as a duplicate (910); False for other pages."""
@@ -133,7 +133,8 @@ class Duplicates(Feature):
         if holder is None and not self.waits(visit.entry.key) and not visit.rescan:
             self._context.queue.again(record)  # nobody has the content now
         reason = same_content(holder) if holder is not None else record.reason
-        self._context.endings.finish(visit, UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, reason)
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, reason)
+        self._context.endings.end_visit(visit, ending)
         return True
 
     # ---- one takes the place of another

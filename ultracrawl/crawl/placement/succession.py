@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.ending import Ending
 from ultracrawl.index.values import packed
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
@@ -59,12 +60,9 @@ class Succession:
         self._context.store.documents.retain_document(Retained.REPLACEMENT, key, packed(key, document))
         self._holders.waiting.add(key)
         self.displace(visit)
-        self._context.endings.finish(
-            visit,
-            UrlOutcome.DUPLICATE,
-            StatusCode.DUPLICATE_DETECTED,
-            f"takes the place of {leaving.url} when that leaves the index",
-        )
+        reason = f"takes the place of {leaving.url} when that leaves the index"
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, reason)
+        self._context.endings.end_visit(visit, ending)
         return leaving
 
     def forget_waiting(self, key: int) -> None:
