@@ -97,6 +97,8 @@ SHOWN: Mapping[str, str] = {
 }
 """Words that users do not read."""
 
+QUOTED = re.compile(r"`[^`]*`|\bultracrawl \w+|\b\w+:(?=\s)")
+"""What is no prose in a text or a page: code, a command, an option of a definition."""
 MARK = re.compile(r"(?:#|<!--)\s*word:\s*\S")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -158,7 +160,7 @@ def retired_in_pages(root: Path) -> Iterator[Found]:
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             if MARK.search(line):
                 continue
-            for word in sorted(set(pattern.findall(re.sub(r"`[^`]*`", "", line)))):
+            for word in sorted(set(pattern.findall(QUOTED.sub("", line)))):
                 yield Found(f"{page.relative_to(root)}:{number}", f"`{word}`", {**NAMES, **SHOWN}[word])
 
 
@@ -241,8 +243,9 @@ def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
             prose -= {id(below.value) for one, below in pairwise(node.body) if _describes(below, one)}
     for node in module.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            text = QUOTED.sub("", node.value)
             for word, write in SHOWN.items():
-                if re.search(rf"\b{word}\b", node.value, re.IGNORECASE):
+                if re.search(rf"\b{word}\b", text, re.IGNORECASE):
                     yield extent(node)[0], extent(node)[-1], f"the text `{word}`", write
 
 

@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from ultracrawl.crawl.auth.cookie_jars import CookieJars
 from ultracrawl.crawl.auth.form_login import USELESS, LoginSession
-from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
 

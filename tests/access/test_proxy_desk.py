@@ -11,7 +11,7 @@ from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
 from ultracrawl.crawl.auth.proxy_selector import ProxySelector
-from ultracrawl.crawl.failures.download_errors import AddressRefusedError
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.matcher import DomainTable
@@ -44,7 +44,7 @@ def test_a_request_that_timed_out(method: str, silent: str, asked: str, answered
 
     assert (asyncio.run(fetch()) is not None) is answered
     assert "".join(used) == asked
-    following = [proxy.name for _ in range(4) if (proxy := roster.take(0))]
+    following = [proxy.name for _ in range(4) if (proxy := roster.acquire_proxy(0))]
     assert len(following) == 4
     assert not set(following) & set(silent) & set(asked), "those that were silent are left alone"
 

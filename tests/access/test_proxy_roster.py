@@ -16,7 +16,7 @@ def roster(*limits: int | None, rest: float = 60) -> ProxyPool:
 
 
 def taken(proxies: ProxyPool, now: float = 0, without: str = "") -> str:
-    proxy = proxies.take(now, set(without))
+    proxy = proxies.acquire_proxy(now, set(without))
     return proxy.name if proxy else ""
 
 
@@ -33,7 +33,7 @@ def test_a_request_that_failed_through_a_proxy_is_sent_through_another() -> None
 
 def test_fast_26_a_full_proxy_is_passed_over_until_a_place_is_given_back() -> None:
     proxies = roster(1, 2)
-    chosen = [proxies.take(0) for _ in range(3)]
+    chosen = [proxies.acquire_proxy(0) for _ in range(3)]
     assert [one.name for one in chosen if one] == ["a", "b", "b"]
     assert taken(proxies) == ""
     assert chosen[0] is not None
@@ -44,7 +44,7 @@ def test_fast_26_a_full_proxy_is_passed_over_until_a_place_is_given_back() -> No
 @pytest.mark.parametrize(("now", "expected"), [(30, "bbb"), (61, "bab"), (0, "bbb")])
 def test_a_failing_proxy_rests_while_another_works(now: float, expected: str) -> None:
     proxies = roster(None, None)
-    first = proxies.take(0)
+    first = proxies.acquire_proxy(0)
     assert first is not None
     assert proxies.failed(first, 0)
     assert not proxies.failed(first, 0), "once is news"
@@ -53,7 +53,7 @@ def test_a_failing_proxy_rests_while_another_works(now: float, expected: str) ->
 
 def test_a_single_proxy_is_tried_whatever_happened() -> None:
     proxies = roster(None)
-    first = proxies.take(0)
+    first = proxies.acquire_proxy(0)
     assert first is not None
     proxies.failed(first, 0)
     assert taken(proxies, 1) == "a"
@@ -61,7 +61,7 @@ def test_a_single_proxy_is_tried_whatever_happened() -> None:
 
 def test_a_proxy_that_worked_needs_no_rest() -> None:
     proxies = roster(None, None)
-    first = proxies.take(0)
+    first = proxies.acquire_proxy(0)
     assert first is not None
     proxies.failed(first, 0)
     proxies.worked(first, 1)
@@ -95,7 +95,7 @@ def test_fast_25_proxies_of_other_kinds_are_refused_with_a_reason(written: str) 
 
 def test_fast_25_a_proxy_hangs_if_nothing_came_through_it_meanwhile() -> None:
     proxies = roster(None, None)
-    first, second = proxies.take(0), proxies.take(0)
+    first, second = proxies.acquire_proxy(0), proxies.acquire_proxy(0)
     assert first is not None
     assert second is not None
     proxies.worked(second, 5)

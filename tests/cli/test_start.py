@@ -16,7 +16,7 @@ UNUSED = {
     "ultracrawl.cli.crawl.crawl": [
         "rich", "tldextract", "whoosh", "tantivy", "playwright", "spnego", "py3langid",
         "ultracrawl.content.converters.pdf", "ultracrawl.sources.dialects.fast_xml",
-        "ultracrawl.crawl.portal_filters.desk",
+        "ultracrawl.crawl.portal_filters.filtering",
         "ultracrawl.rules.filters.function", "ultracrawl.index.memory",
         "twisted.internet.reactor",
     ],

@@ -25,8 +25,8 @@ _OUT_OF_SCOPE = frozenset(
     | {"unique", "process_value", "tags", "attrs", "deny_tags", "deny_attrs", "deny_extensions"}
 )
 DIFFERENCES: dict[tuple[str, int], str] = {
-    ("test_ignored_extensions", 338): "file name endings are turned away by a rule of the source, not unseen",
-    ("test_skip_bad_links", 851): "a port that is no number is turned away by the URL rules, with a reason",
+    ("test_ignored_extensions", 338): "file name endings are excluded by a rule of the source, not unseen",
+    ("test_skip_bad_links", 851): "a port that is no number is excluded by the URL rules, with a reason",
 }
 
 

@@ -376,8 +376,8 @@ def test_fast_typical_sample(world: World) -> None:
     assert got["NEWS/n2"] == "new"
     assert "NEWS/n3" not in asked, "one hop from a feed"
     screened = world.workspace.command("screened", "--json", "-c", "collection.xml").lines
-    turned_away = {urlsplit(one["url"]).path for one in screened}
-    assert {"/x", "/calendar/2024/1", "/pic.png", "/3"} <= turned_away
+    excluded = {urlsplit(one["url"]).path for one in screened}
+    assert {"/x", "/calendar/2024/1", "/pic.png", "/3"} <= excluded
 
 
 def test_samples_are_read_without_a_mistake(world: World) -> None:

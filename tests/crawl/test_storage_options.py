@@ -106,7 +106,7 @@ def test_fast_107_a_file_is_made_smaller_when_little_of_it_is_used(
 ) -> None:
     store = BlockStore(tmp_path, threshold)
     for number in range(100):
-        store.put(number, answer(number), compress=False)
+        store.put_answer(number, answer(number), compress=False)
     store.retain(frozenset(range(60)))
     assert store.get(5) == answer(5)
     store.close()
@@ -118,7 +118,7 @@ def test_fast_107_a_file_is_made_smaller_when_little_of_it_is_used(
 def test_a_divided_store_is_one_store(tmp_path: Path, kind: type[BlockStore | FileStore]) -> None:
     store = open_clusters(tmp_path, 4, kind)
     for number in range(-20, 20):
-        store.put(number, answer(number % 256), compress=True)
+        store.put_answer(number, answer(number % 256), compress=True)
     assert store.stored_keys() == list(range(-20, 20))
     store.discard(range(-20, 0))
     assert store.retain(frozenset(range(10))) == 10

@@ -121,7 +121,7 @@ def judged(error: str, count: int, attempts: int = 0, *, ftp: bool = False) -> A
     """Return what asks what follows an error: whether it deletes, and whether it is tried again."""
 
     def ask(made: Made) -> object:
-        policy = made.rules.ftp_failures if ftp else made.rules.failures
+        policy = made.rules.ftp_error_rules if ftp else made.rules.error_rules
         verdict = policy.judge(error, count, attempts, made.source.limits.retries)
         return "delete" if verdict.delete else "again" if verdict.again else "keep"
 
@@ -367,7 +367,7 @@ def over(made: Made, now: float) -> int:
 def taken(made: Made, most: int) -> list[str]:
     """Return the proxies that requests at once would go through."""
     roster, _ = compile_proxies(made.source, SecretReader({}, None))
-    return [found.url for _ in range(most) if (found := roster.take(0.0))]
+    return [found.url for _ in range(most) if (found := roster.acquire_proxy(0.0))]
 
 
 def make(folder: Path, options: Mapping[str, Any], raw: str) -> Made:

@@ -10,7 +10,7 @@ from support.fast import fast_xml
 
 from ultracrawl.sources import DataSource, Loaded, Project
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.sections.documents.feeding import Destination
+from ultracrawl.sources.sections.documents.destinations import Destination
 
 START = {"start_uris": ("http://a.example/",)}
 

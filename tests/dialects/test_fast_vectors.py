@@ -125,7 +125,7 @@ def test_what_errors_do(
     tmp_path: Path, options: dict[str, Any], error: str, count: int, deleted: bool
 ) -> None:
     compiled = rules(tmp_path, options)
-    verdict = compiled.failures.judge(error, count, 0, compiled.limits.retries)
+    verdict = compiled.error_rules.judge(error, count, 0, compiled.limits.retries)
     assert verdict.delete is deleted
     if not deleted:
         assert verdict.again is ("RETRY" in str(options) or error == "net"), "only a rule tries again"

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.sources import CompiledSource, DataSource, compile_source, definition_text, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.export import RobotText, robot_text, write_robot

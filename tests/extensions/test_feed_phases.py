@@ -55,8 +55,10 @@ def state() -> Any:
 def feed(tmp_path: Path, state: SqliteStore, two_phases: bool) -> tuple[IndexWriter, Waiting]:
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
-    outlets = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
-    return IndexWriter("s", cache, outlets, state, RunReport("s", "1", ""), two_phases=two_phases), indexer
+    destinations = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
+    return IndexWriter(
+        "s", cache, destinations, state, RunReport("s", "1", ""), two_phases=two_phases
+    ), indexer
 
 
 def add(taking: IndexWriter, number: int, size: int = EAGER_SIZE) -> None:
@@ -97,9 +99,9 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(
 ) -> None:
     now = [100.0]
     indexer = Waiting()
-    outlets = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
+    destinations = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
     taking = IndexWriter(
-        "s", DocumentCache(tmp_path), outlets, state, RunReport("s", "1", ""), clock=lambda: now[0]
+        "s", DocumentCache(tmp_path), destinations, state, RunReport("s", "1", ""), clock=lambda: now[0]
     )
     add(taking, 1, size)
     now[0] += PATIENCE - 0.1

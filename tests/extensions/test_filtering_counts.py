@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.sources.sections.scope.filters import FiltersSection
 
 BOTH = """<Filter name="{name}">

@@ -54,8 +54,8 @@ def test_index_every_bounds_how_long_documents_wait(
 
 
 def feed_of(folder: Path, state: SqliteStore, index: MemoryIndex) -> IndexWriter:
-    outlets = IndexDestinations.single(folder, InlineIndexer(index))
-    return IndexWriter("s", DocumentCache(folder), outlets, state, RunReport("s", "1", ""), anchors=True)
+    destinations = IndexDestinations.single(folder, InlineIndexer(index))
+    return IndexWriter("s", DocumentCache(folder), destinations, state, RunReport("s", "1", ""), anchors=True)
 
 
 def known(state: SqliteStore, *keys: int) -> None:
@@ -128,7 +128,7 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
     state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
     known(state, *range(1, 2 + further))
     killed = feed_of(tmp_path, state, index)
-    killed._outlets.primary.paused = True
+    killed._destinations.primary.paused = True
     for key in range(2, 2 + further):
         handed_over(killed, state, key)
         killed.drain()
@@ -137,7 +137,7 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
     killed.close(1.0)
     feed = feed_of(tmp_path, state, index)
     feed.recover()
-    older = len(feed._outlets.primary.line)
+    older = len(feed._destinations.primary.line)
     handed_over(feed, state, 1)
     if sealed:
         feed.drain()

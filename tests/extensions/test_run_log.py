@@ -83,7 +83,7 @@ def test_urls_that_did_not_go_as_they_should_have_a_line(
     tmp_path: Path, outcome: UrlOutcome, code: int, reason: str, line: str
 ) -> None:
     log = log_in(tmp_path)
-    log.ended(ended("http://h/x", outcome, code, reason))
+    log.note_visit(ended("http://h/x", outcome, code, reason))
     log.flush()
     assert log.path.read_text() == (f"2026-07-07T20:00:00Z {line}\n" if line else "")
 
@@ -100,7 +100,7 @@ def test_nothing_that_a_site_sends_begins_a_line_or_steers_a_terminal(tmp_path: 
 def test_beyond_its_size_lines_are_counted_and_the_results_are_written(tmp_path: Path) -> None:
     log = log_in(tmp_path, size=500)
     for number in range(100):
-        log.ended(ended(f"http://h/{number}", UrlOutcome.GONE, 404))
+        log.note_visit(ended(f"http://h/{number}", UrlOutcome.GONE, 404))
     log.results(RunReport("docs", "7", "", scheduled=1), "finished")
     log.flush()
     text = log.path.read_text()
@@ -174,22 +174,22 @@ def test_the_number_of_the_message_stands_in_the_line(
     tmp_path: Path, code: int, reason: str, shown: str
 ) -> None:
     log = log_in(tmp_path)
-    log.ended(ended("http://h/1", UrlOutcome.NOT_INDEXED, code, reason))
+    log.note_visit(ended("http://h/1", UrlOutcome.NOT_INDEXED, code, reason))
     log.flush()
     text = log.path.read_text()
     assert shown in text
     assert text.count("30083") == (1 if code in (909, 910) else 0)
 
 
-def test_links_that_were_turned_away_have_lines_up_to_a_number(tmp_path: Path) -> None:
+def test_links_that_were_excluded_have_lines_up_to_a_number(tmp_path: Path) -> None:
     log = log_in(tmp_path, size=10_000_000)
     for number in range(LINKS + 5):
-        log.turned_away(f"http://other/{number}", "domains", "30027 URL outside the boundary")
+        log.link_excluded(f"http://other/{number}", "domains", "30027 URL outside the boundary")
     log.results(RunReport("docs", "1", ""), "finished")
     log.flush()
     text = log.path.read_text()
     assert text.count("30027 URL outside the boundary: http://other/") == LINKS
-    assert "5 further links were turned away" in text
+    assert "5 further links were excluded" in text
 
 
 @pytest.mark.parametrize(

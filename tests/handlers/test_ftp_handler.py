@@ -25,7 +25,7 @@ from scrapy.http import Response
 from support.ftp import FtpSite
 
 from ultracrawl.content.ftp_listing import FTP_LISTING
-from ultracrawl.crawl.failures.download_errors import AddressRefusedError
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.handlers.ftp.answer import media_type_of
 from ultracrawl.handlers.ftp.handler import FtpDownloadHandler
 from ultracrawl.handlers.ftp.target import FtpPathRefusedError, ftp_target

@@ -12,7 +12,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadConnectionRefusedError, DownloadFailedError
 
-from ultracrawl.crawl.failures.download_errors import AddressRefusedError
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError
 from ultracrawl.crawl.lifecycle import CrawlLifecycle
 from ultracrawl.handlers.guard import guard_of
 from ultracrawl.model import Decision

@@ -17,7 +17,7 @@ from ultracrawl.index.writing.destination import FIRST_RETRY, IndexDestination, 
 from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder
 from ultracrawl.index.writing.process import IndexProcess
 from ultracrawl.index.writing.segments import Committed, Failed, Report
-from ultracrawl.index.writing.switch import EVERYTHING, FeedingSwitch
+from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
 
 
 class Moody:
@@ -57,43 +57,48 @@ def fill(cache: DocumentCache, number: int) -> Path:
     return path
 
 
-def settle(outlet: IndexDestination, times: int = 5) -> None:
+def settle(destination: IndexDestination, times: int = 5) -> None:
     for _ in range(times):
-        for report in outlet.poll():
+        for report in destination.poll():
             if isinstance(report, Committed):
-                outlet.done(report.path)
+                destination.done(report.path)
 
 
 def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_path: Path) -> None:
     now, indexer, cache = [0.0], Moody(failures=2), DocumentCache(tmp_path)
-    outlet = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
+    destination = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: now[0])
     for number in range(1, 4):
-        outlet.add(fill(cache, number))
-    settle(outlet)
-    assert (indexer.applied, outlet.busy, outlet.waiting, outlet.problem) == ([], 0, 3, "no room")
+        destination.add(fill(cache, number))
+    settle(destination)
+    assert (indexer.applied, destination.busy, destination.waiting, destination.problem) == (
+        [],
+        0,
+        3,
+        "no room",
+    )
     now[0] = FIRST_RETRY
-    settle(outlet)
+    settle(destination)
     assert indexer.applied == [], "the second failure waits twice as long"
     now[0] = FIRST_RETRY * 2.9
-    settle(outlet)
+    settle(destination)
     assert indexer.applied == []
     now[0] = FIRST_RETRY * 3
-    settle(outlet)
+    settle(destination)
     assert indexer.applied == ["0000000001", "0000000002", "0000000003"]
-    assert (outlet.waiting, outlet.size, outlet.problem) == (0, 0, "")
+    assert (destination.waiting, destination.size, destination.problem) == (0, 0, "")
 
 
 def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
     indexer = Moody(failures=1)
-    outlet = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
-    outlet.add(fill(DocumentCache(tmp_path), 1))
-    outlet.retry()
+    destination = IndexDestination(tmp_path, cast(Indexer, indexer), clock=lambda: 0.0)
+    destination.add(fill(DocumentCache(tmp_path), 1))
+    destination.retry()
     assert len(indexer._waiting) == 1, "nothing has failed yet"
-    settle(outlet)
-    assert (outlet.going, indexer.applied) == (False, [])
-    outlet.retry()
-    assert outlet.going
-    settle(outlet)
+    settle(destination)
+    assert (destination.going, indexer.applied) == (False, [])
+    destination.retry()
+    assert destination.going
+    settle(destination)
     assert indexer.applied == ["0000000001"]
 
 
@@ -123,21 +128,21 @@ def shared(tmp_path: Path) -> tuple[IndexDestinations, list[Moody]]:
 
 
 def test_outlets_are_idle_when_nothing_is_on_its_way_and_some_take_what_comes(tmp_path: Path) -> None:
-    outlets, _ = shared(tmp_path)
+    destinations, _ = shared(tmp_path)
     cache = DocumentCache(tmp_path)
-    outlets.recover(cache)
-    one, two = outlets.all
-    assert (outlets.idle, outlets.busy) == (True, False)
+    destinations.recover(cache)
+    one, two = destinations.all
+    assert (destinations.idle, destinations.busy) == (True, False)
     two.paused = True
-    assert outlets.idle, "one of them takes it"
-    outlets.deliver(fill(cache, 1))
-    assert (outlets.idle, outlets.busy) == (False, True)
+    assert destinations.idle, "one of them takes it"
+    destinations.deliver(fill(cache, 1))
+    assert (destinations.idle, destinations.busy) == (False, True)
     settle(one)
-    assert (outlets.idle, outlets.busy, two.waiting) == (True, False, 1), (
+    assert (destinations.idle, destinations.busy, two.waiting) == (True, False, 1), (
         "a paused one is waited for by nobody"
     )
     one.paused = True
-    assert (outlets.idle, outlets.busy) == (False, False)
+    assert (destinations.idle, destinations.busy) == (False, False)
 
 
 def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
@@ -146,10 +151,10 @@ def test_fast_121_a_kill_between_two_folders_loses_nothing_and_doubles_nothing(t
     first.recover(cache)
     path = fill(cache, 1)
     os.link(path, queue_folder(tmp_path, "one") / path.name)  # killed here
-    outlets, indexers = shared(tmp_path)
-    outlets.recover(DocumentCache(tmp_path))
-    for outlet in outlets.all:
-        settle(outlet)
+    destinations, indexers = shared(tmp_path)
+    destinations.recover(DocumentCache(tmp_path))
+    for destination in destinations.all:
+        settle(destination)
     assert [one.applied for one in indexers] == [["0000000001"]] * 2
     assert cache.sealed() == []
 
@@ -159,35 +164,35 @@ def test_a_file_system_without_links_gets_copies(tmp_path: Path, monkeypatch: py
         raise OSError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    outlets, indexers = shared(tmp_path)
+    destinations, indexers = shared(tmp_path)
     cache = DocumentCache(tmp_path)
-    outlets.recover(cache)
-    outlets.deliver(fill(cache, 1))
-    for outlet in outlets.all:
-        settle(outlet)
+    destinations.recover(cache)
+    destinations.deliver(fill(cache, 1))
+    for destination in destinations.all:
+        settle(destination)
     assert [one.applied for one in indexers] == [["0000000001"]] * 2
 
 
 def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only(tmp_path: Path) -> None:
     indexer = IndexProcess(IndexConfig("nonsense", tmp_path / "index"))
-    outlet = IndexDestination(tmp_path, indexer)
-    outlet.add(fill(DocumentCache(tmp_path), 1))
+    destination = IndexDestination(tmp_path, indexer)
+    destination.add(fill(DocumentCache(tmp_path), 1))
     end = time.monotonic() + 30
-    while outlet.busy and time.monotonic() < end:
-        outlet.poll()
+    while destination.busy and time.monotonic() < end:
+        destination.poll()
         time.sleep(0.05)
-    assert (outlet.going, outlet.waiting) == (False, 1)
-    assert "unknown index engine 'nonsense'" in outlet.problem
-    outlet.close(1.0)
+    assert (destination.going, destination.waiting) == (False, 1)
+    assert "unknown index engine 'nonsense'" in destination.problem
+    destination.close(1.0)
 
 
 def test_numbers_go_on_behind_what_waits_for_an_index_only(tmp_path: Path) -> None:
-    outlets, _ = shared(tmp_path)
+    destinations, _ = shared(tmp_path)
     cache = DocumentCache(tmp_path)
-    outlets.recover(cache)
-    outlets.all[1].paused = True
-    outlets.deliver(fill(cache, 1))
-    settle(outlets.all[0])
+    destinations.recover(cache)
+    destinations.all[1].paused = True
+    destinations.deliver(fill(cache, 1))
+    settle(destinations.all[0])
     later = DocumentCache(tmp_path)
     later.append(2, Deletion("s", "http://h/1"))
     path = later.seal()
@@ -196,14 +201,14 @@ def test_numbers_go_on_behind_what_waits_for_an_index_only(tmp_path: Path) -> No
 
 
 def test_orders_hold_while_the_definition_stays(tmp_path: Path) -> None:
-    switch = FeedingSwitch(tmp_path)
+    switch = PauseSwitch(tmp_path)
     assert not switch.changed()
     switch.order(EVERYTHING, paused=True, defined=False)
-    other = FeedingSwitch(tmp_path)
+    other = PauseSwitch(tmp_path)
     assert other.changed()
     assert other.paused(EVERYTHING, False)
     assert not other.changed(), "a look costs no reading"
-    assert not FeedingSwitch(tmp_path / "none").paused(EVERYTHING, False)
+    assert not PauseSwitch(tmp_path / "none").paused(EVERYTHING, False)
     (tmp_path / "feeding.json").write_text("[broken")
     assert other.changed()
     assert other.paused(EVERYTHING, True), "what cannot be read says nothing"

@@ -16,9 +16,9 @@ from scrapy.signals import headers_received
 from support.context import made_context
 
 from ultracrawl.crawl.context import CrawlContext
+from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.failures.download_errors import Failure
-from ultracrawl.crawl.portal_filters.desk import FilterViews
+from ultracrawl.crawl.portal_filters.filtering import FilterViews
 from ultracrawl.crawl.visit import META_KEY, Visit
 from ultracrawl.middlewares.answer import AnswerMiddleware
 from ultracrawl.middlewares.conditional import ConditionalMiddleware

@@ -41,7 +41,7 @@ def test_every_url_counts_once_among_the_discovered__ultra_search_126(
     assert {key for key, number in numbers.items() if number} == set(name.split())
 
 
-def test_links_that_were_turned_away_count_and_urls_turned_away_later_count_once__ultra_search_127() -> None:
+def test_links_that_were_excluded_count_and_urls_excluded_later_count_once__ultra_search_127() -> None:
     report = RunReport("docs", "1", "", scheduled=2)
     report.rejected_by.update({"exclude path /x/": 4, "depth": 3})
     report.turn_away("pages_per_site 1")

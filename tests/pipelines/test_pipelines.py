@@ -13,7 +13,7 @@ from support.context import made_context
 
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.ports import Held, Placed, Placement, Refused
+from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
 from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
@@ -83,7 +83,7 @@ def test_an_unchanged_document_ends_there() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [Placed(URL, UrlOutcome.NEW), Held(URL), Held(URL, "http://h/b")],
+    [Placed(URL, UrlOutcome.NEW), Retained(URL), Retained(URL, "http://h/b")],
     ids=["placed", "held", "waits"],
 )
 def test_a_document_is_proposed_to_the_index(answer: Placement) -> None:

@@ -147,7 +147,7 @@ def test_a_short_wait_counts_also_for_a_page_that_hardly_ever_changes(waited: fl
 
 @pytest.mark.parametrize("aim", Aim)
 def test_fast_190_what_changed_by_its_sitemap_goes_ahead_of_what_may_have(aim: Aim) -> None:
-    told = known(2, waited=DAY / 24)._replace(told=NOW - 1.0)
+    told = known(2, waited=DAY / 24)._replace(sitemap_lastmod=NOW - 1.0)
     rule = replace(SCORE, aim=aim, coverage_min=1)
     assert chosen(rule, [known(1, waited=DAY / 2), told]) == [2]
     silent = replace(rule.scorer, uses_sitemaps=False)

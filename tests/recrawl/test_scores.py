@@ -190,7 +190,7 @@ def test_fast_190_a_page_that_changed_by_its_sitemap_has_the_highest_value(
     told: float, fetched: float, uses: bool, value: float
 ) -> None:
     scorer = Scorer(R, replace(OFF, sitemap=10.0), uses_sitemaps=uses)
-    assert scorer.parts(page(told=told, last_fetched=fetched)).sitemap == pytest.approx(10 * value)
+    assert scorer.parts(page(sitemap_lastmod=told, last_fetched=fetched)).sitemap == pytest.approx(10 * value)
 
 
 def test_visits_at_one_moment_say_nothing_about_how_often_a_page_changes() -> None:

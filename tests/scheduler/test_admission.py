@@ -1,4 +1,4 @@
-"""From links to queue entries: what is new, what is known, what is turned away, and what that costs the store."""
+"""From links to queue entries: what is new, what is known, what is excluded, and what that costs the store."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seen_urls, "GENERATION", 10)
     seen = SeenUrls()
     for key in range(100):
-        seen.put(key, 1)
+        seen.add_key(key, 1)
     assert seen.get(0) is None
     assert seen.get(99) == 1
     assert len(seen._young) + len(seen._old) <= 20
@@ -127,7 +127,7 @@ def test_what_was_met_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ("ftp://a.example/", None),
     ],
 )
-def test_what_is_turned_away_is_told_once_with_its_message(
+def test_what_is_excluded_is_told_once_with_its_message(
     state: CountingStore, href: str, told: tuple[str, str] | None
 ) -> None:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),))

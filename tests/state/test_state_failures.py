@@ -78,7 +78,7 @@ def test_documents_that_are_to_leave_are_listed_and_kept(path: Path) -> None:
     state.records.amend_record(key, gone)
     state.flush()
     assert [record.leaving for record in state.records.leaving_records()] == ["GONE: not found"]
-    assert (state.records.count_urls().leaving, gone.held) == (1, False)
+    assert (state.records.count_urls().removals, gone.held) == (1, False)
     assert state.records.forgettable_urls() == set(), "as long as the document is in the index"
     state.records.amend_record(key, replace(gone, leaving="", indexed=False))
     state.flush()

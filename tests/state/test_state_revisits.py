@@ -125,7 +125,7 @@ def test_advice_of_sitemaps_and_types_are_known_of_pages(state: SqliteStore) -> 
     state.flush()
     (page,) = state.visits.known_pages([1])
     assert (page.changefreq, page.priority, page.markup, page.last_fetched) == ("daily", 0.8, True, NOW)
-    assert page.told == 5.0
+    assert page.sitemap_lastmod == 5.0
     assert len(list(state.visits.known_pages())) == 3
 
 

@@ -49,7 +49,7 @@ VERBS = {
     "resume": Verb("crawl.resume", "Let paused crawls go on."),
     "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
     "schema": Verb("look.schema", "Print the JSON schema of the definition file."),
-    "screened": Verb("look.screened", "List links that were turned away, and by which rule."),
+    "screened": Verb("look.screened", "List links that were excluded, and by which rule."),  # word: the verb
     "search": Verb("search", "Search the index."),
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
     "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),

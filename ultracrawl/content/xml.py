@@ -45,20 +45,20 @@ class XmlBrokenError(XmlError):
 class XmlEvents(Protocol):
     """Who listens to the elements of a document; `name` is without its namespace prefix, in lower case."""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> bool:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Take the start of an element; return False to stop reading here."""
 
-    def end(self, name: str, text: str) -> None:
+    def end_element(self, name: str, text: str) -> None:
         """Take the end of an element with the text that stood directly in it."""
 
 
 class XmlHandler(Protocol):
     """Who listens to a stream of events; names come without their prefix, in lower case."""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take the start of an element; names of attributes are as written."""
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         """Take the end of an element."""
 
     def text(self, data: str) -> None:
@@ -142,12 +142,12 @@ class _ElementReader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = self._names[name]
         self._open.append((name, []))
-        if not self._listener.start(name, attributes):
+        if not self._listener.start_element(name, attributes):
             raise _EnoughError
 
     def _end(self, _name: str) -> None:
         name, texts = self._open.pop()
-        self._listener.end(name, "".join(texts))
+        self._listener.end_element(name, "".join(texts))
 
     def close_open_elements(self) -> None:
         """End what a broken document left open, so that its last entry is not lost."""
@@ -180,7 +180,7 @@ def stream_xml(
 def _streaming_parser(handler: XmlHandler, encoding: str | None) -> expat.XMLParserType:
     parser = guarded_parser(encoding)
     names = _LocalNames()
-    start, end = handler.start, handler.end
+    start, end = handler.start_element, handler.end_element
     parser.StartElementHandler = lambda name, attributes: start(names[name], attributes)
     parser.EndElementHandler = lambda name: end(names[name])
     parser.CharacterDataHandler = handler.text

@@ -4,8 +4,8 @@
 takes part in), `Recorder` (gives every visit its one outcome and counts it), `Visit` (one URL on its way through the
 crawl). Components of Scrapy ask for `context_of` a crawler and for the `feature_of` it that they need. A feature has a
 room of its own: `auth`, `discovery`, `indexing`, `inspection`, `logs`, `placement`, `portal_filters`, `reading`,
-`relations`, `removal`, `rendering`, `run` and `user_code`; `transport` and `failures` stand between all of them and the
-download handlers.
+`relations`, `removal`, `rendering`, `run` and `user_code`; `transport` and `download_errors` stand between all of
+them and the download handlers.
 """
 
 from ultracrawl.crawl.context import CrawlContext

@@ -15,7 +15,7 @@ from ultracrawl.crawl.discovery.link_forwarder import LinkForwarder, LinkReceive
 from ultracrawl.crawl.discovery.redirects import RedirectFollower
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.failures.retry_policy import RetryPolicy
+from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.indexing.agreement import Agreement
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
@@ -124,7 +124,7 @@ class CrawlFeatures:
         self.control = CrawlControl(context, self._in_flight)
         self.limits = RunLimits(context)
         restarts = getattr(crawler.spidercls, "restarts", 0)
-        self.verdict = FilterVerdict(context, restarts, self.limits.end, self.logs.say_error)
+        self.verdict = FilterVerdict(context, restarts, self.limits.end_run, self.logs.say_error)
         if self.filtering is not None:
             self.filtering.on_verdict = self.verdict.hear
         self.running = RunningCrawl(context, self.control, self.verdict)
@@ -166,8 +166,10 @@ class CrawlFeatures:
     def open_documents(self) -> IndexWriter:
         """Open the way of documents to the indexes, what ends visits, and what documents tell of others."""
         context = self.context
-        project, source, outlets = context.project, context.source, self.filling.outlets
-        writer = open_writer(project, source, context.store, context.report, crawling=True, outlets=outlets)
+        project, source, destinations = context.project, context.source, self.filling.destinations
+        writer = open_writer(
+            project, source, context.store, context.report, crawling=True, destinations=destinations
+        )
         writer.log = self.logs.events.feed
         context.ports.endings = Recorder(context.store, context.report, context.clock, context.hooks)
         observer = None if context.run.replay else VisitObserver(context)

@@ -129,7 +129,7 @@ class CrawlLifecycle:
 
     # ---- the end
 
-    async def end(self, reason: str) -> None:
+    async def end_run(self, reason: str) -> None:
         """Wait for the last commit, end the run, release everything."""
         context, features = self.context, self.features
         if not features.running.opened:
@@ -210,7 +210,7 @@ def begin_crawl(crawler: Crawler) -> bool:
 
 async def end_crawl(crawler: Crawler, reason: str) -> None:
     """Wait for the last commit, end the run, release everything."""
-    await _life_of(crawler).end(reason)
+    await _life_of(crawler).end_run(reason)
 
 
 def context_of(crawler: Crawler) -> CrawlContext:

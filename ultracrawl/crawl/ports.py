@@ -25,17 +25,17 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Retained:
     """A document is kept: until somebody approves of it, or until another one has left the index."""
 
     url: str
-    leaving: str = ""
+    until_removed: str = ""
     """The URL whose place it takes, empty if it waits for an approval."""
 
     def __str__(self) -> str:
         return (
-            f"{self.url} waits until {self.leaving} leaves"
-            if self.leaving
+            f"{self.url} waits until {self.until_removed} leaves"
+            if self.until_removed
             else f"{self.url} waits for approval"
         )
 
@@ -55,7 +55,7 @@ class Refused:
         return f"has the content of {self.holder}"
 
 
-Placement = Placed | Held | Refused
+Placement = Placed | Retained | Refused
 
 
 class DocumentPort(Protocol):

@@ -3,7 +3,7 @@
 `CurlDownloadHandler` (`curl`: libcurl) has an `AddressGuard` (`guard`) on the address that is connected to; a
 refusal is an `AddressRefusedError`. It is made of `CurlClient`, `CurlLoop` (libcurl on asyncio), `Transfer` (an
 `EasyTransfer`: one easy handle), `DownloadWatch` (Scrapy's signals) and `ResponseHead`; `wire`, `tls`, `answer` and
-`failures` translate between Scrapy and libcurl.
+`errors` translate between Scrapy and libcurl.
 `FtpDownloadHandler` (`ftp`, on libcurl too) is made of `FtpClient`, `FtpTransfer`, `ftp_target` (paths that are safe)
 and `ftp_answer` (replies as responses).
 """

@@ -13,9 +13,9 @@ from ultracrawl.index.writing.destination import IndexDestination, Indexer
 from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder, queue_folders
 from ultracrawl.index.writing.inline import InlineIndexer
 from ultracrawl.index.writing.process import IndexProcess
-from ultracrawl.index.writing.switch import FeedingSwitch
+from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
 def cache_folder(project: Project, source: str) -> Path:
@@ -28,9 +28,9 @@ def open_cache(project: Project, source: str) -> DocumentCache:
     return DocumentCache(cache_folder(project, source), project.cache.size)
 
 
-def feeding_switch(project: Project, source: str) -> FeedingSwitch:
+def pause_switch(project: Project, source: str) -> PauseSwitch:
     """Return what was said from outside about feeding the documents of one source."""
-    return FeedingSwitch(cache_folder(project, source))
+    return PauseSwitch(cache_folder(project, source))
 
 
 def index_config(project: Project, name: str = PROJECT_INDEX) -> IndexConfig:
@@ -48,14 +48,14 @@ def open_index(project: Project, name: str = PROJECT_INDEX) -> IndexEngine:
     return open_engine(index_config(project, name))
 
 
-def open_outlets(project: Project, source: DataSource) -> IndexDestinations:
+def open_destinations(project: Project, source: DataSource) -> IndexDestinations:
     """Return the ways to all indexes that a source feeds, the primary one first."""
     cache = cache_folder(project, source.name)
     places = source.feeding.in_order
     if not places or [place.index for place in places] == [PROJECT_INDEX]:
-        outlets = IndexDestinations.single(cache, open_indexer(project))
-        outlets.primary.label = places[0].label if places else ""
-        return outlets
+        destinations = IndexDestinations.single(cache, open_indexer(project))
+        destinations.primary.label = places[0].label if places else ""
+        return destinations
     return IndexDestinations(
         cache,
         [

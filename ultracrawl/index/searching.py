@@ -18,7 +18,7 @@ from ultracrawl.rules.attributes.value_lists import ValueList, value_text
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.opening import value_lists
 
 MOST_FOLDED = 1000

@@ -58,7 +58,7 @@ class FilterMiddleware:
         context = context_of(crawler)
         if not context.source.filters.file:
             raise NotConfigured
-        from ultracrawl.crawl.portal_filters.desk import Filtering  # noqa: PLC0415 - loads all of the filters
+        from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         expiry, hosts = feature_of(crawler, ExpirySweeper), feature_of(crawler, HostAddresses)
         return cls(context, feature_of(crawler, Filtering), expiry.judge_visit, hosts.ask)

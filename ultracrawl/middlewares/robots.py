@@ -10,9 +10,9 @@ from scrapy.exceptions import IgnoreRequest
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
+from ultracrawl.crawl.download_errors.kinds import Failure
+from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.failures.download_errors import Failure
-from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.robots.rules import RobotsRules
 

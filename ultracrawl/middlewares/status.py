@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
+from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.failures.retry_policy import RetryPolicy
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import UrlOutcome, status_text
 from ultracrawl.rules.recrawl.status import outcome_of_status

@@ -35,8 +35,8 @@ class RunReport:
     outcomes: Counter[UrlOutcome] = field(default_factory=Counter)
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
-    turned_away: int = 0
-    """URLs that had been let in and were turned away later; they have an outcome and count in `rejected_by` too."""
+    excluded_later: int = 0
+    """URLs that had been let in and were excluded later; they have an outcome and count in `rejected_by` too."""
     given_up: Counter[str] = field(default_factory=Counter)
     """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
     lost: int = 0
@@ -69,9 +69,9 @@ class RunReport:
         return bool(self.run_id)
 
     def turn_away(self, rule: str) -> None:
-        """Count a URL that had been let in and is turned away by a rule."""
+        """Count a URL that had been let in and is excluded by a rule."""
         self.rejected_by[rule] += 1
-        self.turned_away += 1
+        self.excluded_later += 1
 
     @property
     def queued(self) -> int:
@@ -85,7 +85,7 @@ class RunReport:
             self.outcomes,
             self.status_codes,
             to_fetch=self.queued,
-            links_excluded=self.rejected_by.total() - self.turned_away,
+            links_excluded=self.rejected_by.total() - self.excluded_later,
             indexed=self.indexed,
         )
 

@@ -16,16 +16,16 @@ _CONVERSION = (StatusCode.CONVERSION_FAILED, StatusCode.CONVERTER_MISSING)
 
 @dataclass(frozen=True, slots=True)
 class CrawlStatistics:
-    """Numbers of documents; a URL counts once in one of the first four, a link that was turned away as well."""
+    """Numbers of documents; a URL counts once in one of the first four, a link that was excluded as well."""
 
     to_fetch: int
     """Still waiting when the run ended."""
     fetched: int
     """Answered with a document, with a redirect, or with the word that it has not changed."""
-    failures: int
+    failures: int  # word: the key of the report
     """Not to be got: no connection, a time-out, an error of the server, no permission, nothing there."""
     rejected: int
-    """Turned away by the boundary, robots.txt, the media type, the depth, the rewriter or a limit."""
+    """Excluded by the boundary, robots.txt, the media type, the depth, the rewriter or a limit."""
     indexed: int
     """In the index by this run, or waiting for an approval."""
     not_indexable: int

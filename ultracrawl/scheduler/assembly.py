@@ -95,7 +95,7 @@ def assemble(
     """
     sitemaps, hooks = features.sitemaps, context.hooks
     retries: dict[int, Visit] = {}
-    gate = EntryGate(context, frontier, retries, sitemaps.held, sitemaps.abandon)
+    gate = EntryGate(context, frontier, retries, sitemaps.waiting_sites, sitemaps.abandon)
     candidates = make_filter(context, features)
     activator = RecrawlActivator(
         context, candidates.seen, gate.leave_entry, lambda key: sitemaps.task(key) is not None

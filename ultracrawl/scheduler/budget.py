@@ -11,7 +11,7 @@ from ultracrawl.sources import LimitsSection
 from ultracrawl.stores import QueueEntry
 
 REFILL = 2000
-"""Entries of one site that are turned away at once."""
+"""Entries of one site that are excluded at once."""
 
 
 class PageBudget:
@@ -35,7 +35,7 @@ class PageBudget:
 
     @property
     def rule(self) -> str:
-        """The name under which further URLs of a site are turned away."""
+        """The name under which further URLs of a site are excluded."""
         return f"pages_per_site {self.per_site}"
 
     def left(self, site: str) -> int:
@@ -131,7 +131,7 @@ class EntryGate:
             self._keep_to_budget(visit.entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
-        """Let no more requests of a site out than it has pages left; with none left, turn away what waits."""
+        """Let no more requests of a site out than it has pages left; with none left, exclude what waits."""
         left = self._budget.left(site)
         if left:
             self._frontier.limit_site(site, min(left, self._frontier.concurrency))

@@ -116,7 +116,7 @@ class ReplayScheduler(BaseScheduler):
         return bool(self._keys) and not self._context.run.failed
 
     def enqueue_request(self, request: Request) -> bool:
-        """Turn away what a spider asks for."""
+        """Refuse what a spider asks for."""
         return False
 
     def next_request(self) -> Request | None:

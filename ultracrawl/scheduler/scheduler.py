@@ -85,7 +85,7 @@ class UltracrawlScheduler(BaseScheduler):
             return True
         if self._context.run.failed or self._may_fetch() <= 0:
             return bool(self._direct)
-        return bool(self._direct or self._frontier.pending or self._features.sitemaps.held)
+        return bool(self._direct or self._frontier.pending or self._features.sitemaps.waiting_sites)
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request of a spider or a middleware."""

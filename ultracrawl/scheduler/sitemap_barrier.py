@@ -42,7 +42,7 @@ class SitemapBarrier:
 
     def holds(self, site: str) -> bool:
         """Whether the pages of a site wait for its sitemaps."""
-        return site in self._manager.held
+        return site in self._manager.waiting_sites
 
     def keeps(self, entry: QueueEntry) -> bool:
         """Have the sitemaps of a site looked for; if its pages wait for them, they are put back, this one too."""

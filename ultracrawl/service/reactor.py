@@ -16,14 +16,14 @@ def live(process: AsyncCrawlerProcess, work: Coroutine[Any, Any, None]) -> None:
     """
     failures: list[BaseException] = []
 
-    def ended(task: asyncio.Task[None]) -> None:
+    def keep_error(task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             failures.append(error)
         process._stop_reactor()
 
     task = asyncio.get_event_loop().create_task(work)
-    task.add_done_callback(ended)
+    task.add_done_callback(keep_error)
     process.start(stop_after_crawl=False)
     task.cancel()
     if failures:

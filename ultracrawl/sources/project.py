@@ -14,7 +14,7 @@ from ultracrawl.rules.attributes.fields import OTHER_FIELDS
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.mistakes import mistake
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.sources.sections.documents.lists import ListedValues
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 from ultracrawl.sources.sections.project import (

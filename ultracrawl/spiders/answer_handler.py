@@ -14,7 +14,7 @@ from ultracrawl.crawl import context_of, feature_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.crawl.discovery.sitemap_reader import SitemapReader
-from ultracrawl.crawl.failures.retry_policy import RetryPolicy
+from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.indexing.response_store import ResponseStore
 from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut

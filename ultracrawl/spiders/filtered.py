@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl import CrawlContext, Visit
-    from ultracrawl.crawl.portal_filters.desk import Filtered, Filtering
+    from ultracrawl.crawl.portal_filters.filtering import Filtered, Filtering
     from ultracrawl.crawl.rendering.browser import Rendered
     from ultracrawl.model import UrlRecord
     from ultracrawl.rules.filters.views import FilterViews
@@ -61,7 +61,7 @@ class FilteredPages:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build them for the crawl of a source that has filters."""
-        from ultracrawl.crawl.portal_filters.desk import Filtering  # noqa: PLC0415 - loads all of the filters
+        from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         return cls(
             context_of(crawler),

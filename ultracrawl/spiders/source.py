@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from ultracrawl.crawl.portal_filters.desk import Filtering
+    from ultracrawl.crawl.portal_filters.filtering import Filtering
 
 
 class SourceSpider(Spider):

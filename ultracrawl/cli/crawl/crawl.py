@@ -109,13 +109,13 @@ def _stay(
     settings: dict[str, Any],
     as_json: bool,
 ) -> None:
-    def told(report: RunReport) -> None:
+    def print_run(report: RunReport) -> None:
         print_all("runs", [report], print_report, as_json=as_json)
         sys.stdout.flush()
 
     for report in refused:
-        told(report)
-    run_continuously(project, chosen, told=told, force=force, settings=settings)
+        print_run(report)
+    run_continuously(project, chosen, told=print_run, force=force, settings=settings)
 
 
 def _with_delay(source: DataSource, delay: float) -> DataSource:

@@ -94,7 +94,7 @@ def _print_errors(report: RunReport) -> None:
 def _print_rejected(report: RunReport) -> None:
     if not report.rejected_by:
         return
-    click.echo(f"  Turned away, {report.rejected_by.total():,} links:")
+    click.echo(f"  Excluded links ({report.rejected_by.total():,}):")
     for rule, number in report.rejected_by.most_common(REJECTED_SHOWN):
         tell(f"  {number:>9,}  {rule}")
     rest = len(report.rejected_by) - REJECTED_SHOWN

@@ -165,7 +165,7 @@ def _known(project: Project, source: DataSource, rules: CompiledSource, url: str
 
 
 def _print(explanation: Explanation) -> None:
-    verdict = "would be crawled" if explanation.accept else "is turned away"
+    verdict = "would be crawled" if explanation.accept else "is excluded"
     tell(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
         tell(f"  shown as {explanation.display_url}")

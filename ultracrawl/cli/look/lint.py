@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from ultracrawl.cli.options import found_definitions, json_option, print_json
-from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.index.opening import cache_folder, former_indexes
 from ultracrawl.model import DefinitionError, Finding

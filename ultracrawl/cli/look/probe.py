@@ -37,13 +37,13 @@ def command(
     """  # noqa: D301 - click's mark for a block that keeps its lines
     if not url.startswith(("http://", "https://")):
         raise UserError(f"{url} is not a URL of http or https; write for example https://www.example.com/")
-    asker, robots_name = _asker(url, config, name)
-    found = probe(url, asker, robots_name, dns=not no_dns, advanced=advanced_dns)
+    client, robots_name = _client(url, config, name)
+    found = probe(url, client, robots_name, dns=not no_dns, advanced=advanced_dns)
     print_json(_as_json(found)) if as_json else _print(found)
     raise SystemExit(1 if found.problems else 0)
 
 
-def _asker(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
+def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
     """Return who asks: the named source, or one made up for this URL."""
     if name is None:
         project = adhoc([url], Path.cwd())

@@ -1,4 +1,4 @@
-"""`ultracrawl screened`: the log of links that were turned away."""
+"""`ultracrawl screened`: the log of links that were excluded."""  # word: the verb
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import click
 
 from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
 from ultracrawl.cli.terminal import tell
-from ultracrawl.crawl.logs.screened import read_screened, screened_path
+from ultracrawl.crawl.logs.excluded_links import excluded_path, read_excluded
 
 
-@click.command("screened")
+@click.command("screened")  # word: the verb
 @click.argument("source", required=False)
 @config_option
 @click.option(
-    "--rule", metavar="TEXT", default="", help="Only links turned away by a rule that holds this text."
+    "--rule", metavar="TEXT", default="", help="Only links excluded by a rule that holds this text."
 )
 @json_option
 def command(source: str | None, config: str | None, rule: str, as_json: bool) -> None:
-    """List links that were turned away, with the rule and the page; of SOURCE or of all sources.
+    """List links that were excluded, with the rule and the page; of SOURCE or of all sources.
 
     Only sources with `log: {screened: true}` keep this log. With --json one object a line.
 
@@ -28,11 +28,11 @@ def command(source: str | None, config: str | None, rule: str, as_json: bool) ->
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     for definition in known_sources(project, [source] if source else []):
-        path = screened_path(project, definition.name)
+        path = excluded_path(project, definition.name)
         if not path.exists() and not definition.log.screened:
             note = f"{definition.name} keeps no such log; `log: {{screened: true}}` switches it on"
             click.echo(note, err=True)
-        for link in read_screened(path):
+        for link in read_excluded(path):
             if rule.lower() not in link["rule"].lower():
                 continue
             if as_json:

@@ -10,7 +10,7 @@ import click
 
 from ultracrawl.cli.options import known_sources, print_all
 from ultracrawl.cli.terminal import tell
-from ultracrawl.crawl.inspection.site_view import SiteOutlook, outlook
+from ultracrawl.crawl.inspection.site_view import SiteView, view_site
 from ultracrawl.errors import StateError, UserError
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -20,7 +20,7 @@ from ultracrawl.stores.opening import open_state, state_exists
 def show_site(project: Project, name: str, as_json: bool) -> None:
     """Print how every source of a project stands with a site. Raises `UserError` for one that none knows."""
     now = time.time()
-    found = [one for source in known_sources(project, []) if (one := _outlook(project, source, name, now))]
+    found = [one for source in known_sources(project, []) if (one := _view(project, source, name, now))]
     if not found:
         raise UserError(
             f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
@@ -28,7 +28,7 @@ def show_site(project: Project, name: str, as_json: bool) -> None:
     print_all("sites", found, _print, as_json=as_json)
 
 
-def _outlook(project: Project, source: DataSource, name: str, now: float) -> SiteOutlook | None:
+def _view(project: Project, source: DataSource, name: str, now: float) -> SiteView | None:
     if not state_exists(project, source.name):
         return None
     rules = compile_source(source, project)
@@ -38,7 +38,7 @@ def _outlook(project: Project, source: DataSource, name: str, now: float) -> Sit
     state = open_state(project, source.name, read_only=True)
     try:
         rules = replace(rules, pace=replace(rules.pace, wall=_same))
-        return outlook(state, rules, name.lower(), now, sign.phase if sign else None)
+        return view_site(state, rules, name.lower(), now, sign.phase if sign else None)
     finally:
         state.close()
 
@@ -47,7 +47,7 @@ def _same(at: float) -> float:
     return at
 
 
-def _print(one: SiteOutlook) -> None:
+def _print(one: SiteView) -> None:
     click.echo(f"{one.row.site} ({one.source}): {_next(one)}")
     click.echo(f"  delay     {one.delay}")
     waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
@@ -59,7 +59,7 @@ def _print(one: SiteOutlook) -> None:
         tell(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
 
 
-def _next(one: SiteOutlook) -> str:
+def _next(one: SiteView) -> str:
     if one.next_at is None:
         return one.waits
     seconds = one.next_at - one.now

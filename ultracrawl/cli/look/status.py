@@ -22,7 +22,7 @@ from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.model.dates import as_text
 from ultracrawl.service.control import running_crawl
-from ultracrawl.service.feeding import DestinationStatus, feeding_status
+from ultracrawl.service.destinations import DestinationStatus, destination_status
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
@@ -53,7 +53,7 @@ def command(config: str | None, site: str | None, as_json: bool) -> None:
         show_site(project, site, as_json)
         return
     rows = [
-        {**_live(project, _status(project, source.name)), "feeding": _feeding(project, source)}
+        {**_live(project, _status(project, source.name)), "feeding": _destinations(project, source)}
         for source in known_sources(project, [])
     ]
     if as_json:
@@ -101,7 +101,7 @@ def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | N
     finally:
         state.close()
     row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
-    row["leaving"] = counts.leaving
+    row["leaving"] = counts.removals
     row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
     if latest is not None:
         row["last_run"] = json.loads(latest.report) if latest.report else {"run_id": str(latest.number)}
@@ -110,9 +110,9 @@ def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | N
     return latest
 
 
-def _feeding(project: Project, source: DataSource) -> list[DestinationStatus]:
+def _destinations(project: Project, source: DataSource) -> list[DestinationStatus]:
     """Return the destinations of a source, if there is anything to be said of them."""
-    rows = feeding_status(project, source)
+    rows = destination_status(project, source)
     worth = len(rows) > 1 or any(one.destination or one.paused or one.segments or one.problem for one in rows)
     return rows if worth else []
 

@@ -1,4 +1,4 @@
-"""`ultracrawl feeding`: hold back what goes to the indexes of a source, let it go, see who is behind."""
+"""`ultracrawl feeding`: hold back what goes to the indexes of a source, and let it go again."""  # word: the verb
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ultracrawl.cli.options import (
     print_all,
     print_json,
 )
-from ultracrawl.service.feeding import DestinationStatus, feeding_status, order_feeding
+from ultracrawl.service.destinations import DestinationStatus, destination_status, order_pause
 
 
 @click.group("feeding")
@@ -70,15 +70,15 @@ def status(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
       ultracrawl feeding status --json
     """  # noqa: D301 - as above
     project = open_project(config)
-    rows = [row for source in known_sources(project, sources) for row in feeding_status(project, source)]
+    rows = [row for source in known_sources(project, sources) for row in destination_status(project, source)]
     print_all("destinations", rows, lambda row: click.echo(in_words(row)), as_json=as_json)
 
 
 def _order(name: str, destination: str, config: str | None, as_json: bool, *, paused: bool) -> None:
     project = open_project(config)
     (source,) = known_sources(project, [name])
-    note = order_feeding(project, source, destination, paused=paused)
-    rows = feeding_status(project, source)
+    note = order_pause(project, source, destination, paused=paused)
+    rows = destination_status(project, source)
     if as_json:
         print_json({"note": note, "destinations": [row.as_json() for row in rows]})
         return

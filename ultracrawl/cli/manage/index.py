@@ -16,7 +16,7 @@ from ultracrawl.index.values import attributes_to_json
 from ultracrawl.service import repair
 from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])

@@ -16,8 +16,8 @@ from ultracrawl.cli.options import chosen_sources, json_option, open_project, pr
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.clearing import clear_robot
 from ultracrawl.service.robot.control import order_robot, require_offered, robot_state, start_in_background
-from ultracrawl.service.robot.life import run_robot
 from ultracrawl.service.robot.report import robot_status
+from ultracrawl.service.robot.robot_process import run_robot
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.stores.control_channel import Command
@@ -75,7 +75,7 @@ def start(background: bool, verbose: bool, config: str | None, name: str | None)
     if not verbose:
         logging.getLogger("scrapy").setLevel(logging.ERROR)
     settings = {"LOG_LEVEL": "INFO" if verbose else "ERROR"}
-    run_robot(project, source, told=print_report, settings=settings)
+    run_robot(project, source, on_report=print_report, settings=settings)
 
 
 def robot_location(config: str | None) -> str:

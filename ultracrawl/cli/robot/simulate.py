@@ -11,7 +11,7 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot.verb import starts_of_site
 from ultracrawl.cli.terminal import tell
-from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.errors import UserError
 from ultracrawl.rules.filters.phase import Answer, Phase

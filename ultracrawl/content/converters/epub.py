@@ -39,11 +39,11 @@ class _Container:
     def __init__(self) -> None:
         self.path = ""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "rootfile" and not self.path:
             self.path = attribute(attributes, "full-path")
 
-    def end(self, name: str) -> None: ...
+    def end_element(self, name: str) -> None: ...
 
     def text(self, data: str) -> None: ...
 
@@ -56,8 +56,8 @@ class _PackageDocument(Properties):
         self._files: dict[str, str] = {}
         self._order: list[str] = []
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        super().start(name, attributes)
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
+        super().start_element(name, attributes)
         if name == "item":
             self._files[attribute(attributes, "id")] = attribute(attributes, "href")
         elif name == "itemref":

@@ -74,7 +74,7 @@ XML = (
 )
 JSON = ("application/json", "application/ld+json", "application/geo+json", "application/x-ndjson")
 MAIL = ("message/rfc822", "application/mbox")
-OUTLOOK = ("application/vnd.ms-outlook",)
+OUTLOOK = ("application/vnd.ms-outlook",)  # word: the program
 ARCHIVES = (
     "application/zip",
     "application/x-zip-compressed",

@@ -45,13 +45,13 @@ class _AnyXml:
         self._texts: list[str] = []
         self._unread = 0
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         self._flush()
         self._unread += name in _UNREAD
         self._sink.set_language(attributes.get("xml:lang", ""))
         self._sink.absolute_links([attribute(attributes, "href"), attribute(attributes, "src")])
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         self._unread -= name in _UNREAD
         text = self._flush()
         if not text:

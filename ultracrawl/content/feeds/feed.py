@@ -107,7 +107,7 @@ class _Reader:
         self.description = ""
         self.entries: list[FeedEntry] = []
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> bool:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Take the start of an element; False when enough was read."""
         self._depth += 1
         if self._depth == 1:
@@ -122,7 +122,7 @@ class _Reader:
             self._entry.fields["permalink"] = attributes.get("ispermalink", attributes.get("isPermaLink", ""))
         return len(self.entries) < MAX_ENTRIES
 
-    def end(self, name: str, text: str) -> None:
+    def end_element(self, name: str, text: str) -> None:
         """Take the end of an element: a field of the entry or of the feed, or the entry itself."""
         entry, text = self._entry, text.strip()
         if entry is not None and self._depth == entry.depth:

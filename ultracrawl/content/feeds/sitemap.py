@@ -159,7 +159,7 @@ class _Collector:
         self.urls: list[SitemapUrl] = []
         self.children: list[SitemapUrl] = []
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> bool:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Take the start of an element; False when enough entries have been read."""
         self._depth += 1
         if self._depth == 1:
@@ -172,7 +172,7 @@ class _Collector:
         self._full = len(self.urls) + len(self.children) >= MAX_URLS
         return not self._full
 
-    def end(self, name: str, text: str) -> None:
+    def end_element(self, name: str, text: str) -> None:
         """Take the end of an element: a field of the entry, or the entry itself."""
         entry = self._entry
         if entry is not None and self._depth == entry.depth:

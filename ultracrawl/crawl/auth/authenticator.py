@@ -66,8 +66,8 @@ class Authenticator:
     than `REFUSALS` attempts. Each URL is looked at by itself, so no redirect can carry anything elsewhere.
     """
 
-    def __init__(self, book: CredentialStore, note: Callable[[WorkError], None]) -> None:
-        self._book = book
+    def __init__(self, credentials: CredentialStore, note: Callable[[WorkError], None]) -> None:
+        self._credentials = credentials
         self._note = note
         self._accounts: dict[str, _Account] = {}
         self._usable = _EVERYWHERE | NTLM_SCHEMES if ntlm_installed() else _EVERYWHERE
@@ -90,7 +90,7 @@ class Authenticator:
     def _accounts_for(self, request: Request) -> list[_Account]:
         if _HEADER in request.headers:
             return []
-        found = map(self._account, self._book.covering(request.url))
+        found = map(self._account, self._credentials.covering(request.url))
         return [account for account in found if not account.given_up]
 
     def _account(self, credential: Credential) -> _Account:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.auth.login_requests import LoginRequests
-from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import WorkError

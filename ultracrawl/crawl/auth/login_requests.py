@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urljoin
 from scrapy import Request
 from scrapy.http import Response
 
-from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import FRESH, Send
 from ultracrawl.model.status import REDIRECTS

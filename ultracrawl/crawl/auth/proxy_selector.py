@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError
 
-from ultracrawl.crawl.failures.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError, ProxyLoginError
 from ultracrawl.crawl.transport.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.site import no_addresses
@@ -36,8 +36,8 @@ TIMEOUTS = 2
 class ProxySelector:
     """Sends requests through proxies. None goes out directly but those to `bypass` hosts."""
 
-    def __init__(self, roster: ProxyPool, bypass: DomainTable, addresses: AddressPolicy) -> None:
-        self._roster = roster
+    def __init__(self, pool: ProxyPool, bypass: DomainTable, addresses: AddressPolicy) -> None:
+        self._pool = pool
         self._bypass = bypass
         self._addresses = addresses
         self._freed = asyncio.Condition()
@@ -53,7 +53,7 @@ class ProxySelector:
         while True:
             proxy = await self._place(tried)
             tried.add(proxy.name)
-            last = not self._roster.knows_other(tried)
+            last = not self._pool.knows_other(tried)
             begun = time.monotonic()
             try:
                 response = await self._through(proxy, request, send, last=last)
@@ -81,7 +81,7 @@ class ProxySelector:
     async def _place(self, tried: set[str]) -> Proxy:
         async with self._freed:
             while True:
-                proxy = self._roster.take(time.monotonic(), tried)
+                proxy = self._pool.acquire_proxy(time.monotonic(), tried)
                 if proxy is not None:
                     return proxy
                 await self._freed.wait()
@@ -101,21 +101,21 @@ class ProxySelector:
         if response.status == _LOGIN:
             self._failed(proxy, ProxyLoginError("407"))
             return response if last else None
-        self._roster.worked(proxy, time.monotonic())
+        self._pool.worked(proxy, time.monotonic())
         return response
 
     def _hangs(self, proxy: Proxy, begun: float, error: Exception) -> bool:
         """Whether a request timed out because of its proxy: other servers have not answered through it, either."""
-        if not self._roster.hangs(proxy, begun):
+        if not self._pool.hangs(proxy, begun):
             return False
         self._failed(proxy, error)
         return True
 
     def _failed(self, proxy: Proxy, error: Exception) -> None:
-        if self._roster.failed(proxy, time.monotonic()):
+        if self._pool.failed(proxy, time.monotonic()):
             logger.warning("The proxy %s failed: %s", proxy.name, error)
 
     async def _give_back(self, proxy: Proxy) -> None:
-        self._roster.give_back(proxy)
+        self._pool.give_back(proxy)
         async with self._freed:
             self._freed.notify_all()

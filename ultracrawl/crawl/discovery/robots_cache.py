@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
 
-from ultracrawl.crawl.failures.download_errors import Failure, failure_of
+from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import BARE
 from ultracrawl.crawl.visit import PATIENCE

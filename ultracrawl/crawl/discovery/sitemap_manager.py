@@ -50,7 +50,7 @@ class SitemapManager(Feature):
         self._holds = False
         self._waiting = HeldPages(self._release_site)
         self.echo = SitemapEcho(context, self, self._waiting.stop_waiting, is_adaptive)
-        self.held = self._waiting.sites
+        self.waiting_sites = self._waiting.sites
         """Sites whose pages wait in the store."""
 
     def queue_opened(self) -> None:

@@ -19,7 +19,7 @@ from ultracrawl.index.writing.destinations import leave_unfilled
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.sources import DataSource
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:

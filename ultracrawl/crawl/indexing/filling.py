@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import UltracrawlError
-from ultracrawl.index.opening import open_index, open_outlets
+from ultracrawl.index.opening import open_destinations, open_index
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
@@ -28,9 +28,9 @@ class Filling(Feature):
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self.outlets = open_outlets(context.project, context.source)
+        self.destinations = open_destinations(context.project, context.source)
         """The ways to all indexes of the source."""
-        self._new = self.outlets.unfilled()
+        self._new = self.destinations.unfilled()
         self._has_documents = bool(self._new) and context.store.records.count_urls().documents > 0
         if self._has_documents and not context.run.replay:
             names = ", ".join(f"`{one.index}`" for one in self._new)
@@ -43,17 +43,17 @@ class Filling(Feature):
 
         A run that is resumed does not come back to what it did before: then the next one fills.
         """
-        for outlet in self._new:
-            feed.remove_unknown(self._strangers(outlet.index))
+        for destination in self._new:
+            feed.remove_unknown(self._strangers(destination.index))
         feed.sync()
         if not self._has_documents or not (resumed or self._context.run.replay):
-            self.outlets.filled()
-        self.outlets.leave_former()
+            self.destinations.filled()
+        self.destinations.leave_former()
 
     def report_written(self) -> None:
         """Take note that everything stored was made again."""
         if self._context.run.replay and self._new and not self._context.report.failed:
-            self.outlets.filled()
+            self.destinations.filled()
 
     def _strangers(self, index: str) -> Iterator[str]:
         """Yield the display URLs of the source that an index has, and the document table has not."""

@@ -72,7 +72,7 @@ class ResponseStore(Feature):
             visit.media_type, self._options.compress_exclude
         )
         try:
-            store.put(visit.entry.key, self._answer(visit, answer), compress=compress)
+            store.put_answer(visit.entry.key, self._answer(visit, answer), compress=compress)
         except WorkError as error:
             self._give_up(str(error))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.model import Decision
 from ultracrawl.sources import DataSource
 

@@ -14,7 +14,7 @@ from ultracrawl.stores.control_channel import Phase
 
 
 @dataclass(frozen=True, slots=True)
-class SiteOutlook:
+class SiteView:
     """One site of one source; times are seconds since the epoch."""
 
     source: str
@@ -60,7 +60,7 @@ class SiteOutlook:
         return max(self.row.next_at, self.suspended_until)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the outlook in the shape of `ultracrawl status SITE --json`."""
+        """Return it in the shape of `ultracrawl status SITE --json`."""
         return {
             "source": self.source,
             "site": self.row.site,
@@ -79,9 +79,9 @@ class SiteOutlook:
         }
 
 
-def outlook(
+def view_site(
     state: Store, rules: CompiledSource, site: str, now: float, phase: Phase | None = None
-) -> SiteOutlook | None:
+) -> SiteView | None:
     """Return how a source stands with a site at a time (epoch); None if it knows nothing of it.
 
     `phase` is what the crawl of the source does just now, if there is one.
@@ -93,7 +93,7 @@ def outlook(
     pace = rules.pace
     run = next(iter(state.runs(1)), None)
     opens = pace.week.opens(now)
-    return SiteOutlook(
+    return SiteView(
         rules.name,
         row,
         pace.in_force(Clock(own=row.own_delay, slowed=row.slowed), now),

@@ -1,4 +1,4 @@
-"""The logs that a crawl writes: of the run itself, of links that were turned away, of single events."""
+"""The logs that a crawl writes: of the run itself, of links that were excluded, of single events."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.logs.appended import TimedLog
 from ultracrawl.crawl.logs.event_logs import EventLogs
+from ultracrawl.crawl.logs.excluded_links import ExcludedLinksLog, excluded_path
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog, robot_log_path
 from ultracrawl.crawl.logs.run_log import RunLog
 from ultracrawl.crawl.logs.screen import leave_tracebacks_out
-from ultracrawl.crawl.logs.screened import ScreenedLog, screened_path
 from ultracrawl.errors import WorkError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.logs.filter_log import FilterLog
-    from ultracrawl.crawl.portal_filters.desk import Filtering
+    from ultracrawl.crawl.portal_filters.filtering import Filtering
 
 
 class CrawlLogs(Feature):
@@ -30,8 +30,8 @@ class CrawlLogs(Feature):
         self._filtering = filtering
         self.events = EventLogs(context)
         """The logs of single events that the source keeps."""
-        self.screened: ScreenedLog | None = None
-        """The log of links that were turned away, if the source keeps one."""
+        self.excluded: ExcludedLinksLog | None = None
+        """The log of links that were excluded, if the source keeps one."""
         self.run: RunLog | None = None
         """The log of this run, if the source keeps any."""
         self.robot: RobotLog | None = None
@@ -45,8 +45,8 @@ class CrawlLogs(Feature):
         kept = context.source.log
         self.events.open()
         if kept.screened:
-            path = screened_path(context.project, context.source.name)
-            self.screened = ScreenedLog(path, context.project.logs.size, context.clock)
+            path = excluded_path(context.project, context.source.name)
+            self.excluded = ExcludedLinksLog(path, context.project.logs.size, context.clock)
         if kept.robot is not None and self._filtering is not None:
             self._open_robot(kept.robot)
         if not kept.runs:
@@ -57,7 +57,7 @@ class CrawlLogs(Feature):
             context.run.note_problem(error)
             return
         self.run.started(context.report)
-        context.hooks.visit_ended.append(self.run.ended)
+        context.hooks.visit_ended.append(self.run.note_visit)
 
     def _open_robot(self, level: int) -> None:
         """Begin `robot.log` and `filter.log`."""
@@ -81,19 +81,19 @@ class CrawlLogs(Feature):
         filtering.robot.log = self.robot.error
         for doubt in filtering.doubts:
             self.robot.say(LogLevel.ERRORS, doubt)
-        context.hooks.visit_ended.append(self.robot.ended)
+        context.hooks.visit_ended.append(self.robot.note_visit)
 
     def seed_excluded(self, url: str, rule: str) -> None:
         """Note a start URL that no rule lets in; it stands in no page."""
-        if self.screened is not None:
-            self.screened.add(url, rule, "")
+        if self.excluded is not None:
+            self.excluded.add(url, rule, "")
 
     def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
-        """Note a link that was turned away, with the number and text of its message."""
-        if self.screened is not None:
-            self.screened.add(url, rule, parent)
+        """Note a link that was excluded, with the number and text of its message."""
+        if self.excluded is not None:
+            self.excluded.add(url, rule, parent)
         if self.run is not None and message:
-            self.run.turned_away(url, rule, message)
+            self.run.link_excluded(url, rule, message)
 
     def flushed(self) -> None:
         """Write what was noted; a log that cannot be written is given up."""
@@ -108,10 +108,10 @@ class CrawlLogs(Feature):
                 self._filtering.listener = None
             self._context.run.note_problem(error)
         try:
-            if self.screened is not None:
-                self.screened.flush()
+            if self.excluded is not None:
+                self.excluded.flush()
         except WorkError as error:
-            self.screened = None
+            self.excluded = None
             self._context.run.note_problem(error)
         try:
             if self.run is not None:
@@ -124,7 +124,7 @@ class CrawlLogs(Feature):
         """Write the results of the run under its log."""
         if self.run is not None:
             self.run.results(self._context.report, reason)
-        self.events.end()
+        self.events.note_run_end()
         self.flushed()
         self._close_run()
         if self._filtering is not None:

@@ -54,7 +54,7 @@ class EventLogs:
         """Listen to the ends of visits, and to those that are tried again."""
         for log in (self.fetch, self.items):
             if log is not None:
-                self._listen(log.ended)
+                self._listen(log.note_visit)
         if self.fetch is not None:
             self._context.hooks.visit_retried.append(self.fetch.again)
 
@@ -72,13 +72,13 @@ class EventLogs:
             return run > 1 and context.store.sites.get_site(site) is not None
 
         self._sites = SiteLog(self._log("site"), known, given_up)
-        self._listen(self._sites.ended)
+        self._listen(self._sites.note_visit)
         return self._sites.moved
 
-    def end(self) -> None:
+    def note_run_end(self) -> None:
         """Note what is known at the end of a run."""
         if self._sites is not None:
-            self._sites.end()
+            self._sites.note_run_end()
 
     def flush(self) -> None:
         """Write what was noted; a log that cannot be written is given up, and the report tells of it."""

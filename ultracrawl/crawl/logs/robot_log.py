@@ -55,7 +55,7 @@ class RobotLog:
         if level <= self._level:
             self._log.add(text)
 
-    def ended(self, visit: Visit) -> None:
+    def note_visit(self, visit: Visit) -> None:
         """Tell how a visit ended."""
         outcome, ending = visit.outcome, visit.ending
         if visit.status:

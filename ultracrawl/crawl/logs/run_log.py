@@ -16,7 +16,7 @@ from ultracrawl.sources import Project
 INSTANCE = 1
 """The number of the crawler in the names of its logs."""
 LINKS = 1000
-"""Links of a run that were turned away and have a line; further ones are counted. `log.screened` has all."""
+"""Links of a run that were excluded and have a line; further ones are counted. `log.screened` has all."""
 LONGEST_LINE = 4096
 """Characters of a line; URLs may be of any length."""
 QUIET = frozenset(
@@ -39,7 +39,7 @@ def run_logs(project: Project, source: str) -> list[Path]:
 class RunLog:
     """Collects lines in memory and appends them when `flush` is called, a few times a second.
 
-    It has a line for each URL that did not go as it should, for the first links that were turned away, and for each
+    It has a line for each URL that did not go as it should, for the first links that were excluded, and for each
     warning and error of the program. Beyond `logs.size` bytes such lines are only counted; the results are always
     written. Line ends and control characters in what sites send are escaped. Raises `WorkError` if the file cannot be
     written.
@@ -81,7 +81,7 @@ class RunLog:
         how = "goes on" if report.resumed else "begins"
         self._add("INFO", f"run {report.run_id} of {report.source} {how}; {report.scheduled} URLs wait")
 
-    def ended(self, visit: Visit) -> None:
+    def note_visit(self, visit: Visit) -> None:
         """Tell how a visit ended, if that is worth a line."""
         ending = visit.ending
         if ending is None or visit.outcome is None or ending.outcome in QUIET:
@@ -95,8 +95,8 @@ class RunLog:
         reason = f" ({reason})" if reason else ""
         self.note(level, f"{ending.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
 
-    def turned_away(self, url: str, rule: str, message: str) -> None:
-        """Tell that a link was turned away by a rule; `message` is the number and text of Ultra Search 14.2."""
+    def link_excluded(self, url: str, rule: str, message: str) -> None:
+        """Tell that a link was excluded by a rule; `message` is the number and text of Ultra Search 14.2."""
         self._links += 1
         if self._links <= LINKS:
             self.note("INFO", f"{message}: {url} ({rule})")
@@ -114,7 +114,7 @@ class RunLog:
             self._add("WARNING", f"{self._left_out} lines were left out; `logs.size` bounds this log")
         if self._links > LINKS:
             self._add(
-                "INFO", f"{self._links - LINKS:,} further links were turned away; `log.screened` keeps all"
+                "INFO", f"{self._links - LINKS:,} further links were excluded; `log.screened` keeps all"
             )
         for problem in report.problems:
             self._add("ERROR", problem)

@@ -49,7 +49,7 @@ class SiteLog:
         else:
             self._add("suspend" if move is Move.WAITS or site in self._given_up else "idle", site)
 
-    def ended(self, visit: Visit) -> None:
+    def note_visit(self, visit: Visit) -> None:
         """Count the end of a visit."""
         if not visit.asked or not visit.entry.seq:
             return
@@ -59,7 +59,7 @@ class SiteLog:
         numbers.items += visit.outcome in _ITEMS
         numbers.errors += visit.outcome in _ERRORS
 
-    def end(self) -> None:
+    def note_run_end(self) -> None:
         """Note the end of the run for each site."""
         for site in self._sites:
             self._add("done", site)

@@ -49,7 +49,7 @@ class FetchLog:
     def __init__(self, log: ColumnLog) -> None:
         self._log = log
 
-    def ended(self, visit: Visit) -> None:
+    def note_visit(self, visit: Visit) -> None:
         """Note how a download ended; a visit for which nothing was asked has none."""
         if visit.stored or not visit.asked or not (visit.status or visit.outcome in _WORDS):
             return
@@ -89,7 +89,7 @@ class ItemLog:
         self._log = log
         self._xml = xml
 
-    def ended(self, visit: Visit) -> None:
+    def note_visit(self, visit: Visit) -> None:
         """Note what was decided about an item that was read."""
         ending = visit.ending
         if ending is None or visit.outcome not in _PROCESSED:

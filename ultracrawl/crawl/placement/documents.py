@@ -10,7 +10,7 @@ from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.placement.holders import needs_approval
 from ultracrawl.crawl.placement.pending import PendingDocuments
-from ultracrawl.crawl.ports import Held, Placed, Placement, Refused
+from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.key import url_key
@@ -72,10 +72,10 @@ class Documents:
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
             endings.end_visit(visit, Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated))
-            return Held(visit.url)
+            return Retained(visit.url)
         leaving = self._duplicates.wait_for_place(visit, document)
         if leaving is not None:
-            return Held(visit.url, leaving.url)
+            return Retained(visit.url, leaving.url)
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.checksum, force=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.rules.urls.parts import host_of
 
 if TYPE_CHECKING:
-    from ultracrawl.crawl.portal_filters.desk import Filtering
+    from ultracrawl.crawl.portal_filters.filtering import Filtering
     from ultracrawl.sources import CompiledSource, DataSource
 
 
@@ -23,7 +23,7 @@ def filtering_of(source: DataSource, kept: Filtering | None) -> Filtering | None
     """
     if kept is not None or not source.filters.file:
         return kept
-    from ultracrawl.crawl.portal_filters.desk import Filtering  # noqa: PLC0415 - slow, and few sources have filters
+    from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - slow, and few sources have filters
 
     return Filtering(source.filters, time.time, source.conversion.timeout)
 

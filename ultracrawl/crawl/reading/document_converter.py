@@ -19,7 +19,7 @@ from ultracrawl.content.service.job import (
     ProcessLimits,
 )
 from ultracrawl.content.service.pool import ConversionPool
-from ultracrawl.crawl.failures.download_errors import Failure
+from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED

@@ -63,7 +63,7 @@ class PartRequest:
 
     url: str
     kind: str
-    asker: str
+    initiator: str
     """The URL of the document that asks."""
     headers: dict[str, str] = field(repr=False)
 

@@ -34,7 +34,7 @@ class RequestOrigin:
         """Return who asks for a part; a frame is asked for by the site that it comes from."""
         if part.kind == _FRAME:
             return cls(origin_of(part.url), part.kind)
-        return cls(origin_of(part.headers.get("origin") or part.asker), part.kind)
+        return cls(origin_of(part.headers.get("origin") or part.initiator), part.kind)
 
     def is_foreign(self, url: str) -> bool:
         """Whether a URL is of another origin: nothing secret goes there."""

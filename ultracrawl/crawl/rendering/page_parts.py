@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from scrapy import Request
 from scrapy.exceptions import DownloadFailedError, IgnoreRequest
 
-from ultracrawl.crawl.failures.download_errors import LoginFailedError
+from ultracrawl.crawl.download_errors.kinds import LoginFailedError
 from ultracrawl.crawl.rendering.browser import Fetch, PartAnswer, PartRequest
 from ultracrawl.crawl.rendering.origins import RequestOrigin
 from ultracrawl.crawl.transport.headers import header_of

@@ -77,7 +77,7 @@ class RunLimits(Feature):
         """Look at the clock and, more seldom, at the disk; called ten times a second."""
         self._ticks += 1
         if self._seconds and time.monotonic() - self._began >= self._seconds:
-            self.end(f"limits.seconds {self._seconds:g}")
+            self.end_run(f"limits.seconds {self._seconds:g}")
         if self._ticks % LOOK_EVERY == 0:
             self._look()
 
@@ -86,14 +86,14 @@ class RunLimits(Feature):
         report = self._context.report
         report.bytes += visit.size
         if self._bytes and report.bytes >= self._bytes:
-            self.end(f"limits.bytes {self._bytes}")
+            self.end_run(f"limits.bytes {self._bytes}")
 
     def visit_ended(self, visit: Visit) -> None:
         """Look at the number of documents after each new one."""
         if visit.outcome is UrlOutcome.NEW and self._documents.limit:
             self._judge()
 
-    def end(self, reached: str) -> None:
+    def end_run(self, reached: str) -> None:
         """Ask for nothing more in this run; `reached` says why."""
         if self.reached:
             return

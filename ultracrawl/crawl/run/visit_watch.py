@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter
 from scrapy import signals
 
-from ultracrawl.crawl.failures.download_errors import Failure
+from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.hooks import TICK, Feature
 from ultracrawl.crawl.visit import PATIENCE, Step, Visit, visit_of
 from ultracrawl.errors import WorkError

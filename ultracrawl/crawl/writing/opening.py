@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.crawl.writing.writer import IndexWriter
-from ultracrawl.index.opening import feeding_switch, open_cache, open_outlets
+from ultracrawl.index.opening import open_cache, open_destinations, pause_switch
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
@@ -18,7 +18,7 @@ def open_writer(
     report: RunReport,
     *,
     crawling: bool = False,
-    outlets: IndexDestinations | None = None,
+    destinations: IndexDestinations | None = None,
 ) -> IndexWriter:
     """Return the feed of a source, which counts in a report; call `recover` before anything else.
 
@@ -27,12 +27,12 @@ def open_writer(
     return IndexWriter(
         source.name,
         open_cache(project, source.name),
-        outlets or open_outlets(project, source),
+        destinations or open_destinations(project, source),
         state,
         report,
         every=project.index.every if crawling else None,
         two_phases=crawling and project.cache.phases == "two",
         backlog=source.feeding.backlog,
         anchors=project.index.anchors,
-        pauses=Pauses(source.feeding, feeding_switch(project, source.name)),
+        pauses=Pauses(source.feeding, pause_switch(project, source.name)),
     )

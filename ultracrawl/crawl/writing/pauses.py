@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ultracrawl.index.writing.switch import EVERYTHING, FeedingSwitch
-from ultracrawl.sources.sections.documents.feeding import FeedingSection
+from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
+from ultracrawl.sources.sections.documents.destinations import FeedingSection
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at the orders."""
@@ -12,7 +12,7 @@ LOOK_EVERY = 1.0
 class Pauses:
     """Answers for each destination whether it is paused now."""
 
-    def __init__(self, section: FeedingSection, switch: FeedingSwitch) -> None:
+    def __init__(self, section: FeedingSection, switch: PauseSwitch) -> None:
         self._section = section
         self._switch = switch
         self._next = float("-inf")

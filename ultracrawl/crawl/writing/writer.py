@@ -66,7 +66,7 @@ class IndexWriter:
         self,
         source: str,
         cache: DocumentCache,
-        outlets: IndexDestinations,
+        destinations: IndexDestinations,
         state: Store,
         report: RunReport,
         *,
@@ -79,7 +79,7 @@ class IndexWriter:
     ) -> None:
         self._source = source
         self._cache = cache
-        self._outlets = outlets
+        self._destinations = destinations
         self._state = state
         self._report = report
         self._every = every
@@ -101,13 +101,13 @@ class IndexWriter:
     def recover(self) -> frozenset[int]:
         """Hand over what an earlier run left in the cache; returns the keys of all changes in it."""
         self._look_at_pauses()
-        for told in self._outlets.salvage():
+        for told in self._destinations.salvage():
             self._problem(told)
             if self._links is not None:
                 self._links.doubt_submitted_texts()
-        self._outlets.recover(self._cache)
+        self._destinations.recover(self._cache)
         waiting: dict[int, str] = {}
-        for path in self._outlets.primary.line:
+        for path in self._destinations.primary.line:
             urls = self._sealed.urls_of(path)
             self._sealed.note_sealed(path, urls)
             waiting.update(urls)
@@ -125,14 +125,14 @@ class IndexWriter:
     def waiting(self) -> set[int]:
         """Return the keys of all changes that the primary index has not committed."""
         found = set(self._open)
-        for path in self._outlets.primary.line:
+        for path in self._destinations.primary.line:
             found.update(self._sealed.urls_of(path))
         return found
 
     def unsent(self) -> set[int]:
         """Return the keys of all changes that some index has not committed."""
         found = set(self._open)
-        for path in {path.name: path for one in self._outlets.all for path in one.line}.values():
+        for path in {path.name: path for one in self._destinations.all for path in one.line}.values():
             found.update(self._sealed.urls_of(path))
         return found
 
@@ -162,8 +162,8 @@ class IndexWriter:
 
     def _append(self, key: int, change: Change) -> None:
         if not self._cache.size:
-            for outlet in self._outlets.all:
-                outlet.prepare()
+            for destination in self._destinations.all:
+                destination.prepare()
             self._since = self._clock()
         self._cache.append(key, change)
 
@@ -189,12 +189,12 @@ class IndexWriter:
     @property
     def congested(self) -> bool:
         """Whether crawling has to wait for the index: more than the cache may hold is waiting, or phases alternate."""
-        return self._outlets.primary.busy > (0 if self._two_phases else BEHIND)
+        return self._destinations.primary.busy > (0 if self._two_phases else BEHIND)
 
     @property
     def busy(self) -> bool:
         """Whether changes are on their way to an index that takes them."""
-        return self._cache.size > 0 or self._outlets.busy
+        return self._cache.size > 0 or self._destinations.busy
 
     def sync(self) -> None:
         """Make what the cache took durable; has to come before the flush of the state."""
@@ -213,13 +213,13 @@ class IndexWriter:
         size = self._cache.size
         if self._two_phases or size < EAGER_SIZE / 10:
             return False
-        return (size >= EAGER_SIZE or self._waited >= PATIENCE) and self._outlets.idle
+        return (size >= EAGER_SIZE or self._waited >= PATIENCE) and self._destinations.idle
 
     @property
     def _overdue(self) -> bool:
         if not self._every or not self._cache.size or self._waited < self._every:
             return False
-        return any(outlet.going for outlet in self._outlets.all)
+        return any(destination.going for destination in self._destinations.all)
 
     @property
     def _waited(self) -> float:
@@ -229,11 +229,11 @@ class IndexWriter:
     def _look_at_pauses(self) -> None:
         if self._pauses is None or not self._pauses.changed(self._clock()):
             return
-        for outlet in self._outlets.all:
-            paused = self._pauses.of(outlet.label)
-            if outlet.paused and not paused:
-                outlet.resume()
-            outlet.paused = paused
+        for destination in self._destinations.all:
+            paused = self._pauses.of(destination.label)
+            if destination.paused and not paused:
+                destination.resume()
+            destination.paused = paused
 
     def drain(self) -> None:
         """Hand over everything that waits in the cache; the records of it become durable first."""
@@ -243,35 +243,37 @@ class IndexWriter:
             self._state.flush()
             self._sealed.note_sealed(path, self._open)
             self._open = {}
-            self._outlets.deliver(path)
+            self._destinations.deliver(path)
             self._check_backlog()
 
     def _check_backlog(self) -> None:
         """Raise `IndexStoreError` if too much waits for the primary index; another one is given up instead."""
-        for outlet in self._outlets.all:
-            if self._backlog is None or outlet.going or outlet.size <= self._backlog:
+        for destination in self._destinations.all:
+            if self._backlog is None or destination.going or destination.size <= self._backlog:
                 continue
-            full = f"{outlet.size / 1e6:,.0f} MB wait for {_name(outlet)}, more than `feeding.backlog`"
-            if outlet is self._outlets.primary:
+            full = (
+                f"{destination.size / 1e6:,.0f} MB wait for {_name(destination)}, more than `feeding.backlog`"
+            )
+            if destination is self._destinations.primary:
                 raise IndexStoreError(f"{full}; let it be fed (`ultracrawl feeding resume`), or raise that")
-            self._outlets.give_up(outlet)
+            self._destinations.give_up(destination)
             self._problem(f"{full}: they are given up, and the next run fills it anew")
 
     def collect(self) -> None:
         """Take note of what the indexes committed, or could not."""
-        for outlet in self._outlets.all:
-            for answer in outlet.poll():
-                self._take(outlet, answer)
+        for destination in self._destinations.all:
+            for answer in destination.poll():
+                self._take(destination, answer)
 
     def retry(self) -> None:
         """Try indexes that failed once more, now."""
-        for outlet in self._outlets.all:
-            outlet.retry()
+        for destination in self._destinations.all:
+            destination.retry()
 
-    def _take(self, outlet: IndexDestination, answer: Report) -> None:
-        primary = outlet is self._outlets.primary
+    def _take(self, destination: IndexDestination, answer: Report) -> None:
+        primary = destination is self._destinations.primary
         if self.log is not None and isinstance(answer, Failed):
-            self.log.refused(outlet.label, self._cache.read(answer.path), answer.reason)
+            self.log.refused(destination.label, self._cache.read(answer.path), answer.reason)
         match answer:
             case Committed(path=path, added=added, remarks=remarks):
                 self._report.remarks += remarks
@@ -281,14 +283,14 @@ class IndexWriter:
                     self._confirm(urls, later, added)
                     self._sealed.forget(path)
                 if self.log is not None:
-                    self.log.indexed(outlet.label, self._cache.read(path))
-                outlet.done(path)
+                    self.log.indexed(destination.label, self._cache.read(path))
+                destination.done(path)
                 self._sent(path, urls, later)
             case Failed(reason=reason) if primary:
                 self._problem(f"indexing failed: {reason}; the documents stay in the cache for the next run")
             case Failed(reason=reason):
                 logger.warning(
-                    "%s: %s cannot be fed, and catches up later: %s", self._source, _name(outlet), reason
+                    "%s: %s cannot be fed, and catches up later: %s", self._source, _name(destination), reason
                 )
 
     def _problem(self, problem: str) -> None:
@@ -309,20 +311,20 @@ class IndexWriter:
         self._report.deleted += sum(not url for url in urls.values())
 
     def _sent(self, path: Path, urls: Mapping[int, str], later: Collection[int]) -> None:
-        if self.on_sent is not None and not self._outlets.has(path.name):
+        if self.on_sent is not None and not self._destinations.has(path.name):
             self.on_sent([key for key, url in urls.items() if url and key not in later])
 
     def close(self, timeout: float) -> None:
         """End the index processes, after what is on its way, in `timeout` seconds at most."""
         deadline = time.monotonic() + timeout
-        while self._outlets.busy and time.monotonic() < deadline:
+        while self._destinations.busy and time.monotonic() < deadline:
             self.collect()
             time.sleep(_POLL_SECONDS)
-        for outlet in self._outlets.all:
-            for answer in outlet.close(max(0.5, deadline - time.monotonic())):
-                self._take(outlet, answer)
+        for destination in self._destinations.all:
+            for answer in destination.close(max(0.5, deadline - time.monotonic())):
+                self._take(destination, answer)
         self._cache.close()
 
 
-def _name(outlet: IndexDestination) -> str:
-    return f"the destination `{outlet.label}`" if outlet.label else "the index"
+def _name(destination: IndexDestination) -> str:
+    return f"the destination `{destination.label}`" if destination.label else "the index"

@@ -11,7 +11,7 @@ from scrapy.exceptions import DownloadFailedError
 
 from ultracrawl.crawl.transport.outgoing import LANE
 from ultracrawl.handlers.curl.answer import response_of
-from ultracrawl.handlers.curl.failures import failure, lost_data
+from ultracrawl.handlers.curl.errors import failure, lost_data
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.tls import Option, tls_options
 from ultracrawl.handlers.curl.transfer import Limits, Transfer

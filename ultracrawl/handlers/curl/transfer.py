@@ -95,7 +95,7 @@ class Transfer(EasyTransfer):
         return self.head.complete and self.head.status >= 200 and not self._tunnelling
 
     @property
-    def turned_away(self) -> bool:
+    def refused_by_proxy(self) -> bool:
         """Whether a proxy answered, and did not open the tunnel that was asked for."""
         return self._tunnelling and self.head.status > 0
 

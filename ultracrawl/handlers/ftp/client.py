@@ -9,7 +9,7 @@ import pycurl
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 
 from ultracrawl.content.ftp_listing import entry_urls, parse_list, parse_mlsd
-from ultracrawl.handlers.curl.failures import failure
+from ultracrawl.handlers.curl.errors import failure
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.transfer import Limits
 from ultracrawl.handlers.ftp.answer import (

@@ -60,7 +60,7 @@ class FtpTransfer(EasyTransfer):
 
     def __init__(self, guard: AddressGuard | None, servers: dict[str, set[str]]) -> None:
         self._servers = servers
-        self.turned_away = self.login_refused = False  # no proxy stands in between
+        self.refused_by_proxy = self.login_refused = False  # no proxy stands in between
         super().__init__(guard)
 
     def _forget(self) -> None:

@@ -1,1 +1,1 @@
-"""The way of documents into indexes: durable cache, outlets, the process that writes."""
+"""The way of documents into indexes: durable cache, destinations, the process that writes."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ultracrawl.index.writing.cache import SHARED, DocumentCache, salvage
 from ultracrawl.index.writing.destination import IndexDestination, Indexer, cache_errors
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 _FILLED = "filled"
 """The file of a folder that says that its index has, or gets, everything of the source."""
@@ -33,26 +33,26 @@ def leave_unfilled(cache: Path, index: str) -> None:
 
 
 class IndexDestinations:
-    """The outlets of a source, the primary one first: that one says when a document counts as indexed.
+    """The destinations of a source, the primary one first: that one says when a document counts as indexed.
 
     With one index, that of the project, segments stay where the cache sealed them, and nothing else is done. With
     several, or another one, each has a folder with links to its segments, and the cache lets go of a segment when all
     folders have it; so each goes on from where it stands, whatever became of the others, also after a crash.
     """
 
-    def __init__(self, cache: Path, outlets: Sequence[IndexDestination], *, shared: bool) -> None:
-        self.all = tuple(outlets)
+    def __init__(self, cache: Path, destinations: Sequence[IndexDestination], *, shared: bool) -> None:
+        self.all = tuple(destinations)
         self._cache = cache
         self._shared = shared
 
     @classmethod
     def single(cls, cache: Path, indexer: Indexer) -> IndexDestinations:
-        """Return the one outlet to the index of the project."""
+        """Return the one destination to the index of the project."""
         return cls(cache, [IndexDestination(cache, indexer, index=PROJECT_INDEX)], shared=False)
 
     @property
     def primary(self) -> IndexDestination:
-        """The outlet whose commits count."""
+        """The destination whose commits count."""
         return self.all[0]
 
     def salvage(self) -> list[str]:
@@ -78,14 +78,14 @@ class IndexDestinations:
         """Take up what an earlier process left, by whatever definition it fed. Raises `IndexStoreError`."""
         with cache_errors(self._cache):
             if self._shared:
-                for outlet in self.all:
-                    outlet.folder.mkdir(exist_ok=True)
+                for destination in self.all:
+                    destination.folder.mkdir(exist_ok=True)
                 for path in cache.sealed():
                     self._share(path)
             else:
                 self._take_back()
-        for outlet in self.all:
-            outlet.recover()
+        for destination in self.all:
+            destination.recover()
 
     def _take_back(self) -> None:
         """Let what waited for the index of the project among several wait for it alone."""
@@ -100,35 +100,40 @@ class IndexDestinations:
             return
         with cache_errors(self._cache):
             self._share(path)
-        for outlet in self.all:
-            outlet.add(outlet.folder / path.name)
+        for destination in self.all:
+            destination.add(destination.folder / path.name)
 
     def _share(self, path: Path) -> None:
-        for outlet in self.all:
+        for destination in self.all:
             # It exists if a process was killed here, before it handed anything over.
             with suppress(FileExistsError):
-                _link(path, outlet.folder / path.name)
-            _sync(outlet.folder)
+                _link(path, destination.folder / path.name)
+            _sync(destination.folder)
         path.unlink()
 
     def has(self, name: str) -> bool:
         """Return whether a segment still waits for some index."""
-        return any(name in outlet for outlet in self.all)
+        return any(name in destination for destination in self.all)
 
     @property
     def idle(self) -> bool:
         """Whether a segment would be taken up at once by all that take any."""
-        return not any(outlet.busy for outlet in self.all) and any(outlet.going for outlet in self.all)
+        return not any(destination.busy for destination in self.all) and any(
+            destination.going for destination in self.all
+        )
 
     @property
     def busy(self) -> bool:
         """Whether something is on its way to an index that takes it."""
-        return any(outlet.busy for outlet in self.all)
+        return any(destination.busy for destination in self.all)
 
     # ---- indexes that are new to the source
 
     def unfilled(self) -> tuple[IndexDestination, ...]:
-        """Return the outlets to indexes that lack what was fed before they were named; to be asked before `recover`."""
+        """Return the destinations whose indexes lack what was written before they were named.
+
+        To be asked before `recover`.
+        """
         former = queue_folders(self._cache)
         if self._shared:
             # Until now it fed the index of the project alone, if it fed any.
@@ -142,20 +147,20 @@ class IndexDestinations:
     def filled(self) -> None:
         """Take note that all indexes have, or get, everything."""
         with cache_errors(self._cache):
-            for outlet in self.all if self._shared or queue_folders(self._cache) else ():
-                folder = queue_folder(self._cache, outlet.index)
+            for destination in self.all if self._shared or queue_folders(self._cache) else ():
+                folder = queue_folder(self._cache, destination.index)
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / _FILLED).touch()
 
-    def give_up(self, outlet: IndexDestination) -> None:
+    def give_up(self, destination: IndexDestination) -> None:
         """Throw away what waits for an index, which is to be filled anew by a later run."""
         with cache_errors(self._cache):
-            leave_unfilled(self._cache, outlet.index)
-        outlet.discard()
+            leave_unfilled(self._cache, destination.index)
+        destination.discard()
 
     def leave_former(self) -> None:
         """Take note that indexes which are not named any more miss what comes now."""
-        named = {outlet.index for outlet in self.all}
+        named = {destination.index for destination in self.all}
         with cache_errors(self._cache):
             for index, folder in queue_folders(self._cache).items():
                 if index not in named:

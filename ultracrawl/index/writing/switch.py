@@ -13,7 +13,7 @@ EVERYTHING = ""
 _FILE = "feeding.json"
 
 
-class FeedingSwitch:
+class PauseSwitch:
     """Pauses by destination, in a file of the document cache of a source.
 
     An order counts for as long as the definition says what it said then; whoever changes the definition afterwards

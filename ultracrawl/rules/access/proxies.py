@@ -28,7 +28,7 @@ class ProxyPool:
         self._rests_until: dict[str, float] = {}
         self._answered: dict[str, float] = {}
 
-    def take(self, now: float, without: Collection[str] = ()) -> Proxy | None:
+    def acquire_proxy(self, now: float, without: Collection[str] = ()) -> Proxy | None:
         """Take a place at the next proxy in turn; None while there is none.
 
         Proxies that failed lately come last, so that a single one is tried again and again.

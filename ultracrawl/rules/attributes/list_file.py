@@ -51,7 +51,7 @@ class _Reader:
         self._value = ""
         self._language = ""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> bool:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Take the start of an element."""
         parent = self._path[-1] if self._path else None
         if name in _PARENTS and parent not in _PARENTS[name]:
@@ -78,7 +78,7 @@ class _Reader:
         self._type = AttributeType(kind) if kind else None
         self._values = {}
 
-    def end(self, name: str, text: str) -> None:
+    def end_element(self, name: str, text: str) -> None:
         """Take the end of an element."""
         self._path.pop()
         if name == "display":

@@ -10,7 +10,7 @@ from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.boundary.site import no_addresses
 
 FOCUSED = "focused"
-"""The rule that turns away what is not in one of the languages, and what lies too far behind it."""
+"""The rule that excludes what is not in one of the languages, and what lies too far behind it."""
 
 NO_LINKS = -1
 """Instead of a number of hops: the links of a page lead to nothing new."""

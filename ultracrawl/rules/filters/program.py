@@ -32,7 +32,7 @@ class FilterLine:
         return f"{self.word} {pairs}"
 
 
-class Blame(Protocol):
+class NoteMistake(Protocol):
     """Takes note of a mistake."""
 
     def __call__(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
@@ -90,10 +90,10 @@ class _Used:
 class FilterCompiler:
     """Makes programs; whatever is wrong goes to `blame`, and the line is left out."""
 
-    def __init__(self, robot: Robot, functions: Mapping[str, Function], blame: Blame) -> None:
+    def __init__(self, robot: Robot, functions: Mapping[str, Function], note_mistake: NoteMistake) -> None:
         self._robot = robot
         self._functions = functions
-        self._blame = blame
+        self._note_mistake = note_mistake
 
     def compile(self, name: str, kind: FilterKind, lines: Iterable[FilterLine]) -> FilterProgram:
         """Compile the directives of one filter."""
@@ -112,12 +112,12 @@ class FilterCompiler:
         phase = Phase.named(line.word)
         if phase is None:
             names = ", ".join(Phase)
-            self._blame(
+            self._note_mistake(
                 line.line, line.word or "directive", "no directive of a filter", f"write one of {names}"
             )
         elif phase is kind.forbids:
             instead = f"move it to the {_OTHER[kind]} filter"
-            self._blame(line.line, phase.value, f"does not belong into an {kind} filter", instead)
+            self._note_mistake(line.line, phase.value, f"does not belong into an {kind} filter", instead)
             return None
         return phase
 
@@ -139,14 +139,14 @@ class FilterCompiler:
         try:
             return function.build(block, place, self._robot)
         except FilterError as error:
-            self._blame(line.line, function.name, error.problem, error.instead)
+            self._note_mistake(line.line, function.name, error.problem, error.instead)
             return None
 
     def _pairs(self, line: FilterLine) -> dict[str, str]:
         pairs: dict[str, str] = {}
         for name, text in line.pairs:
             if name in pairs:
-                self._blame(
+                self._note_mistake(
                     line.line, name, "given twice; the first counts", "remove one of them", fatal=False
                 )
             else:
@@ -155,35 +155,37 @@ class FilterCompiler:
 
     def _function(self, line: FilterLine, pairs: Mapping[str, str]) -> Function | None:
         if "fn" not in pairs:
-            self._blame(line.line, line.word, "names no function", "add fn=NAME")
+            self._note_mistake(line.line, line.word, "names no function", "add fn=NAME")
             return None
         function = self._functions.get(pairs["fn"])
         if function is None:
             instead = _similar(pairs["fn"], self._functions)
-            self._blame(line.line, "fn", f"there is no function `{pairs['fn']}`", instead)
+            self._note_mistake(line.line, "fn", f"there is no function `{pairs['fn']}`", instead)
         return function
 
     def _enabled(self, line: FilterLine, pairs: Mapping[str, str]) -> bool:
         text = pairs.get("enable", "true")
         if text.lower() not in SWITCHES:
-            self._blame(line.line, "enable", f"`{text}` is not true, false, on or off", "write one of them")
+            self._note_mistake(
+                line.line, "enable", f"`{text}` is not true, false, on or off", "write one of them"
+            )
         return SWITCHES.get(text.lower(), False)
 
     def _checks(self, block: ParameterBlock, function: Function, place: Place) -> bool:
         mistakes = list(_mistakes(block, function, place))
         for key, problem, instead in mistakes:
-            self._blame(block.line, key, problem, instead)
+            self._note_mistake(block.line, key, problem, instead)
         return not mistakes
 
     def _in_order(self, block: ParameterBlock, function: Function, used: set[str]) -> bool:
         if function.once and function.name in used:
-            self._blame(
+            self._note_mistake(
                 block.line, function.name, "used twice in one filter", "remove or switch off one of them"
             )
             return False
         if function.after and function.after not in used:
             instead = f"add fn={function.after} to the same filter, ahead of this line"
-            self._blame(block.line, function.name, f"needs {function.after} before it", instead)
+            self._note_mistake(block.line, function.name, f"needs {function.after} before it", instead)
             return False
         return True
 
@@ -198,7 +200,7 @@ class FilterCompiler:
         ]
         for source in early:
             problem = f"`{source}` is not known before the fetch, so the line does nothing"
-            self._blame(block.line, function.name, problem, "write it under Data", fatal=False)
+            self._note_mistake(block.line, function.name, problem, "write it under Data", fatal=False)
         return bool(early)
 
 

@@ -52,13 +52,13 @@ class KnownPage(NamedTuple):
     priority: float | None = None
     """By its sitemap, from 0 to 1."""
     history: ChangeHistory = ChangeHistory()
-    told: float = 0.0
+    sitemap_lastmod: float = 0.0
     """When it changed last by its sitemap, seconds since the epoch; 0 if that does not say."""
 
     @property
     def is_outdated(self) -> bool:
         """Whether a sitemap says that it changed since it was fetched."""
-        return 0 < self.last_fetched < self.told
+        return 0 < self.last_fetched < self.sitemap_lastmod
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class CandidateFilter:
     """Decides which links of a page become queue entries, and which keys the page links to.
 
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
-    that is turned away is counted once under the rule that did it. `look_up` is told the hosts of new URLs
+    that is excluded is counted once under the rule that did it. `look_up` is told the hosts of new URLs
     before the boundary is asked, for rules that look at addresses. `excluded` are told of each link that is turned
     away for the first time; links met lately cost them nothing. `gates` are asked for each new URL, by its site,
     whether it may be fetched in this cycle; if one says no, the URL is known only.
@@ -121,7 +121,7 @@ class CandidateFilter:
         return (self._unmet(unmet, parent, depth, inside) if unmet else []), inside
 
     def _shorter_route(self, key: int, depth: int) -> None:
-        self.seen.put(key, depth)
+        self.seen.add_key(key, depth)
         self.shorter.append((key, depth))
 
     def _unmet(self, unmet: dict[int, str], parent: str, depth: int, inside: array[int]) -> list[QueueEntry]:
@@ -134,7 +134,7 @@ class CandidateFilter:
         entries: list[QueueEntry] = []
         for key, url in unmet.items():
             if key in known:
-                self.seen.put(key, known[key][1])
+                self.seen.add_key(key, known[key][1])
                 inside.append(key)
                 if known[key][1] > depth:
                     self._shorter_route(key, depth)
@@ -152,7 +152,7 @@ class CandidateFilter:
     def _put_off(self, key: int, url: str, depth: int, display_url: str) -> None:
         entry = QueueEntry(key, url, site_of(url), depth, 0, display_url=display_url)
         self._state.records.discover_url(entry, self._clock(), queued=False)
-        self.seen.put(key, depth)
+        self.seen.add_key(key, depth)
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
         site, closed, holds = site_of(url), self._closed, self._rules_hold
@@ -170,16 +170,16 @@ class CandidateFilter:
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s: %s (%s)", OUTSIDE, url, rule)
         if self._rules.holds_for_good(rule):
-            self.seen.put(key, REJECTED)
+            self.seen.add_key(key, REJECTED)
         return False
 
     def close(self, rule: str) -> None:
-        """Turn away whatever is not known yet under a rule from now on; nothing with an empty rule."""
+        """Exclude whatever is not known yet under a rule from now on; nothing with an empty rule."""
         self._closed = self._closed_always = rule
 
     @contextmanager
     def closed_by(self, rule: str) -> Iterator[None]:
-        """Turn away whatever is not known yet under a rule, meanwhile; with an empty rule all is as always."""
+        """Exclude whatever is not known yet under a rule, meanwhile; with an empty rule all is as always."""
         self._closed = rule or self._closed_always
         try:
             yield
@@ -202,7 +202,7 @@ class CandidateFilter:
 
     def note(self, key: int) -> None:
         """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""
-        self.seen.put(key, 0)
+        self.seen.add_key(key, 0)
 
     def enter(
         self,
@@ -219,5 +219,5 @@ class CandidateFilter:
             key, url, site_of(url), depth, self._state.queue.next_seq(), hops, display_url, level=level
         )
         self._state.records.discover_url(entry, self._clock())
-        self.seen.put(key, depth)
+        self.seen.add_key(key, depth)
         return entry

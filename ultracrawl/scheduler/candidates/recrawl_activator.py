@@ -118,5 +118,5 @@ class RecrawlActivator:
             return
         known = self._context.store.records.known_urls(unmet)
         for key, (_, depth) in known.items():
-            self._seen.put(key, depth)
+            self._seen.add_key(key, depth)
         self.meet(key for key in unmet if key in known)

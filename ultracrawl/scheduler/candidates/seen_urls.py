@@ -23,10 +23,10 @@ class SeenUrls:
         if depth is None:
             depth = self._old.get(key)
             if depth is not None:
-                self.put(key, depth)
+                self.add_key(key, depth)
         return depth
 
-    def put(self, key: int, depth: int) -> None:
+    def add_key(self, key: int, depth: int) -> None:
         """Remember a key."""
         if len(self._young) >= GENERATION:
             self._old = self._young

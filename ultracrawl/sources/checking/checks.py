@@ -22,7 +22,7 @@ from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, listed, shown
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 
 def check_source(source: DataSource, schema: Mapping[str, SearchAttribute]) -> Iterator[PathFinding]:

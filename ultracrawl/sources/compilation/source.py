@@ -73,9 +73,9 @@ class CompiledSource:
     """Media types that go to a converter."""
     permission: IndexPermission
     """Which wishes of pages about the index are obeyed."""
-    failures: FailurePolicy
+    error_rules: FailurePolicy
     """What errors mean."""
-    ftp_failures: FailurePolicy
+    ftp_error_rules: FailurePolicy
     """What errors of FTP servers mean, by their replies."""
     pace: Pace
     """How gently sites are treated."""
@@ -130,8 +130,8 @@ def compile_source(
         reader=_page_reader(source),
         converted=source.conversion.types,
         permission=IndexPermission(source.robots.meta, frozenset(source.robots.obey_reservations)),
-        failures=FailurePolicy(rules_of(source.errors.http)),
-        ftp_failures=FailurePolicy(rules_of(source.errors.ftp)),
+        error_rules=FailurePolicy(rules_of(source.errors.http)),
+        ftp_error_rules=FailurePolicy(rules_of(source.errors.ftp)),
         pace=compile_pace(source),
         levels=compile_levels(source, seeds, policy, addresses),
         grouping=compile_grouping(source),

@@ -54,7 +54,7 @@ class FindingCollector:
         """Note that a file is being read: findings are sorted in this order."""
         self._files.setdefault(file, len(self._files))
 
-    def take(self, findings: Iterable[Finding]) -> None:
+    def add_findings(self, findings: Iterable[Finding]) -> None:
         """Take findings that know their place already."""
         for finding in findings:
             self._findings.append(finding)
@@ -71,7 +71,7 @@ class FindingCollector:
         code: FindingCode | None = None,
     ) -> None:
         """Add a finding about a place."""
-        self.take([Finding(*tree.place(path), problem, instead, fatal, code)])
+        self.add_findings([Finding(*tree.place(path), problem, instead, fatal, code)])
         if fatal:
             self.fatal.append(PathFinding(path, problem, instead, code=code))
 

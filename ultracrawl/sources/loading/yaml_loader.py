@@ -161,7 +161,7 @@ class _Reading:
         with self.findings.about(text.stem):
             if isinstance(text, UnreadFile):
                 self.findings.begin(text.findings[0].file)
-                self.findings.take(text.findings)
+                self.findings.add_findings(text.findings)
             else:
                 self._read_other(text)
 
@@ -184,12 +184,12 @@ class _Reading:
         try:
             tree = parse_yaml(text.text, text.file)
         except DefinitionError as error:
-            self.findings.take(error.findings)
+            self.findings.add_findings(error.findings)
             return None
         self._first = self._first or tree
         for finding in tree.findings:
             with self.findings.about(_source_of(finding, tree)):
-                self.findings.take([finding])
+                self.findings.add_findings([finding])
         if isinstance(tree.data, dict):
             return tree
         problem = f"holds {shown(tree.data)} instead of options"
@@ -264,20 +264,22 @@ class _Reading:
         if not sources and self._first is not None and not self.findings.any_fatal:
             instead = "write below `sources:` a name and its options, as `handbook: {start_urls: [...]}`"
             self.findings.add(self._first, ("sources",), "no source is defined", instead)
-        known = {name: source or self._stand_in(name) for name, source in sources.items()}
+        known = {name: source or self._well_formed_part(name) for name, source in sources.items()}
         for name in (name for name, source in sources.items() if source):
             entry = self._entries[name]
             with self.findings.about(name):
                 self.findings.add_below(entry.tree, entry.path, check_receivers(known[name], known))
                 self.findings.add_below(entry.tree, entry.path, check_destinations(known[name], head.indexes))
         mistaken = {
-            name: MistakenSource(known.get(name) or self._stand_in(name), self.findings.mistakes(name))
+            name: MistakenSource(
+                known.get(name) or self._well_formed_part(name), self.findings.mistakes(name)
+            )
             for name in self.findings.mistaken
         }
         sound = {name: source for name, source in sources.items() if source and name not in mistaken}
         return make_project(head, sound, base, mistaken=mistaken, mistakes=self.findings.mistakes())
 
-    def _stand_in(self, name: str) -> DataSource:
+    def _well_formed_part(self, name: str) -> DataSource:
         """Return what is well formed of a source with mistakes."""
         entry = self._entries.get(name)
         data = merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}

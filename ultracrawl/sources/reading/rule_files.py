@@ -28,7 +28,7 @@ class FindingTaker(Protocol):
     def begin(self, file: str) -> None:
         """Note that a file is being read."""
 
-    def take(self, findings: list[Finding]) -> None:
+    def add_findings(self, findings: list[Finding]) -> None:
         """Take findings that know their place."""
 
 
@@ -69,7 +69,7 @@ class RuleFiles:
             for number, url in named
             if DEFAULT_POLICY.canonical(url) is None
         ]
-        self._findings.take(wrong)
+        self._findings.add_findings(wrong)
         return tuple(url for _, url in named)
 
     def parameters(self, name: str) -> Parameters:
@@ -77,7 +77,7 @@ class RuleFiles:
         path = self._base / name
         found = parse_parameters(_text(path, name, "parameter"), str(path))
         self._findings.begin(str(path))
-        self._findings.take(list(found.findings))
+        self._findings.add_findings(list(found.findings))
         return found
 
     def text(self, name: str) -> str:
@@ -92,7 +92,7 @@ class RuleFiles:
             self._findings.begin(str(path))
             patterns = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
             known = self._read[name, hosts] = patterns, list(_findings(str(path), parsed))
-        self._findings.take(known[1])  # they are of each source that names the file
+        self._findings.add_findings(known[1])  # they are of each source that names the file
         return known[0]
 
 

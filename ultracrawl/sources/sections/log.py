@@ -12,8 +12,8 @@ from ultracrawl.sources.sections.section import Section
 class LogSection(Section):
     """What is written down beside the document table."""
 
-    screened: bool = Field(default=False, examples=[True])
-    """Keep a log of links that were turned away: URL, rule, page and time of each."""
+    screened: bool = Field(default=False, examples=[True])  # word: the option of users
+    """Keep a log of links that were excluded: URL, rule, page and time of each."""
     fetch: bool = Field(default=False, examples=[True])
     """Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each."""
     postprocess: Literal["text", "xml", "none"] = Field(default="none", examples=["xml"])

@@ -46,9 +46,9 @@ class ClusteredStore:
     def _of(self, key: int) -> DocumentStore:
         return self._parts[key % len(self._parts)]
 
-    def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
+    def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
         """Keep an answer in place of an earlier one."""
-        self._of(key).put(key, answer, compress=compress)
+        self._of(key).put_answer(key, answer, compress=compress)
 
     def get(self, key: int) -> StoredAnswer | None:
         """Return the answer of a key."""

@@ -26,7 +26,7 @@ class DocumentStore(Protocol):
     def size(self) -> int:
         """Bytes of all bodies as they are stored."""
 
-    def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
+    def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
         """Keep an answer in place of an earlier one."""
 
     def get(self, key: int) -> StoredAnswer | None:
@@ -61,7 +61,7 @@ class FileStore:
         """Bytes of all files."""
         return self._size
 
-    def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
+    def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
         """Keep an answer in place of an earlier one."""
         head, body = pack_answer(answer, compress)
         data = head.encode() + b"\n" + body

@@ -22,7 +22,7 @@ class StateCounts:
     """Documents that wait for an approval."""
     documents: int = 0
     """Documents in the index, or handed over to it."""
-    leaving: int = 0
+    removals: int = 0
     """Documents that are to leave the index and are still in it."""
 
 

@@ -59,7 +59,7 @@ class BlockStore:
         """Bytes of all bodies as they are stored."""
         return int(self._size)
 
-    def put(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
+    def put_answer(self, key: int, answer: StoredAnswer, *, compress: bool) -> None:
         """Keep an answer in place of an earlier one."""
         head, body = pack_answer(answer, compress)
         with self._errors():

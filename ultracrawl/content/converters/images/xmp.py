@@ -32,7 +32,7 @@ class _Packet:
         self._property = ""
         self._texts: list[str] = []
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         self._texts.clear()
         if name == "description" and any(local_name(key) == "about" for key in attributes):
             for date in _DATES:  # this is rdf:Description, not dc:description
@@ -40,7 +40,7 @@ class _Packet:
         elif name in _READ and not self._property:
             self._property = name
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         value = "".join(self._texts).strip()
         self._texts.clear()
         if name == "li" and self._property:

@@ -70,12 +70,12 @@ class _Relationships:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         external = attributes.get("TargetMode", "").lower() == "external"
         if name == "relationship" and external and attributes.get("Type", "").endswith("/hyperlink"):
             self._sink.link(attributes.get("Target", ""))
 
-    def end(self, name: str) -> None: ...
+    def end_element(self, name: str) -> None: ...
 
     def text(self, data: str) -> None: ...
 
@@ -91,7 +91,7 @@ class _OfficeText:
         self._labels = False
         self._field: list[str] = []
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in ("t", "instrtext") or (name == "v" and self._labels):
             self._inside = name
         elif name == "strcache":
@@ -105,9 +105,9 @@ class _OfficeText:
         elif name == "fldsimple":
             self._add_link(attribute(attributes, "instr"))
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         if name in ("p", "v", "comment", "threadedcomment"):
-            self._paragraphs.end()
+            self._paragraphs.end_paragraph()
             self._field.clear()
         elif name == "strcache":
             self._labels = False

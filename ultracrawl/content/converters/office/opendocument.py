@@ -62,7 +62,7 @@ class _OpenDocument:
         self._custom = ""
         """The name of the property made by people that is being read."""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _SKIPPED:
             self._skipped += 1
         elif name in ("meta", "body"):
@@ -75,21 +75,21 @@ class _OpenDocument:
             self._sink.link(href)
 
     def _start_property(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._properties.start(name, attributes)
+        self._properties.start_element(name, attributes)
         self._custom = attribute(attributes, "name") if name == "user-defined" else ""
         if name == "document-statistic":
             for written, ours in _STATISTICS.items():
                 self._sink.meta(ours, attribute(attributes, written))
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         if name in _SKIPPED:
             self._skipped -= 1
         elif name == self._part:
             self._part = ""
         elif self._part == "meta":
-            self._properties.end(name)
+            self._properties.end_element(name)
         elif name in _PARAGRAPHS:
-            self._paragraphs.end()
+            self._paragraphs.end_paragraph()
 
     def text(self, data: str) -> None:
         if self._skipped:

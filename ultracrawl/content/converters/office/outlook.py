@@ -1,4 +1,4 @@
-"""Messages that Outlook saved (.msg)."""
+"""Messages that Outlook saved (.msg)."""  # word: the program
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Paragraphs:
         """Add a run."""
         self._runs.append(text)
 
-    def end(self) -> None:
+    def end_paragraph(self) -> None:
         """End the paragraph, if one is open."""
         if self._runs:
             text = "".join(self._runs)

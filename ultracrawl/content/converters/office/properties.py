@@ -42,11 +42,11 @@ class Properties:
         self._keywords = keywords
         self._texts: list[str] = []
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
         self._texts.clear()
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         """Take the value of an element."""
         value = "".join(self._texts)
         self._texts.clear()
@@ -71,14 +71,14 @@ class _Shallow:
         self._handler = handler
         self._depth = 0
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth == 2:
-            self._handler.start(name, attributes)
+            self._handler.start_element(name, attributes)
 
-    def end(self, name: str) -> None:
+    def end_element(self, name: str) -> None:
         if self._depth == 2:
-            self._handler.end(name)
+            self._handler.end_element(name)
         self._depth -= 1
 
     def text(self, data: str) -> None:
@@ -93,11 +93,11 @@ class _CustomProperties:
         self._sink = sink
         self._name = ""
 
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "property":
             self._name = attribute(attributes, "name")
 
-    def end(self, name: str) -> None: ...
+    def end_element(self, name: str) -> None: ...
 
     def text(self, data: str) -> None:
         take_custom(self._name, data, self._sink)

@@ -27,7 +27,7 @@ class Draft:
         self._place = place
         self._leaves: dict[Path, _Leaf] = dict(defaults._leaves) if defaults else {}
 
-    def put(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
+    def put_option(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
         """Set an option; `line` is that of the member that it comes from, without which the others still count."""
         if setting is not None and line:
             self._leaves[path] = _Leaf(value, Place(setting.file, line, setting.path), is_member=True)

@@ -70,6 +70,6 @@ class Notices:
             self._once.add(topic)
             self.tell(code, line, path, problem, instead, file=file)
 
-    def take(self, others: Notices) -> None:
+    def add_all(self, others: Notices) -> None:
         """Take the notices about another file."""
         self._found.update(others._found)

@@ -25,7 +25,7 @@ from ultracrawl.sources.dialects.fast_xml.document import DocumentError, parse_d
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.effects import tell_effects
 from ultracrawl.sources.dialects.fast_xml.forms.access import PROXIES, check_proxies
-from ultracrawl.sources.dialects.fast_xml.forms.feeding import name_indexes
+from ultracrawl.sources.dialects.fast_xml.forms.destinations import name_indexes
 from ultracrawl.sources.dialects.fast_xml.forms.networks import NETWORKS_FILE, open_networks, read_networks
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
 from ultracrawl.sources.dialects.fast_xml.grammar import read_grammar
@@ -105,7 +105,7 @@ def _read_defaults(path: FilePath, notices: Notices) -> list[Scope]:
         return []
     own = Notices(str(beside))
     found = read_scopes(beside, own)
-    notices.take(own)
+    notices.add_all(own)
     return found[:1]
 
 

@@ -122,10 +122,10 @@ def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
     whole_by_host, whole_by_uri = main.get(_DOMAINS) != ["*"], bool(main.get(_URIS))
     by_host, by_uri = part.get(_DOMAINS) != ["*"], bool(part.get(_URIS))
     if whole_by_host and not whole_by_uri and by_uri and not by_host:
-        part.put(_COMBINE, "all")
+        part.put_option(_COMBINE, "all")
         part.copy(_DOMAINS, main)
     elif whole_by_uri and not whole_by_host and by_host and not by_uri:
-        part.put(_COMBINE, "all")
+        part.put_option(_COMBINE, "all")
         part.copy(_URIS, main)
     elif not by_host and not by_uri:
         part.copy(_DOMAINS, main)
@@ -148,7 +148,7 @@ def _leave_out(draft: Draft, owner: str, area: Draft) -> None:
         if area.get(source) not in (None, [], ["*"]):
             draft.extend((*_ELSEWHERE, owner, name), area, source)
     if not draft.below((*_ELSEWHERE, owner)):  # it covers everything
-        draft.put((*_ELSEWHERE, owner, "hosts"), [])
+        draft.put_option((*_ELSEWHERE, owner, "hosts"), [])
 
 
 def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> None:
@@ -168,10 +168,10 @@ def _share(drafts: dict[str, Draft], collection: Scope, folder: FilePath) -> Non
     sent = _texts(main.get(_SEND))
     for name, draft in drafts.items():
         others = [other for other in drafts if other != name]
-        draft.put(_SEND, [*sent, *others])
-        draft.put(("takes_links",), True)
-        draft.put(("own_sites",), [*own])
-        draft.put(("groups",), [source_name(collection.name)])
+        draft.put_option(_SEND, [*sent, *others])
+        draft.put_option(("takes_links",), True)
+        draft.put_option(("own_sites",), [*own])
+        draft.put_option(("groups",), [source_name(collection.name)])
 
 
 def _listed(names: object, folder: FilePath) -> list[str]:
@@ -223,7 +223,7 @@ def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], not
         if setting is None or not target:
             continue
         if target in drafts and target != name:
-            drafts[target].put(("takes_links",), True)
+            drafts[target].put_option(("takes_links",), True)
         else:
             drafts[name].forget(_SEND)
             problem = f"there is no other collection `{setting.value}` in this file; links are not sent"

@@ -11,7 +11,7 @@ from ultracrawl.sources import Data, Path, Place
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.access import check_certificate, put_logins
-from ultracrawl.sources.dialects.fast_xml.forms.feeding import put_feeding
+from ultracrawl.sources.dialects.fast_xml.forms.destinations import put_destinations
 from ultracrawl.sources.dialects.fast_xml.forms.masks import tell_masked
 from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
@@ -46,7 +46,7 @@ def translate(collection: Scope, notices: Notices) -> Draft:
     for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
         _put(setting, draft, notices)
     put_logins(collection, draft, notices)
-    put_feeding(collection, draft, notices)
+    put_destinations(collection, draft, notices)
     check_certificate(collection, draft, notices)
     tell_masked(collection, notices)
     _check_scripts(collection, notices)
@@ -60,7 +60,7 @@ def _defaults() -> Draft:
     """Return the draft of a collection that says nothing."""
     draft = Draft(Place("", 0, ""))
     for path, value in ALWAYS:
-        draft.put(path, value)
+        draft.put_option(path, value)
     unsaid = Notices("")
     for spec in OPTIONS.defaults():
         if spec.sets and not spec.sets[0].startswith(_TOGETHER):
@@ -124,7 +124,7 @@ def _admit_every_host(draft: Draft) -> None:
     """Let all hosts in where no rule says which; URI rules alone do not close the others out."""
     include: Path = ("boundary", "domains", "include")
     if not draft.get(include):
-        draft.put(include, ["*"])
+        draft.put_option(include, ["*"])
 
 
 def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
@@ -137,7 +137,7 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     )
     if start is None:
         return
-    draft.put(("boundary", "schemes"), ["http", _HTTPS])
+    draft.put_option(("boundary", "schemes"), ["http", _HTTPS])
     problem = "https is crawled too, because a start URI has it"
     instead = "write `allowed_schemes` to say it"
     notices.tell(

@@ -17,7 +17,7 @@ LOAD_MODULES = "load-modules"
 Got = TypeVar("Got")
 
 
-class Blame(Protocol):
+class NoteMistake(Protocol):
     """Takes note of a mistake."""
 
     def __call__(self, line: int, key: str, problem: str, instead: str) -> None:
@@ -27,14 +27,14 @@ class Blame(Protocol):
 class OwnFunctions:
     """Adds functions to those that directives may name; what cannot be loaded goes to `blame`."""
 
-    def __init__(self, functions: dict[str, Function], blame: Blame) -> None:
+    def __init__(self, functions: dict[str, Function], note_mistake: NoteMistake) -> None:
         self._functions = functions
-        self._blame = blame
+        self._note_mistake = note_mistake
 
     def load(self, module: str, names: str, line: int) -> None:
         """Load what a `load-modules` line names: functions with commas between, or all that the module marks."""
         if not module:
-            self._blame(
+            self._note_mistake(
                 line,
                 LOAD_MODULES,
                 "names no module",
@@ -55,7 +55,7 @@ class OwnFunctions:
             if callable(call):
                 self._functions[name] = own_function(name, call)
             else:
-                self._blame(line, name, "is no function", "name a function of three parameters")
+                self._note_mistake(line, name, "is no function", "name a function of three parameters")
 
     def add_module(self, module: str, line: int = 0) -> None:
         """Add all functions that a module marks with `filter_function`."""
@@ -65,7 +65,7 @@ class OwnFunctions:
         found = marked_functions(loaded)
         if not found:
             instead = "mark them with @filter_function(), or name them: funcs=..."
-            self._blame(line, module, "marks no functions", instead)
+            self._note_mistake(line, module, "marks no functions", instead)
         for name, call in found.items():
             self._functions[name] = own_function(name, call)
 
@@ -75,7 +75,7 @@ class OwnFunctions:
         except Exception as error:  # the edge to code of others, which runs when its module is imported
             told = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
             instead = "install its package, or correct its name"
-            self._blame(line, name, f"cannot be loaded: {told}", instead)
+            self._note_mistake(line, name, f"cannot be loaded: {told}", instead)
             return None
 
 

@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Field
 from ultracrawl.content.converters.registry import GROUPS
 from ultracrawl.sources.header_rules import HeaderExpressions
 from ultracrawl.sources.sections.documents.conversion import ConversionSection
+from ultracrawl.sources.sections.documents.destinations import FeedingSection
 from ultracrawl.sources.sections.documents.duplicates import DuplicatesSection
 from ultracrawl.sources.sections.documents.extract import ExtractRules
-from ultracrawl.sources.sections.documents.feeding import FeedingSection
 from ultracrawl.sources.sections.documents.relations import RelationsSection
 from ultracrawl.sources.sections.documents.storage import StorageOptions
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
@@ -64,7 +64,9 @@ class DocumentOptions(Section):
     """What documents in the index tell of other URLs that belong to them."""
     storage: StorageOptions = Field(default=StorageOptions(), examples=[{"keep": True}])
     """Whether and how fetched documents are kept."""
-    feeding: FeedingSection = Field(default=FeedingSection(), examples=[{"paused": True}])
+    feeding: FeedingSection = Field(
+        default=FeedingSection(), examples=[{"paused": True}]
+    )  # word: the option of users
     """Which indexes get the documents, and whether they get them now."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]

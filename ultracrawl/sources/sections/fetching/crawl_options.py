@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ultracrawl import __version__
 from ultracrawl.sources.sections.completion import CompletionSection
-from ultracrawl.sources.sections.fetching.failures import DeletionSection, ErrorsSection
+from ultracrawl.sources.sections.fetching.errors import DeletionSection, ErrorsSection
 from ultracrawl.sources.sections.fetching.ftp import FtpSection
 from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
 from ultracrawl.sources.sections.fetching.priority import PrioritySection
@@ -94,5 +94,5 @@ class CrawlOptions(Section):
         default=CompletionSection(), examples=[{"command": "/usr/local/bin/mail-report"}]
     )
     """What happens when a run is over."""
-    log: LogSection = Field(default=LogSection(), examples=[{"screened": True}])
+    log: LogSection = Field(default=LogSection(), examples=[{"screened": True}])  # word: the option of users
     """Logs that are kept beside the document table."""

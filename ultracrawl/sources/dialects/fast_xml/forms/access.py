@@ -39,16 +39,16 @@ def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
                 Code.MEMBER, line, setting.path, problem, "write it as `Name: value`", file=setting.file
             )
         elif name.lower() != "user-agent":
-            draft.put(("headers", name), value, setting, line)
+            draft.put_option(("headers", name), value, setting, line)
         elif value:
-            draft.put(path, value, setting, line)
+            draft.put_option(path, value, setting, line)
             if found := _TOKEN.match(value):
-                draft.put(("robots", "name"), found[0], setting, line)
+                draft.put_option(("robots", "name"), found[0], setting, line)
 
 
 def http_version(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Name the version of HTTP."""
-    draft.put(path, "1.1" if setting.value else "1.0", setting)
+    draft.put_option(path, "1.1" if setting.value else "1.0", setting)
 
 
 def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -77,7 +77,7 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
         if found["user"]:
             server |= {"user": unquote(found["user"]), "password": found["password"]}
-        draft.put((*path, f"proxy {number}"), server, setting, line)
+        draft.put_option((*path, f"proxy {number}"), server, setting, line)
     if setting.value and not notices.fatal:
         check_proxies(draft, Place(setting.file, setting.line, setting.path), notices)
 
@@ -117,7 +117,7 @@ def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) ->
         entry |= {"url": setting.name, "realm": realm}
     else:
         entry["realm"] = setting.name
-    draft.put((*path, f"passwd {len(draft.below(path)) + 1}"), entry, setting)
+    draft.put_option((*path, f"passwd {len(draft.below(path)) + 1}"), entry, setting)
 
 
 def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -130,7 +130,7 @@ def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> No
         )
         return
     entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}
-    draft.put((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
+    draft.put_option((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
 
 
 def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None:

@@ -27,7 +27,7 @@ def read_networks(beside: FilePath, notices: Notices) -> dict[str, int]:
         lines = []
         own.tell(Code.VALUE, 0, "file", f"cannot be read: {error}", "check the file and its rights")
     found = _networks(lines, own)
-    notices.take(own)
+    notices.add_all(own)
     return found
 
 

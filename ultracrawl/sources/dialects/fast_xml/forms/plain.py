@@ -54,7 +54,7 @@ def plain(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None
     if isinstance(setting.value, tuple):
         _each(setting, path, draft, lambda text: text)
     else:
-        draft.put(path, setting.value, setting)
+        draft.put_option(path, setting.value, setting)
 
 
 def rule(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
@@ -89,9 +89,9 @@ def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     text = str(setting.value)
     found = _DEPTH.fullmatch(text)
     if found:
-        draft.put(path, int(found[1]), setting)
+        draft.put_option(path, int(found[1]), setting)
     elif text.upper() == "FULL":
-        draft.put(path, "FULL", setting)
+        draft.put_option(path, "FULL", setting)
     else:
         notices.tell(
             Code.VALUE,
@@ -118,9 +118,9 @@ def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     """Read seconds, or `suspend`."""
     text = str(setting.value)
     if text.lower() == "suspend":
-        draft.put(path, "suspend", setting)
+        draft.put_option(path, "suspend", setting)
     elif _SECONDS.fullmatch(text):
-        draft.put(path, float(text), setting)
+        draft.put_option(path, float(text), setting)
     else:
         problem = f"{shown(text)} is neither a delay nor `suspend`"
         instead = "write seconds, as `30`, or `suspend`"
@@ -129,23 +129,23 @@ def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
 
 def collection(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Name the source that a collection is."""
-    draft.put(path, [source_name(str(setting.value))], setting)
+    draft.put_option(path, [source_name(str(setting.value))], setting)
 
 
 def logged(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Switch a log on with every value but `none`."""
-    draft.put(path, setting.value != "none", setting)
+    draft.put_option(path, setting.value != "none", setting)
 
 
 def datastore(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Take the form of the store: each document a file, or all in one."""
-    draft.put(path, "files" if setting.value == "flatfile" else "blocks", setting)
+    draft.put_option(path, "files" if setting.value == "flatfile" else "blocks", setting)
 
 
 def count(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
     """Take 0 for no limit."""
     assert isinstance(setting.value, int | None)
-    draft.put(path, setting.value or None, setting)
+    draft.put_option(path, setting.value or None, setting)
 
 
 def size(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -160,7 +160,7 @@ def size(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
             file=setting.file,
         )
     assert isinstance(setting.value, int | None)
-    draft.put(path, setting.value or None, setting)
+    draft.put_option(path, setting.value or None, setting)
 
 
 def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -173,7 +173,7 @@ def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
         notices.tell(
             Code.RANGE, setting.line, setting.path, problem, f"write 1 to {value}", file=setting.file
         )
-    draft.put(path, value, setting)
+    draft.put_option(path, value, setting)
 
 
 _ALL: tuple[Form, ...] = (

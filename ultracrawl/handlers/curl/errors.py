@@ -14,7 +14,7 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from ultracrawl.crawl.failures.download_errors import AddressRefusedError, ProxyLoginError
+from ultracrawl.crawl.download_errors.kinds import AddressRefusedError, ProxyLoginError
 
 if TYPE_CHECKING:
     from ultracrawl.model import Decision
@@ -31,7 +31,7 @@ class Transferred(Protocol):
         """Whether an answer began."""
 
     @property
-    def turned_away(self) -> bool:
+    def refused_by_proxy(self) -> bool:
         """Whether a proxy refused."""
 
     @property
@@ -66,7 +66,7 @@ def failure(transfer: Transferred, code: int, text: str) -> Exception:
     if transfer.refusal is not None and not transfer.connected:
         return AddressRefusedError(transfer.refusal)
     words = text or f"libcurl error {code}"
-    if transfer.turned_away:
+    if transfer.refused_by_proxy:
         return ProxyLoginError(words) if transfer.login_refused else DownloadFailedError(words)
     if lost_data(transfer, code):
         return ResponseDataLossError(words)

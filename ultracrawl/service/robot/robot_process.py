@@ -10,7 +10,7 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
-from ultracrawl.crawl.portal_filters.desk import Filtering
+from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
 from ultracrawl.service.beginning import refusal_of, refused
@@ -28,13 +28,13 @@ REST = 1.0
 """Seconds between two runs of a robot that runs again and again."""
 REST_AFTER_FAILURE = 60.0
 
-Told = Callable[[RunReport], None]
+ReportListener = Callable[[RunReport], None]
 
 
 def run_robot(
-    project: Project, source: DataSource, *, told: Told, settings: dict[str, Any] | None = None
+    project: Project, source: DataSource, *, on_report: ReportListener, settings: dict[str, Any] | None = None
 ) -> None:
-    """Run the robot of a source until it is stopped, or its runs are over; `told` gets the report of each run.
+    """Run the robot of a source until it is stopped, or its runs are over; `on_report` gets the report of each run.
 
     What comes after a run is up to `completion.then`. SIGINT ends it as `ultracrawl robot stop` does. Raises
     `UserError` if it is running already, or the source is being crawled.
@@ -47,7 +47,7 @@ def run_robot(
     file.parent.mkdir(parents=True, exist_ok=True)
     post = ControlChannel(file)
     try:
-        Robot(project, source, post, told, settings or {}).run()
+        Robot(project, source, post, on_report, settings or {}).run()
     finally:
         post.close()
 
@@ -56,12 +56,17 @@ class Robot:
     """The life of a robot: its runs, and what it does between them."""
 
     def __init__(
-        self, project: Project, source: DataSource, post: ControlChannel, told: Told, settings: dict[str, Any]
+        self,
+        project: Project,
+        source: DataSource,
+        post: ControlChannel,
+        on_report: ReportListener,
+        settings: dict[str, Any],
     ) -> None:
         self._project = project
         self._source = source
         self._post = post
-        self._told = told
+        self._on_report = on_report
         self._say: Say = robot_voice(project, source)
         self._process = crawler_process(False, settings)
         self._order: Command | None = None
@@ -87,7 +92,7 @@ class Robot:
                 crawl = await self._crawl()
             except Exception as error:  # the edge to the settings of a source
                 raise refused(self._project, self._source, error) from error
-            self._told(crawl.context.report)
+            self._on_report(crawl.context.report)
             goes_on = await self._after(crawl)
         self._say("Workload complete.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.failures.download_errors import Failure, failure_of
 from ultracrawl.model import StatusCode, UrlOutcome
 from ultracrawl.model.status import answered_with
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
@@ -62,7 +62,7 @@ class RetryPolicy:
     def _act(self, visit: Visit, error: str, failure: Failure, *, asked: bool = True) -> None:
         context, limits = self._context, self._limits
         rules = context.rules
-        policy = rules.ftp_failures if visit.url.startswith("ftp:") else rules.failures
+        policy = rules.ftp_error_rules if visit.url.startswith("ftp:") else rules.error_rules
         rule = policy.rule_for(error)
         errors = 0
         if rule.delete_after is not None and not visit.tentative:

@@ -10,14 +10,14 @@ from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.values import Setting
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
 _SECTION = "feeding/*"
 _DESTINATIONS: Path = ("feeding", "destinations")
 _FOLDER = "var/indexes"
 
 
-def put_feeding(collection: Scope, draft: Draft, notices: Notices) -> None:
+def put_destinations(collection: Scope, draft: Draft, notices: Notices) -> None:
     """Put the destinations of a collection into its draft, each with the name of its content collection as index."""
     found: dict[str, dict[str, Setting]] = {}
     for setting in collection.settings.values():
@@ -28,9 +28,9 @@ def put_feeding(collection: Scope, draft: Draft, notices: Notices) -> None:
     for label, parts in whole.items():
         path = (*_DESTINATIONS, names[label])
         target = parts["collection"]
-        draft.put((*path, "index"), source_name(str(target.value)), target)
+        draft.put_option((*path, "index"), source_name(str(target.value)), target)
         if "paused" in parts:
-            draft.put((*path, "paused"), parts["paused"].value is True, parts["paused"])
+            draft.put_option((*path, "paused"), parts["paused"].value is True, parts["paused"])
     _choose_primary(whole, names, draft, notices)
 
 
@@ -68,7 +68,7 @@ def _choose_primary(
             file=setting.file,
         )
     for label in marked[:1]:
-        draft.put((*_DESTINATIONS, names[label], "primary"), True, found[label]["primary"])
+        draft.put_option((*_DESTINATIONS, names[label], "primary"), True, found[label]["primary"])
 
 
 def name_indexes(drafts: Iterable[Draft], collections: Collection[str], notices: Notices) -> dict[str, Data]:

@@ -9,13 +9,13 @@ from typing import Any
 from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.errors import UserError, WorkError
-from ultracrawl.index.opening import cache_folder, feeding_switch, former_indexes
+from ultracrawl.index.opening import cache_folder, former_indexes, pause_switch
 from ultracrawl.index.writing.destination import PROBLEM_FILE
 from ultracrawl.index.writing.destinations import queue_folder
 from ultracrawl.model import RunReport
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.sources.sections.documents.feeding import PROJECT_INDEX
+from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.opening import open_state, state_exists
 
 COMMIT_TIMEOUT = 3600.0
@@ -44,11 +44,11 @@ class DestinationStatus:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def feeding_status(project: Project, source: DataSource) -> list[DestinationStatus]:
+def destination_status(project: Project, source: DataSource) -> list[DestinationStatus]:
     """Return how the indexes of a source stand, the primary one first, former ones last."""
     cache, pauses = (
         cache_folder(project, source.name),
-        Pauses(source.feeding, feeding_switch(project, source.name)),
+        Pauses(source.feeding, pause_switch(project, source.name)),
     )
     pauses.changed(0.0)
     places = [(place.label, place.index) for place in source.feeding.in_order] or [("", PROJECT_INDEX)]
@@ -80,7 +80,7 @@ def _status(
     return DestinationStatus(source, label, index, primary, paused, len(waiting), sum(waiting), text, fed)
 
 
-def order_feeding(project: Project, source: DataSource, label: str, *, paused: bool) -> str:
+def order_pause(project: Project, source: DataSource, label: str, *, paused: bool) -> str:
     """Pause or resume feeding of one destination, or of all (empty label), and return what happened.
 
     A running crawl obeys within some seconds. What waits for an idle source goes to its indexes at once. Raises
@@ -91,7 +91,7 @@ def order_feeding(project: Project, source: DataSource, label: str, *, paused: b
         known = ", ".join(section.destinations) or "none: it feeds the index of the project alone"
         raise UserError(f"{source.name} has no destination {label!r}; its destinations are {known}")
     defined = section.destinations[label].paused if label else section.paused
-    feeding_switch(project, source.name).order(label, paused=paused, defined=defined)
+    pause_switch(project, source.name).order(label, paused=paused, defined=defined)
     if running_crawl(project, source.name) is not None:
         return "the running crawl holds it back" if paused else "the running crawl goes on with it"
     if paused:
@@ -115,7 +115,7 @@ def _deliver(project: Project, source: DataSource) -> str:
         state.close()
     if numbers.problems:
         raise WorkError("; ".join(numbers.problems))
-    left = sum(one.segments for one in feeding_status(project, source) if one.fed)
+    left = sum(one.segments for one in destination_status(project, source) if one.fed)
     if not left:
         return "everything is in the index"
     return "1 batch still waits" if left == 1 else f"{left} batches still wait"

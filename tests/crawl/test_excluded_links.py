@@ -1,4 +1,4 @@
-"""The log of links that were turned away: off, on, bounded, and safe with hostile links."""
+"""The log of links that were excluded: off, on, bounded, and safe with hostile links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.crawl.logs.screened import LONGEST_URL, ScreenedLog, read_screened
+from ultracrawl.crawl.logs.excluded_links import LONGEST_URL, ExcludedLinksLog, read_excluded
 from ultracrawl.errors import WorkError
 
 
@@ -130,25 +130,25 @@ def test_a_log_that_cannot_be_written_does_not_end_the_crawl(
 
 def test_it_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "log" / "s.screened.jsonl"
-    log = ScreenedLog(path, 10_000, lambda: 0.0)
+    log = ExcludedLinksLog(path, 10_000, lambda: 0.0)
     for number in range(1000):
         log.add(f"http://h.example/{number}", "path /x", "http://h.example/")
         log.flush()
     assert sum(file.stat().st_size for file in path.parent.iterdir()) <= 20_000
     assert len(list(path.parent.iterdir())) == 2
-    urls = [line["url"] for line in read_screened(path)]
+    urls = [line["url"] for line in read_excluded(path)]
     last = [f"http://h.example/{number}" for number in range(1000 - len(urls), 1000)]
     assert urls == last
 
 
 def test_endless_urls_are_cut_and_torn_lines_left_out(tmp_path: Path) -> None:
     path = tmp_path / "s.screened.jsonl"
-    log = ScreenedLog(path, 1_000_000, lambda: 0.0)
+    log = ExcludedLinksLog(path, 1_000_000, lambda: 0.0)
     log.add("http://h.example/" + "x" * 1_000_000, "URL too long", "p" * 1_000_000)
     log.flush()
     with path.open("a") as file:
         file.write('{"time": "19')
-    (line,) = read_screened(path)
+    (line,) = read_excluded(path)
     assert len(line["url"]) == len(line["parent"]) == LONGEST_URL
     assert line["time"] == "1970-01-01T00:00:00Z"
     assert json.loads(path.read_text().splitlines()[0]) == line
@@ -156,7 +156,7 @@ def test_endless_urls_are_cut_and_torn_lines_left_out(tmp_path: Path) -> None:
 
 def test_an_error_is_said_once_and_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    log = ScreenedLog(tmp_path / "file" / "s.jsonl", 100, lambda: 0.0)
+    log = ExcludedLinksLog(tmp_path / "file" / "s.jsonl", 100, lambda: 0.0)
     log.flush()
     log.add("u", "r", "p")
     with pytest.raises(WorkError, match="cannot be written"):

@@ -1,4 +1,4 @@
-"""The log of links that were turned away: one JSON object a line, bounded, and off unless a source asks for it."""
+"""The log of links that were excluded: one JSON object a line, bounded, and off unless a source asks for it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LONGEST_URL = 4096
 """Characters of a URL that are written; links may be of any length."""
 
 
-class ScreenedLink(TypedDict):
-    """One line: what was turned away, by which rule, in which page (empty for start URLs), when (ISO 8601, UTC)."""
+class ExcludedLink(TypedDict):
+    """One line: what was excluded, by which rule, in which page (empty for start URLs), when (ISO 8601, UTC)."""
 
     time: str
     rule: str
@@ -23,21 +23,21 @@ class ScreenedLink(TypedDict):
     parent: str
 
 
-def screened_path(project: Project, source: str) -> Path:
+def excluded_path(project: Project, source: str) -> Path:
     """Return the file of a source's log; the full one before it has the same name with `.1` behind."""
-    return project.logs.path / f"{source}.screened.jsonl"
+    return project.logs.path / f"{source}.screened.jsonl"  # word: the file of users
 
 
-class ScreenedLog(AppendedLog):
+class ExcludedLinksLog(AppendedLog):
     """Has a JSON object a line, which escapes whatever a hostile link holds: line ends, half characters."""
 
     def add(self, url: str, rule: str, parent: str) -> None:
         """Note one link; URLs are as canonical as they got."""
-        line = ScreenedLink(time=self._now(), rule=rule, url=url[:LONGEST_URL], parent=parent[:LONGEST_URL])
+        line = ExcludedLink(time=self._now(), rule=rule, url=url[:LONGEST_URL], parent=parent[:LONGEST_URL])
         self._lines.append(json.dumps(line) + "\n")
 
 
-def read_screened(path: Path) -> Iterator[ScreenedLink]:
+def read_excluded(path: Path) -> Iterator[ExcludedLink]:
     """Yield the lines of a log, the older file first; a line that was cut off by a crash is left out."""
     for file in (older(path), path):
         if not file.exists():
