@@ -64,9 +64,9 @@ class DocumentOptions(Section):
     """What documents in the index tell of other URLs that belong to them."""
     storage: StorageOptions = Field(default=StorageOptions(), examples=[{"keep": True}])
     """Whether and how fetched documents are kept."""
-    feeding: FeedingSection = Field(
+    feeding: FeedingSection = Field(  # word: the option of users
         default=FeedingSection(), examples=[{"paused": True}]
-    )  # word: the option of users
+    )
     """Which indexes get the documents, and whether they get them now."""
     attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
