@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ultracrawl.sources import Place
 from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 Key = tuple[str, str]
@@ -38,6 +39,11 @@ class Scope:
     all_logins: bool = False
     """Whether `logins` are all there are, so that none of a lower layer is left."""
     all_subs: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(self.file, self.line, self.name)
 
 
 def layered(layers: Iterable[Scope]) -> Scope:

@@ -30,13 +30,13 @@ class Draft:
     def put_option(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
         """Set an option; `line` is that of the member that it comes from, without which the others still count."""
         if setting is not None and line:
-            self._leaves[path] = _Leaf(value, Place(setting.file, line, setting.path), is_member=True)
+            self._leaves[path] = _Leaf(value, setting.member_place(line), is_member=True)
         else:
             self._leaves[path] = _Leaf(value, self._of(setting))
 
-    def put_at(self, path: Path, value: Data, file: str, line: int, key: str) -> None:
+    def put_at(self, path: Path, value: Data, place: Place) -> None:
         """Set an option that comes from a part of a collection."""
-        self._leaves[path] = _Leaf(value, Place(file, line, key))
+        self._leaves[path] = _Leaf(value, place)
 
     def below(self, path: Path) -> list[Data]:
         """Return the values of all options below a path."""
@@ -48,7 +48,7 @@ class Draft:
         assert isinstance(leaf.value, list)
         leaf.value.append(member)
         if line:
-            leaf.members.append(Place(setting.file, line, setting.path))
+            leaf.members.append(setting.member_place(line))
 
     def open_list(self, path: Path, setting: Setting) -> None:
         """Make an option an empty list, unless it is one already."""
@@ -142,10 +142,10 @@ class Draft:
 
     def _list(self, path: Path, setting: Setting) -> _Leaf:
         leaf = self._leaves.get(path)
-        if leaf is None or not isinstance(leaf.value, list) or (leaf.place is None and setting.line):
+        if leaf is None or not isinstance(leaf.value, list) or (leaf.place is None and setting.place.line):
             leaf = self._leaves[path] = _Leaf([], self._of(setting))
         return leaf
 
     @staticmethod
     def _of(setting: Setting | None) -> Place | None:
-        return Place(setting.file, setting.line, setting.path) if setting and setting.line else None
+        return setting.place if setting and setting.place.line else None

@@ -12,13 +12,12 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 def tell_effects(collection: Scope, node: str, notices: Notices) -> None:
     """Tell of the options that a collection sets in its own file and that change nothing."""
     for setting in _settings(collection):
-        if setting.file == notices.file and not setting.spec.sets:
+        if setting.place.file == notices.file and not setting.spec.sets:
             _tell(setting, notices)
     if collection.nodes and node not in collection.nodes:
         problem = f"none of the nodes is this one (`{node}`); what they say counts on theirs"
-        line = min(one.line for one in collection.nodes.values())
-        instead = "set ULTRACRAWL_NODE to be one of them"
-        notices.tell_once("node", Code.CLUSTER, line, collection.name, problem, instead, file=collection.file)
+        place = collection.place._replace(line=min(one.line for one in collection.nodes.values()))
+        notices.tell_once("node", Code.CLUSTER, place, problem, "set ULTRACRAWL_NODE to be one of them")
 
 
 def _tell(setting: Setting, notices: Notices) -> None:
@@ -26,20 +25,10 @@ def _tell(setting: Setting, notices: Notices) -> None:
     if spec.no_effect:
         code = Code.CLUSTER if spec.group == "CLUSTER" else Code.TUNING
         problem = f"has no effect here: {spec.no_effect}"
-        notices.tell_once(
-            spec.path, code, setting.line, setting.path, problem, "leave it as it is", file=setting.file
-        )
+        notices.tell_once(spec.path, code, setting.place, problem, "leave it as it is")
     elif setting.value != spec.default:
         problem = f"has no effect yet: {spec.not_yet}"
-        notices.tell_once(
-            spec.path,
-            Code.MISSING,
-            setting.line,
-            setting.path,
-            problem,
-            "do not rely on it",
-            file=setting.file,
-        )
+        notices.tell_once(spec.path, Code.MISSING, setting.place, problem, "do not rely on it")
 
 
 def _settings(scope: Scope) -> Iterator[Setting]:

@@ -36,7 +36,7 @@ def read_grammar(root: Element, notices: Notices) -> list[Scope]:
     """Return the collections of a document, those of one name merged in order."""
     if root.name != ROOT:
         problem = f"has the root element {shown(root.name)}"
-        notices.tell(Code.ROOT, root.line, "file", problem, f"give a file whose root is `{ROOT}`")
+        notices.tell(Code.ROOT, notices.place(root.line), problem, f"give a file whose root is `{ROOT}`")
         return []
     return _Grammar(notices).collections(root)
 
@@ -58,7 +58,7 @@ class _Grammar:
                 self._scope(element, ScopeKind.COLLECTION, name, name, found)
         if not found and not self._notices.fatal:
             instead = "write a `DomainSpecification` with the name of the collection"
-            self._notices.tell(Code.EMPTY, root.line, "file", "holds no collection", instead)
+            self._notices.tell(Code.EMPTY, self._notices.place(root.line), "holds no collection", instead)
         return list(found.values())
 
     def _scope(
@@ -142,10 +142,8 @@ class _Grammar:
         """Say if a sub-collection covers nothing."""
         if part.kind is ScopeKind.SUB and not any(section in RULE_SECTIONS for section, _ in part.settings):
             problem = "has no rules that say which URIs it covers, so it covers none"
-            where = f"{path}/{part.name}"
-            self._notices.tell(
-                Code.CONTEXT, part.line, where, problem, f"write one of {listed(RULE_SECTIONS)}"
-            )
+            place = part.place._replace(key=f"{path}/{part.name}")
+            self._notices.tell(Code.CONTEXT, place, problem, f"write one of {listed(RULE_SECTIONS)}")
 
     def _known_section(
         self, element: Element, scope: Scope, parent: str, free: str, name: str, path: str
@@ -206,27 +204,38 @@ class _Grammar:
             self._checks.tell(Code.CONTEXT, element, path, "has no effect in a sub-collection", instead)
             return
         name = canonical.lower() if section in _FOLDED else canonical
-        self._set(
-            element,
-            scope,
-            Written(spec, name, *_content(self._checks, element, section, path)),
-            free,
-            canonical,
+        written = Written(
+            spec,
+            name,
+            self._notices.place(element.line, path),
+            element.attributes.get("type", "").strip(),
+            element.text.strip(),
+            self._members(element, path),
+            section in _SECRET,
         )
+        self._set(element, scope, written, free, canonical)
+
+    def _members(self, element: Element, path: str) -> tuple[Member, ...] | None:
+        members: list[Member] = []
+        for child in element.children:
+            if child.name != "member" or child.children:
+                self._checks.misplaced(child, path, "in an option")
+            else:
+                self._checks.check_attributes(child, path)
+                members.append(Member(child.text.strip(), child.line))
+        return tuple(members) if element.children else None
 
     def _set(self, element: Element, scope: Scope, written: Written, free: str, canonical: str) -> None:
-        as_written = element.attributes["name"].strip()
+        as_written, path = element.attributes["name"].strip(), written.place.key
         if as_written != canonical:
             self._checks.tell(
-                Code.ALIAS, element, written.path, f"is another name of `{canonical}`", f"write `{canonical}`"
+                Code.ALIAS, element, path, f"is another name of `{canonical}`", f"write `{canonical}`"
             )
         key = (written.spec.section.replace("*", free), written.name)
         known = scope.settings.get(key)
         if known is not None:
             counts = "the usual name counts" if as_written != canonical else "the last one counts"
-            self._checks.tell(
-                Code.DUPLICATE, element, written.path, f"stands here twice; {counts}", "write it once"
-            )
+            self._checks.tell(Code.DUPLICATE, element, path, f"stands here twice; {counts}", "write it once")
             if as_written != canonical:
                 return
         setting = read_value(written, self._notices, free)
@@ -276,24 +285,7 @@ class _ElementChecks:
 
     def tell(self, code: Code, element: Element, path: str, problem: str, instead: str) -> None:
         """Note what is wrong with an element."""
-        self._notices.tell(code, element.line, path, problem, instead)
-
-
-def _content(
-    checks: _ElementChecks, element: Element, section: str, path: str
-) -> tuple[str, int, str, str, tuple[Member, ...] | None, bool]:
-    """Return what `Written` takes behind the name."""
-    members: list[Member] = []
-    for child in element.children:
-        if child.name != "member" or child.children:
-            checks.misplaced(child, path, "in an option")
-        else:
-            if child.attributes:
-                checks.check_attributes(child, path)
-            members.append(Member(child.text.strip(), child.line))
-    declared = element.attributes.get("type", "").strip()
-    found = tuple(members) if element.children else None
-    return declared, element.line, path, element.text.strip(), found, section in _SECRET
+        self._notices.tell(code, self._notices.place(element.line, path), problem, instead)
 
 
 def _lines_of_sections(scope: Scope, kind: ScopeKind) -> set[int]:

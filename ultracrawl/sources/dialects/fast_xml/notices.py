@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from ultracrawl.model import Finding
+from ultracrawl.sources import Place
 
 
 class Code(StrEnum):
@@ -54,21 +55,19 @@ class Notices:
         """Whether one of them keeps the file from being used."""
         return any(finding.fatal for finding in self._found)
 
-    def tell(self, code: Code, line: int, path: str, problem: str, instead: str, *, file: str = "") -> None:
-        """Keep a notice about a place, which is named by its path, as `handbook/storage/datastore`.
+    def place(self, line: int, path: str = "") -> Place:
+        """Return a place in the file of these notices, named by its path, as `handbook/storage/datastore`."""
+        return Place(self.file, line, path or "file")
 
-        `file` is where it stands, if that is another one than the file of these notices: that of the defaults, say.
-        """
-        text = f"{code}: {problem}"
-        self._found.setdefault(Finding(file or self.file, line, path or "file", text, instead, code.fatal))
+    def tell(self, code: Code, place: Place, problem: str, instead: str) -> None:
+        """Keep a notice about a place; it may be in another file, that of the defaults, say."""
+        self._found.setdefault(Finding(*place, f"{code}: {problem}", instead, code.fatal))
 
-    def tell_once(
-        self, topic: str, code: Code, line: int, path: str, problem: str, instead: str, *, file: str = ""
-    ) -> None:
+    def tell_once(self, topic: str, code: Code, place: Place, problem: str, instead: str) -> None:
         """Keep a notice unless there was one about the same topic."""
         if topic not in self._once:
             self._once.add(topic)
-            self.tell(code, line, path, problem, instead, file=file)
+            self.tell(code, place, problem, instead)
 
     def add_all(self, others: Notices) -> None:
         """Take the notices about another file."""

@@ -88,11 +88,10 @@ def read_scopes(path: FilePath, notices: Notices) -> list[Scope]:
             )
         root = parse_document(data)
     except OSError as error:
-        notices.tell(
-            Code.XML, 0, "file", f"cannot be read: {error.strerror}", "check the file and its rights"
-        )
+        problem = f"cannot be read: {error.strerror}"
+        notices.tell(Code.XML, notices.place(0), problem, "check the file and its rights")
     except DocumentError as error:
-        notices.tell(Code.XML, error.line, "file", error.problem, error.instead)
+        notices.tell(Code.XML, notices.place(error.line), error.problem, error.instead)
     else:
         return read_grammar(root, notices)
     return []
@@ -174,9 +173,7 @@ class _CollectionTree:
         if name != collection.name:
             problem = f"is the source `{name}` here"
             instead = "write letters, digits, `.`, `_` and `-` only to keep its name"
-            self._notices.tell(
-                Code.RANGE, collection.line, collection.name, problem, instead, file=collection.file
-            )
+            self._notices.tell(Code.RANGE, collection.place, problem, instead)
         name = free_name(name, self._drafts)
         self._named.append((name, collection))
         drafts = drafts_of(collection, name, self._notices, self._drafts)
@@ -213,7 +210,7 @@ class _CollectionTree:
                 if fault.path[2:4] == PROXIES:
                     check_proxies(draft, place, notices)
                 problem = f"a member is dropped: {fault.problem}"
-                notices.tell(Code.MEMBER, place.line, place.key, problem, fault.instead, file=place.file)
+                notices.tell(Code.MEMBER, place, problem, fault.instead)
         return dropped
 
     def leave_out(self, faults: Iterable[PathFinding], notices: Notices) -> bool:
@@ -223,7 +220,7 @@ class _CollectionTree:
             return False
         for name in sorted(idle):
             place = self._drafts.pop(name).place(("start_urls",))
-            notices.tell(Code.NO_START, place.line, place.key, _IDLE, _START_INSTEAD, file=place.file)
+            notices.tell(Code.NO_START, place, _IDLE, _START_INSTEAD)
         return bool(idle)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from pydantic import ValidationError
 
 from ultracrawl.errors import UserError
-from ultracrawl.sources import Data, DataSource, Path, Place, compile_source
+from ultracrawl.sources import Data, DataSource, Path, compile_source
 from ultracrawl.sources.dialects.fast_xml.collection import Scope
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.forms.plain import free_name, source_name
@@ -52,7 +52,7 @@ def drafts_of(
         if not _covers_something(sub):
             continue
         part = translate(_scope(collection, sub, notices), notices)
-        own = Draft(Place(sub.file, sub.line, sub.name), part)
+        own = Draft(sub.place, part)
         _bound(part, main, collection, sub)
         for other, area in areas.items():
             _leave_out(part, other, area)
@@ -83,14 +83,7 @@ def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
         if by_uri and ("", name) in own:
             setting = own.pop(("", name))
             problem = "does not go with rules about URIs; the value of the collection counts"
-            notices.tell(
-                Code.CONTEXT,
-                setting.line,
-                setting.path,
-                problem,
-                "write it in the collection",
-                file=setting.file,
-            )
+            notices.tell(Code.CONTEXT, setting.place, problem, "write it in the collection")
     _check_refresh(collection, sub, notices)
     if _is_longer(collection, sub):
         own.pop(("", "refresh"))
@@ -107,14 +100,7 @@ def _check_refresh(collection: Scope, sub: Scope, notices: Notices) -> None:
     if _is_longer(collection, sub):
         setting = sub.settings["", "refresh"]
         problem = "is no shorter than that of the collection, whose value counts"
-        notices.tell(
-            Code.CONFLICT,
-            setting.line,
-            setting.path,
-            problem,
-            "write a shorter time, or remove it",
-            file=setting.file,
-        )
+        notices.tell(Code.CONFLICT, setting.place, problem, "write a shorter time, or remove it")
 
 
 def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:
@@ -227,11 +213,4 @@ def send_links(drafts: dict[str, Draft], names: Iterable[tuple[str, Scope]], not
         else:
             drafts[name].forget(_SEND)
             problem = f"there is no other collection `{setting.value}` in this file; links are not sent"
-            notices.tell(
-                Code.CONTEXT,
-                setting.line,
-                setting.path,
-                problem,
-                "write both collections in one file",
-                file=setting.file,
-            )
+            notices.tell(Code.CONTEXT, setting.place, problem, "write both collections in one file")

@@ -42,7 +42,7 @@ _TOGETHER = ("logins.", "feeding.destinations.")
 
 def translate(collection: Scope, notices: Notices) -> Draft:
     """Return the draft of a collection; options without a value have their defaults."""
-    draft = Draft(Place(collection.file, collection.line, collection.name), _defaults())
+    draft = Draft(collection.place, _defaults())
     for setting in sorted(filter(_has_effect, collection.settings.values()), key=_rank):
         _put(setting, draft, notices)
     put_logins(collection, draft, notices)
@@ -64,7 +64,7 @@ def _defaults() -> Draft:
     unsaid = Notices("")
     for spec in OPTIONS.defaults():
         if spec.sets and not spec.sets[0].startswith(_TOGETHER):
-            _put(Setting(spec, spec.name, spec.default, "", 0, spec.path), draft, unsaid)
+            _put(Setting(spec, spec.name, spec.default, Place("", 0, spec.path)), draft, unsaid)
     return draft
 
 
@@ -83,9 +83,7 @@ def _put(setting: Setting, draft: Draft, notices: Notices) -> None:
     if free and setting.spec.section.startswith("workqueue_priority/"):
         if not _LEVEL.fullmatch(free):
             problem = f"`{free}` is no level; the section is ignored"
-            notices.tell(
-                Code.RANGE, setting.line, setting.path, problem, "write a number from 1 on", file=setting.file
-            )
+            notices.tell(Code.RANGE, setting.place, problem, "write a number from 1 on")
             return
         free = str(_level_within(int(free), draft, setting, notices))
     name = free if FREE in setting.spec.section else setting.name
@@ -99,9 +97,7 @@ def _level_within(number: int, draft: Draft, setting: Setting, notices: Notices)
     nearest = min(number, levels) if isinstance(levels, int) else number
     if nearest != number:
         problem = f"there is no level {number}; {nearest} is taken"
-        notices.tell(
-            Code.RANGE, setting.line, setting.path, problem, f"raise `levels` to {number}", file=setting.file
-        )
+        notices.tell(Code.RANGE, setting.place, problem, f"raise `levels` to {number}")
     return nearest
 
 
@@ -110,14 +106,7 @@ def _check_scripts(collection: Scope, notices: Notices) -> None:
     keep, use = (collection.settings.get(("", name)) for name in ("javascript_keep_html", "use_javascript"))
     if keep is not None and keep.value and not (use is not None and use.value):
         problem = "has no effect without `use_javascript`; the page is indexed as it was sent"
-        notices.tell(
-            Code.CONFLICT,
-            keep.line,
-            keep.path,
-            problem,
-            "write `use_javascript`, or remove it",
-            file=keep.file,
-        )
+        notices.tell(Code.CONFLICT, keep.place, problem, "write `use_javascript`, or remove it")
 
 
 def _admit_every_host(draft: Draft) -> None:
@@ -140,9 +129,8 @@ def _choose_schemes(collection: Scope, draft: Draft, notices: Notices) -> None:
     draft.put_option(("boundary", "schemes"), ["http", _HTTPS])
     problem = "https is crawled too, because a start URI has it"
     instead = "write `allowed_schemes` to say it"
-    notices.tell(
-        Code.SCHEME, start.line, f"{collection.name}/allowed_schemes", problem, instead, file=start.file
-    )
+    place = start.place._replace(key=f"{collection.name}/allowed_schemes")
+    notices.tell(Code.SCHEME, place, problem, instead)
 
 
 def _has_https(start: Setting, folder: FilePath) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
+from ultracrawl.sources import Place
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.dialects.fast_xml.options import OptionSpec, Value
 from ultracrawl.sources.mistakes import listed, shown
@@ -29,10 +30,9 @@ class Written:
 
     spec: OptionSpec
     name: str
+    place: Place
     declared: str
     """The type that it gives itself; empty without one."""
-    line: int
-    path: str
     text: str
     members: tuple[Member, ...] | None
     secret: bool = False
@@ -45,19 +45,21 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value that an option has, and where it stands; `line` 0 is the file as a whole."""
+    """A value that an option has, and where it stands; a default stands in line 0."""
 
     spec: OptionSpec
     name: str
     """The name of the option; with a free name it is data."""
     value: Value
-    file: str
-    line: int
-    path: str
+    place: Place
     lines: tuple[int, ...] = ()
     """The lines of the members."""
     free: str = ""
     """The name of its section, if that is data."""
+
+    def member_place(self, line: int) -> Place:
+        """Return the place of a member."""
+        return self.place._replace(line=line)
 
 
 class _Ignored(Exception):  # noqa: N818 - no error: the option counts as if it were not there
@@ -71,7 +73,7 @@ def read_value(written: Written, notices: Notices, free: str = "") -> Setting | 
         value, lines = reader.read()
     except _Ignored:
         return None
-    return Setting(written.spec, written.name, value, notices.file, written.line, written.path, lines, free)
+    return Setting(written.spec, written.name, value, written.place, lines, free)
 
 
 class _Reader:
@@ -92,7 +94,8 @@ class _Reader:
         return self._scalar(self._one_text()), ()
 
     def _tell(self, code: Code, problem: str, instead: str, line: int = 0) -> None:
-        self._notices.tell(code, line or self._written.line, self._written.path, problem, instead)
+        place = self._written.place
+        self._notices.tell(code, place._replace(line=line or place.line), problem, instead)
 
     def _wrong(self, problem: str, instead: str) -> _Ignored:
         self._tell(Code.VALUE, problem, instead)
@@ -200,7 +203,7 @@ class _Reader:
                 self._tell(
                     Code.MEMBER, "has no members; its text is taken for one", "write `<member>` around it"
                 )
-            return (Member(text, self._written.line),)
+            return (Member(text, self._written.place.line),)
         if text:
             self._tell(
                 Code.MEMBER, "has text beside its members, which is ignored", "write `<member>` around it"

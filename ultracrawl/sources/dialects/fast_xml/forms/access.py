@@ -35,9 +35,7 @@ def headers(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
         name, colon, value = (part.strip() for part in text.partition(":"))
         if not colon or not name:
             problem = f"{shown(text)} is no header line and is dropped"
-            notices.tell(
-                Code.MEMBER, line, setting.path, problem, "write it as `Name: value`", file=setting.file
-            )
+            notices.tell(Code.MEMBER, setting.member_place(line), problem, "write it as `Name: value`")
         elif name.lower() != "user-agent":
             draft.put_option(("headers", name), value, setting, line)
         elif value:
@@ -56,30 +54,22 @@ def proxies(setting: Setting, path: Path, draft: Draft, notices: Notices) -> Non
     assert isinstance(setting.value, tuple)
     for number, text in enumerate(setting.value, 1):
         line = setting.lines[number - 1]
+        place = setting.member_place(line)
         found = _PROXY.fullmatch(text)
         if found is None:
-            notices.tell(
-                Code.MEMBER,
-                line,
-                setting.path,
-                "a proxy is no address",
-                "write `host:port`",
-                file=setting.file,
-            )
+            notices.tell(Code.MEMBER, place, "a proxy is no address", "write `host:port`")
             continue
         if (found["scheme"] or "http").lower() not in _PROXY_SCHEMES:
             # Dropped, it would let requests out that are meant to go through it.
             problem = f"proxies of `{found['scheme']}` are not spoken to, only those of HTTP"
-            notices.tell(
-                Code.VALUE, line, setting.path, problem, "write `http://host:port`", file=setting.file
-            )
+            notices.tell(Code.VALUE, place, problem, "write `http://host:port`")
             continue
         server: dict[str, Data] = {"url": f"{found['scheme'] or 'http'}://{found['host']}"}
         if found["user"]:
             server |= {"user": unquote(found["user"]), "password": found["password"]}
         draft.put_option((*path, f"proxy {number}"), server, setting, line)
     if setting.value and not notices.fatal:
-        check_proxies(draft, Place(setting.file, setting.line, setting.path), notices)
+        check_proxies(draft, setting.place, notices)
 
 
 def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
@@ -87,7 +77,7 @@ def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
     if not draft.below(PROXIES):
         problem = "no proxy of the list can be used, and requests would go out without one"
         instead = "mend the list, or take it out"
-        notices.tell(Code.VALUE, place.line, place.key, problem, instead, file=place.file)
+        notices.tell(Code.VALUE, place, problem, instead)
 
 
 def connections(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
@@ -108,9 +98,7 @@ def credentials(setting: Setting, path: Path, draft: Draft, notices: Notices) ->
         password, realm, scheme = parts[0], parts[1], SCHEMES[parts[2].lower()]
     if not user or not password:
         problem = "is no user with a password"
-        notices.tell(
-            Code.VALUE, setting.line, setting.path, problem, "write `user:password`", file=setting.file
-        )
+        notices.tell(Code.VALUE, setting.place, problem, "write `user:password`")
         return
     entry: dict[str, Data] = {"user": user, "password": password, "scheme": scheme}
     if "://" in setting.name:
@@ -125,9 +113,7 @@ def accounts(setting: Setting, path: Path, draft: Draft, notices: Notices) -> No
     user, colon, password = str(setting.value).partition(":")
     if not user or not colon or not password:
         problem = "is no user with a password"
-        notices.tell(
-            Code.VALUE, setting.line, setting.path, problem, "write `user:password`", file=setting.file
-        )
+        notices.tell(Code.VALUE, setting.place, problem, "write `user:password`")
         return
     entry: dict[str, Data] = {"host": setting.name, "user": user, "password": password}
     draft.put_option((*path, f"account {len(draft.below(path)) + 1}"), entry, setting)
@@ -149,7 +135,7 @@ def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None
 
 
 def _wrong(setting: Setting, problem: str, instead: str, notices: Notices) -> None:
-    notices.tell(Code.VALUE, setting.line, setting.path, problem, instead, file=setting.file)
+    notices.tell(Code.VALUE, setting.place, problem, instead)
 
 
 # ---- logins
@@ -164,7 +150,7 @@ def put_logins(collection: Scope, draft: Draft, notices: Notices) -> None:
             if setting is not None:
                 entry[option] = not setting.value if option == "required" else _data(setting.value)
         fitting = _UNFIT.sub("-", name).strip(" ._-") or "login"
-        draft.put_at(("logins", fitting), entry, login.file, login.line, f"{collection.name}/{name}")
+        draft.put_at(("logins", fitting), entry, login.place._replace(key=f"{collection.name}/{name}"))
 
 
 def _login(login: Scope, notices: Notices) -> dict[str, Data]:
@@ -177,9 +163,7 @@ def _login(login: Scope, notices: Notices) -> dict[str, Data]:
     autofill = bool(values.get("autofill"))
     if autofill and not values.get("html_form"):
         problem = "`autofill` needs `html_form`"
-        notices.tell(
-            Code.VALUE, login.line, login.name, problem, "name the page with the form", file=login.file
-        )
+        notices.tell(Code.VALUE, login.place, problem, "name the page with the form")
     entry: dict[str, Data] = {"fields": fields, "autofill": autofill}
     if action := _address(values, login, notices):
         entry["action"] = action
@@ -212,7 +196,7 @@ def _address(values: dict[str, Value], login: Scope, notices: Notices) -> str:
         lacking = "form" if site else "site"
         problem = f"the login has no `{lacking}`"
         instead = "write `site` and `form`, or `html_form` with `autofill`"
-        notices.tell(Code.VALUE, login.line, login.name, problem, instead, file=login.file)
+        notices.tell(Code.VALUE, login.place, problem, instead)
     return f"{values.get('scheme', 'http')}://{site}/{form.removeprefix('/')}"
 
 

@@ -50,14 +50,7 @@ def tell_masked(collection: Scope, notices: Notices) -> None:
         for setting in scope.settings.values():
             if _has_mask(setting):
                 problem = "has a password that is masked, as `admin export` prints it"
-                notices.tell(
-                    Code.VALUE,
-                    setting.line,
-                    setting.path,
-                    problem,
-                    "write the password itself",
-                    file=setting.file,
-                )
+                notices.tell(Code.VALUE, setting.place, problem, "write the password itself")
 
 
 def _parts(new: Mapping[str, Scope], old: Mapping[str, Scope]) -> dict[str, Scope]:

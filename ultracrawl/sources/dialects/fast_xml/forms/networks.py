@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_network
 from pathlib import Path as FilePath
 
-from ultracrawl.sources import Path
+from ultracrawl.sources import Path, Place
 from ultracrawl.sources.dialects.fast_xml.draft import Draft
 from ultracrawl.sources.dialects.fast_xml.notices import Code, Notices
 from ultracrawl.sources.mistakes import shown
@@ -25,7 +25,7 @@ def read_networks(beside: FilePath, notices: Notices) -> dict[str, int]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         lines = []
-        own.tell(Code.VALUE, 0, "file", f"cannot be read: {error}", "check the file and its rights")
+        own.tell(Code.VALUE, own.place(0), f"cannot be read: {error}", "check the file and its rights")
     found = _networks(lines, own)
     notices.add_all(own)
     return found
@@ -41,7 +41,7 @@ def _networks(lines: list[str], notices: Notices) -> dict[str, int]:
             found.setdefault(str(ip_network(text)), number)
         except ValueError:
             problem = f"{shown(text)} is no network"
-            notices.tell(Code.VALUE, number, "network", problem, "write it as `10.1.0.0/16`")
+            notices.tell(Code.VALUE, notices.place(number, "network"), problem, "write it as `10.1.0.0/16`")
     return found
 
 
@@ -52,4 +52,4 @@ def open_networks(draft: Draft, networks: dict[str, int], file: str) -> None:
     known = draft.get(_NETWORKS)
     own = [str(one) for one in known] if isinstance(known, list) else []
     merged = list(dict.fromkeys([*own, *networks]))
-    draft.put_at(_NETWORKS, [*merged], file, next(iter(networks.values())), "network")
+    draft.put_at(_NETWORKS, [*merged], Place(file, next(iter(networks.values())), "network"))

@@ -44,7 +44,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 def _each(setting: Setting, path: Path, draft: Draft, change: Callable[[str], Data]) -> None:
     assert isinstance(setting.value, tuple)
     draft.open_list(path, setting)
-    lines = setting.lines or (setting.line,) * len(setting.value)
+    lines = setting.lines or (setting.place.line,) * len(setting.value)
     for text, line in zip(setting.value, lines, strict=True):
         draft.add(path, change(text), setting, line)
 
@@ -81,7 +81,7 @@ def types(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None
     assert isinstance(setting.value, tuple)
     for number, text in enumerate(setting.value):
         for other in _LEGACY_TYPES.get(text.lower(), ()):
-            draft.add(path, other, setting, setting.lines[number] if setting.lines else setting.line)
+            draft.add(path, other, setting, setting.lines[number] if setting.lines else setting.place.line)
 
 
 def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -93,25 +93,11 @@ def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     elif text.upper() == "FULL":
         draft.put_option(path, "FULL", setting)
     else:
-        notices.tell(
-            Code.VALUE,
-            setting.line,
-            setting.path,
-            f"{shown(text)} is no mode",
-            "write FULL or DEPTH:n",
-            file=setting.file,
-        )
+        notices.tell(Code.VALUE, setting.place, f"{shown(text)} is no mode", "write FULL or DEPTH:n")
     if found or text == "FULL":
         return
     if text.upper() == "FULL":
-        notices.tell(
-            Code.CASE,
-            setting.line,
-            setting.path,
-            f"{shown(text)} is taken for `FULL`",
-            "write `FULL`",
-            file=setting.file,
-        )
+        notices.tell(Code.CASE, setting.place, f"{shown(text)} is taken for `FULL`", "write `FULL`")
 
 
 def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
@@ -124,7 +110,7 @@ def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     else:
         problem = f"{shown(text)} is neither a delay nor `suspend`"
         instead = "write seconds, as `30`, or `suspend`"
-        notices.tell(Code.VALUE, setting.line, setting.path, problem, instead, file=setting.file)
+        notices.tell(Code.VALUE, setting.place, problem, instead)
 
 
 def collection(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None:
@@ -151,14 +137,7 @@ def count(setting: Setting, path: Path, draft: Draft, _notices: Notices) -> None
 def size(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     """Take 0 for no limit, though it is none of the values."""
     if setting.value == 0:
-        notices.tell(
-            Code.RANGE,
-            setting.line,
-            setting.path,
-            "0 is taken for no limit",
-            "leave the value empty",
-            file=setting.file,
-        )
+        notices.tell(Code.RANGE, setting.place, "0 is taken for no limit", "leave the value empty")
     assert isinstance(setting.value, int | None)
     draft.put_option(path, setting.value or None, setting)
 
@@ -170,9 +149,7 @@ def level(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
     value = min(setting.value, levels) if isinstance(levels, int) else setting.value
     if value != setting.value:
         problem = f"there is no level {setting.value}; {value} is taken"
-        notices.tell(
-            Code.RANGE, setting.line, setting.path, problem, f"write 1 to {value}", file=setting.file
-        )
+        notices.tell(Code.RANGE, setting.place, problem, f"write 1 to {value}")
     draft.put_option(path, value, setting)
 
 
