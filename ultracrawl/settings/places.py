@@ -21,24 +21,7 @@ def placed(project: Project, folder: str | Path | None = None) -> Project:
     if not named:
         return project
     base = Path(named).expanduser().absolute()
-    moved = {
-        name: section.model_copy(update={"path": base / section.path.relative_to(project.base)})
-        for name, section in (
-            ("index", project.index),
-            ("state", project.state),
-            ("cache", project.cache),
-            ("documents", project.documents),
-            ("logs", project.logs),
-        )
-        if section.path.is_relative_to(project.base)
-    }
-    indexes = {
-        name: one.model_copy(update={"path": base / one.path.relative_to(project.base)})
-        if one.path.is_relative_to(project.base)
-        else one
-        for name, one in project.indexes.items()
-    }
-    return project.model_copy(update={**moved, "indexes": indexes, "base": base})
+    return project.model_copy(update={**project.storage_below(base, project.base), "base": base})
 
 
 class Place(NamedTuple):

@@ -11,7 +11,7 @@ from ultracrawl.sources.reading.rule_files import with_parameters, with_urls_of_
 from ultracrawl.sources.sections.documents.document_options import DocumentOptions
 from ultracrawl.sources.sections.fetching.access_options import AccessOptions
 from ultracrawl.sources.sections.fetching.crawl_options import CrawlOptions
-from ultracrawl.sources.values import GroupNames, SiteList, UrlList, as_list
+from ultracrawl.sources.values import DottedPath, FileNames, GroupNames, SiteList, UrlList, as_list
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """What the name of a source may look like: it names a spider, a file and a group of search results."""
@@ -38,9 +38,7 @@ class SourceEntry(SourceOptions):
     """What kind of source it is: `web` follows links."""
     start_urls: UrlList = Field(default=(), examples=[["https://www.example.com/"]])
     """Where crawling begins: a list, or one text with blanks or commas between URLs."""
-    start_url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        default=(), examples=[["seeds/handbook.txt"]]
-    )
+    start_url_files: FileNames = Field(default=(), examples=[["seeds/handbook.txt"]])
     """Text files with further start URLs, one a line; they are read again for every run."""
     send_links_to: Annotated[tuple[SourceName, ...], BeforeValidator(as_list)] = Field(
         default=(), examples=[["outside"]]
@@ -50,25 +48,17 @@ class SourceEntry(SourceOptions):
     """Take links that other sources send, when a run begins; its own rules decide. Needs no start URLs."""
     own_sites: SiteList = Field(default=(), examples=[["https://intranet.example.com/"]])
     """URLs whose sites are trusted like those of the start URLs, though crawling does not begin there."""
-    spider_class: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
+    spider_class: DottedPath | None = Field(
         default=None, alias="class", examples=["mypackage.spiders.MySpider"]
     )
     """Your own spider, a subclass of `ultracrawl.spiders.SourceSpider`, as a dotted path."""
 
     @model_validator(mode="before")
     @classmethod
-    def _read_url_files(cls, data: Any, info: ValidationInfo) -> Any:
-        names = data.get("start_url_files") if isinstance(data, dict) else None
-        listed = [names] if isinstance(names, str) else names
-        if not listed or not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+    def _read_files(cls, data: Any, info: ValidationInfo) -> Any:
+        if not isinstance(data, dict):
             return data
-        return with_urls_of_files(data, listed, info)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_parameters(cls, data: Any, info: ValidationInfo) -> Any:
-        name = data.get("parameter_file") if isinstance(data, dict) else None
-        return with_parameters(data, name, info) if isinstance(name, str) and name.strip() else data
+        return with_urls_of_files(with_parameters(data, info), "start_url_files", "start_urls", info)
 
 
 class DataSource(SourceEntry):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
+
+from ultracrawl.rules.boundary.rules import PatternError
 
 MISTAKE = "mistake"
 """The error type that marks a text of ours, in plain words."""
@@ -16,6 +20,24 @@ _LONGEST_SHOWN = 80
 def mistake(problem: str, instead: str) -> PydanticCustomError:
     """Return the error to raise in a validator; both texts are shown to the user as they stand."""
     return PydanticCustomError(MISTAKE, "{problem}; {instead}", {"problem": problem, "instead": instead})
+
+
+def matching(expression: str, problem: str, instead: str) -> AfterValidator:
+    """Return a validator of texts that an expression has to cover; `problem` goes on behind the text."""
+    covers = re.compile(expression).fullmatch
+
+    def check(text: str) -> str:
+        if not covers(text):
+            raise mistake(f"{shown(text)} {problem}", instead)
+        return text
+
+    return AfterValidator(check)
+
+
+def unusable(what: str, error: PatternError, instead: str) -> PydanticCustomError:
+    """Return the error to raise for an expression that is none; `what` names it."""
+    part = f" at `{error.offending}`" if error.offending else ""
+    return mistake(f"{what} cannot be used: {error.problem}{part}", instead)
 
 
 def shown(value: object) -> str:
@@ -36,6 +58,12 @@ def closest(word: object, known: Iterable[str]) -> str | None:
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
+
+
+def suggestion(word: object, known: Iterable[str], otherwise: str) -> str:
+    """Return the advice to write the known word that was probably meant, or another one without any."""
+    guess = closest(word, known)
+    return f"write `{guess}`" if guess else otherwise
 
 
 def listed(names: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from ultracrawl.rules.boundary.expressions import check_expression
 from ultracrawl.rules.boundary.masks import parse_mask
 from ultracrawl.rules.boundary.rules import Kind, PatternError, RuleError
 from ultracrawl.rules.boundary.validity import MASK_KINDS
-from ultracrawl.sources.mistakes import closest, listed, mistake, shown
+from ultracrawl.sources.mistakes import listed, mistake, shown, suggestion, unusable
 
 EVERY_HOST = "*"
 
@@ -96,10 +96,7 @@ def _long(value: object, kinds: dict[str, Kind], short_form: str) -> Pattern:
         raise mistake(f"a rule has one kind, this one has {len(value)}", f"write one of {listed(kinds)}")
     ((name, text),) = value.items()
     if name not in kinds:
-        guess = closest(name, kinds)
-        raise mistake(
-            f"unknown kind of rule `{name}`", f"write `{guess}`" if guess else f"write {listed(kinds)}"
-        )
+        raise mistake(f"unknown kind of rule `{name}`", suggestion(name, kinds, f"write {listed(kinds)}"))
     if not isinstance(text, str):
         raise mistake(f"{shown(text)} is not the text of a rule", f"write a text in quotes behind `{name}:`")
     return _checked(Pattern(kinds[name], text.strip()))
@@ -114,11 +111,8 @@ def _checked(pattern: Pattern) -> Pattern:
         elif pattern.kind is Kind.IPMASK:
             parse_mask(pattern.text)
     except PatternError as error:
-        part = f" at `{error.offending}`" if error.offending else ""
-        raise mistake(
-            f"the expression {shown(pattern.text)} cannot be used: {error.problem}{part}",
-            "write an RE2 expression, or one that Python's `regex` module takes",
-        ) from None
+        instead = "write an RE2 expression, or one that Python's `regex` module takes"
+        raise unusable(f"the expression {shown(pattern.text)}", error, instead) from None
     except RuleError as error:
         raise mistake(str(error), "write an address, a range or a network, as `192.0.2.0/24`") from None
     return pattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -24,9 +24,11 @@ from ultracrawl.sources.sections.project import (
     IndexSection,
     LogsSection,
     StateSection,
+    StorageSection,
 )
 from ultracrawl.sources.sections.section import Section
 
+_HERE = Path()
 AttributeName = Annotated[str, Field(pattern=r"^[^\W\d]\w*$", max_length=100)]
 
 
@@ -67,6 +69,15 @@ class DefinitionHead(Section):
         default={}, examples=[{"Country": {"de": {"en": "Germany", "de": "Deutschland"}}}]
     )
     """Lists of values: for a search attribute its values, with display names by language."""
+
+    def storage_below(self, base: Path, instead_of: Path = _HERE) -> dict[str, Any]:
+        """Return all places for data, relative ones below `base`; so are those below the other folder."""
+        options = ((name, getattr(self, name)) for name in DefinitionHead.model_fields)
+        sections = {name: one for name, one in options if isinstance(one, StorageSection)}
+        return {
+            **{name: one.below(base, instead_of) for name, one in sections.items()},
+            "indexes": {name: one.below(base, instead_of) for name, one in self.indexes.items()},
+        }
 
 
 class DefinitionFile(DefinitionHead):
@@ -142,21 +153,16 @@ def make_project(
 ) -> Project:
     """Return the project of a validated head and its sources; paths of the head are taken from `base`."""
     base = base.absolute()
-    return Project.model_construct(
-        index=head.index.model_copy(update=head.index.below(base)),
-        indexes={name: one.model_copy(update=one.below(base)) for name, one in head.indexes.items()},
-        state=head.state.model_copy(update=head.state.below(base)),
-        cache=head.cache.model_copy(update=head.cache.below(base)),
-        documents=head.documents.model_copy(update=head.documents.below(base)),
-        logs=head.logs.model_copy(update=head.logs.below(base)),
-        key_file=base / head.key_file if head.key_file else None,
-        attributes=head.attributes,
-        lists=head.lists,
-        base=base,
-        sources={name: _placed(source, base) for name, source in sources.items()},
-        mistaken=mistaken or {},
-        mistakes=mistakes,
-    )
+    options = {name: getattr(head, name) for name in DefinitionHead.model_fields}
+    options |= {
+        **head.storage_below(base),
+        "key_file": base / head.key_file if head.key_file else None,
+        "base": base,
+        "sources": {name: _placed(source, base) for name, source in sources.items()},
+        "mistaken": mistaken or {},
+        "mistakes": mistakes,
+    }
+    return Project.model_construct(**options)
 
 
 def _placed(source: DataSource, base: Path) -> DataSource:

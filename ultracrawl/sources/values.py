@@ -6,31 +6,18 @@ import codecs
 import re
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ultracrawl.content.converters.registry import GROUPS
 from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import matching, mistake, shown
 
-_UNITS = {
-    "": 1,
-    "b": 1,
-    "k": 10,
-    "kb": 10,
-    "kib": 10,
-    "m": 20,
-    "mb": 20,
-    "mib": 20,
-    "g": 30,
-    "gb": 30,
-    "gib": 30,
-}
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*([a-z]*)", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*(?:([kmg])(?:i?b)?|b)?", re.IGNORECASE)
+_SHIFTS = {"k": 10, "m": 20, "g": 30}
 _DIGITS = re.compile(r"[0-9]{1,9}")
 _MEDIA_TYPE = re.compile(r"\*/\*|[a-z0-9][a-z0-9!#$&^_.+-]*/(\*|[a-z0-9][a-z0-9!#$&^_.+-]*)")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _EXTENSION = re.compile(r"\.[^\s./\\?#,]+(\.[^\s./\\?#,]+)*")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]+")
 
@@ -40,18 +27,27 @@ def as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def one_or_list(kind: Any) -> BeforeValidator:
+    """Return what lets a text stand for a list of one; `kind` is what the members are written as."""
+    return BeforeValidator(as_list, json_schema_input_type=kind | list[kind])
+
+
+def lower_keys(value: object) -> object:
+    """Return a group whose names are in lower case, as case does not count in them."""
+    return {str(name).lower(): one for name, one in value.items()} if isinstance(value, dict) else value
+
+
 def parse_size(value: object) -> int:
     """Return a number of bytes: a whole number, or a text such as `20 MB` (1 KB is 1024 bytes)."""
     if isinstance(value, int) and not isinstance(value, bool):
         size = value
     else:
         found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
-        if found is None or found[2].lower() not in _UNITS:
+        if found is None:
             raise mistake(
                 f"{shown(value)} is not a size", "write bytes or a number with KB, MB or GB, as `20 MB`"
             )
-        shift = _UNITS[found[2].lower()]
-        size = int(float(found[1]) * (1 << shift if shift > 1 else 1))
+        size = int(float(found[1]) * (1 << _SHIFTS.get((found[2] or "").lower(), 0)))
     if size < 1:
         raise mistake(f"the size {shown(value)} is less than one byte", "write a larger size, as `20 MB`")
     return size
@@ -62,15 +58,10 @@ def _parse_depth(value: object) -> object:
         return None
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         return int(value)
-    if isinstance(value, bool) or (value is not None and not isinstance(value, int)):
-        raise mistake(
-            f"{shown(value)} is not a depth", "write a whole number from 0 on, or `FULL` for no limit"
-        )
-    if isinstance(value, int) and value < 0:
-        raise mistake(
-            f"the depth {value} is less than 0", "write a whole number from 0 on, or `FULL` for no limit"
-        )
-    return value
+    if value is None or (type(value) is int and value >= 0):
+        return value
+    problem = f"the depth {value} is less than 0" if type(value) is int else f"{shown(value)} is not a depth"
+    raise mistake(problem, "write a whole number from 0 on, or `FULL` for no limit")
 
 
 def _split_urls(value: object) -> object:
@@ -139,14 +130,6 @@ def _check_charset(value: str) -> str:
     return value
 
 
-def _check_language(value: str) -> str:
-    if not _LANGUAGE.fullmatch(value):
-        raise mistake(
-            f"{shown(value)} is not a language code", "write a code as in `lang` of HTML: `en`, `pt-BR`"
-        )
-    return value
-
-
 def _check_header_text(value: str) -> str:
     if not _HEADER_TEXT.fullmatch(value) or not value.strip():
         raise mistake(f"{shown(value)} cannot be sent in a header", "write one line of plain ASCII text")
@@ -162,6 +145,8 @@ Depth = Annotated[
 ]
 """Link steps from a start URL; None (written `FULL`) is no limit."""
 Seconds = Annotated[float, Field(ge=0, le=86_400 * 366, allow_inf_nan=False)]
+DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
+FileNames = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 UrlList = Annotated[tuple[str, ...], BeforeValidator(_split_urls, json_schema_input_type=str | list[str])]
 
 _SITES = UrlPolicy(schemes=frozenset({"http", "https", "ftp"}))
@@ -197,5 +182,12 @@ GroupNames = Annotated[
 ]
 Extension = Annotated[str, AfterValidator(_check_extension)]
 Charset = Annotated[str, AfterValidator(_check_charset)]
-Language = Annotated[str, AfterValidator(_check_language)]
+Language = Annotated[
+    str,
+    matching(
+        r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*",
+        "is not a language code",
+        "write a code as in `lang` of HTML: `en`, `pt-BR`",
+    ),
+]
 HeaderText = Annotated[str, AfterValidator(_check_header_text)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -14,12 +14,12 @@ from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
 from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute
 from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
-from ultracrawl.rules.urls.canonical import UrlRule
+from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.checking.access_checks import check_access
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
-from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
@@ -68,13 +68,9 @@ def check_attributes(source: DataSource, schema: Mapping[str, SearchAttribute]) 
     """Yield the search attributes that a source maps to and that do not exist."""
     for name, target in source.attributes.items():
         if target not in schema:
-            guess = closest(target, schema)
-            instead = (
-                f"write `{guess}`"
-                if guess
-                else f"define it under `attributes:` of the project, or write {listed(schema)}"
-            )
-            yield PathFinding(("attributes", name), f"there is no search attribute `{target}`", instead)
+            otherwise = f"define it under `attributes:` of the project, or write {listed(schema)}"
+            problem = f"there is no search attribute `{target}`"
+            yield PathFinding(("attributes", name), problem, suggestion(target, schema, otherwise))
 
 
 FOLLOWING_TYPES: frozenset[str] = frozenset({"web"})
@@ -97,8 +93,7 @@ def check_extracted(source: DataSource, schema: Mapping[str, SearchAttribute]) -
     for name in source.extract:
         if name not in used:
             problem = f"`{name}` is made, but neither mapped nor named like a search attribute"
-            guess = closest(name, schema)
-            instead = f"write `{guess}`" if guess else f"map it: `attributes: {{{name}: ...}}`"
+            instead = suggestion(name, schema, f"map it: `attributes: {{{name}: ...}}`")
             yield PathFinding(("extract", name), problem, instead)
 
 
@@ -109,15 +104,11 @@ def check_start_urls(source: DataSource) -> Iterator[PathFinding]:
         instead = "write for example `start_urls: [https://www.example.com/]`"
         yield PathFinding(("start_urls",), problem, instead, code=FindingCode.NO_START)
     policy = compile_url_policy(source)
-    for number, url in enumerate(source.start_urls):
-        place: Path = ("start_urls", number)
-        if "@" in url.partition("://")[2].partition("/")[0]:
-            instead = "remove them from the URL; they would be shown in logs and reports"
-            yield PathFinding(
-                place, f"the start URL of {shown(_host(url))} holds a user name or password", instead
-            )
-        elif policy.canonical(url) is None:
-            yield PathFinding(place, *_why_no_url(url, policy.canonicalise(url).decision.rule))
+
+    def why(url: str) -> tuple[str, str]:
+        return _why_no_url(url, policy.canonicalise(url).decision.rule)
+
+    yield from _check_urls(("start_urls",), source.start_urls, "start URL", policy, why)
 
 
 def check_receivers(source: DataSource, sources: Mapping[str, DataSource]) -> Iterator[PathFinding]:
@@ -137,8 +128,7 @@ def check_destinations(source: DataSource, indexes: Iterable[str]) -> Iterator[P
     known = {PROJECT_INDEX, *indexes}
     for label, one in source.feeding.destinations.items():
         if one.index not in known:
-            guess = closest(one.index, known)
-            instead = f"write `{guess}`" if guess else "name it under `indexes:` of the project"
+            instead = suggestion(one.index, known, "name it under `indexes:` of the project")
             problem = f"there is no index `{one.index}`"
             yield PathFinding(("feeding", "destinations", label, "index"), problem, instead)
 
@@ -162,18 +152,12 @@ def check_storage(source: DataSource) -> Iterator[PathFinding]:
 def check_sitemap_urls(source: DataSource) -> Iterator[PathFinding]:
     """Yield sitemaps of the definition that cannot be fetched."""
     policy = compile_url_policy(source).without_rewriting
-    for number, url in enumerate(source.sitemaps.urls):
-        place: Path = ("sitemaps", "urls", number)
-        if "@" in url.partition("://")[2].partition("/")[0]:
-            instead = "remove them from the URL; they would be shown in logs and reports"
-            yield PathFinding(
-                place, f"the sitemap of {shown(_host(url))} holds a user name or password", instead
-            )
-        elif policy.canonical(url) is None:
-            instead = "write for example `https://www.example.com/sitemap.xml`"
-            yield PathFinding(
-                place, f"the sitemap {shown(url)} is not an absolute URL of http or https", instead
-            )
+    instead = "write for example `https://www.example.com/sitemap.xml`"
+
+    def why(url: str) -> tuple[str, str]:
+        return f"the sitemap {shown(url)} is not an absolute URL of http or https", instead
+
+    yield from _check_urls(("sitemaps", "urls"), source.sitemaps.urls, "sitemap", policy, why)
 
 
 def check_payloads(source: DataSource) -> Iterator[PathFinding]:
@@ -191,23 +175,26 @@ def check_payloads(source: DataSource) -> Iterator[PathFinding]:
 
 def check_feed_urls(source: DataSource) -> Iterator[PathFinding]:
     """Yield feeds of the definition that cannot be fetched."""
-    policy = compile_url_policy(source)
-    for number, url in enumerate(source.feeds.urls):
-        place: Path = ("feeds", "urls", number)
-        if "@" in url.partition("://")[2].partition("/")[0]:
+    instead = "write for example `https://www.example.com/feed.xml`"
+
+    def why(url: str) -> tuple[str, str]:
+        return f"the feed {shown(url)} is not an absolute URL that can be crawled", instead
+
+    yield from _check_urls(("feeds", "urls"), source.feeds.urls, "feed", compile_url_policy(source), why)
+
+
+def _check_urls(
+    path: Path, urls: Iterable[str], what: str, policy: UrlPolicy, why: Callable[[str], tuple[str, str]]
+) -> Iterator[PathFinding]:
+    """Yield the URLs of a list that hold a password, or have no canonical form; `why` finds problem and advice."""
+    for number, url in enumerate(urls):
+        host = url.partition("://")[2].partition("/")[0]
+        if "@" in host:
+            problem = f"the {what} of {shown(host.rpartition('@')[2])} holds a user name or password"
             instead = "remove them from the URL; they would be shown in logs and reports"
-            yield PathFinding(
-                place, f"the feed of {shown(_host(url))} holds a user name or password", instead
-            )
+            yield PathFinding((*path, number), problem, instead)
         elif policy.canonical(url) is None:
-            instead = "write for example `https://www.example.com/feed.xml`"
-            yield PathFinding(
-                place, f"the feed {shown(url)} is not an absolute URL that can be crawled", instead
-            )
-
-
-def _host(url: str) -> str:
-    return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+            yield PathFinding((*path, number), *why(url))
 
 
 def _why_no_url(url: str, rule: str) -> tuple[str, str]:

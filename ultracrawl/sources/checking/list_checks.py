@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ultracrawl.rules.attributes.schema import SearchAttribute
 from ultracrawl.rules.attributes.value_lists import ValueList
 from ultracrawl.rules.attributes.values import convert
-from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.reading.tree import PathFinding
 
 
@@ -18,13 +18,10 @@ def check_value_lists(
     for one in lists:
         attribute = schema.get(one.attribute)
         if attribute is None:
-            guess = closest(one.attribute, schema)
-            instead = (
-                f"write `{guess}`" if guess else f"define it under `attributes:`, or write {listed(schema)}"
-            )
-            yield PathFinding(
-                ("lists", one.attribute), f"there is no search attribute `{one.attribute}`", instead
-            )
+            problem = f"there is no search attribute `{one.attribute}`"
+            otherwise = f"define it under `attributes:`, or write {listed(schema)}"
+            instead = suggestion(one.attribute, schema, otherwise)
+            yield PathFinding(("lists", one.attribute), problem, instead)
             continue
         for value in one.values:
             if convert(value.value, attribute.type) is None:

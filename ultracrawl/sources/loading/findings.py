@@ -50,9 +50,10 @@ class FindingCollector:
         """Whether something keeps the definitions from being used."""
         return any(finding.fatal for finding in self._findings)
 
-    def begin(self, file: str) -> None:
-        """Note that a file is being read: findings are sorted in this order."""
+    def begin(self, file: str, findings: Iterable[Finding] = ()) -> None:
+        """Note that a file is being read, and what is wrong with it: findings are sorted in this order."""
         self._files.setdefault(file, len(self._files))
+        self.add_findings(findings)
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
         """Take findings that know their place already."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from ultracrawl.sources.mistakes import MISTAKE, closest, listed, shown
+from ultracrawl.sources.mistakes import MISTAKE, listed, shown, suggestion
 from ultracrawl.sources.reading.tree import Path
 
 Wording = tuple[Path, str, str]
@@ -18,30 +18,20 @@ Wording = tuple[Path, str, str]
 
 _KEY_MARK = "[key]"
 _PROBLEMS = {
-    "bool_type": "is neither true nor false",
-    "bool_parsing": "is neither true nor false",
-    "int_type": "is not a whole number",
-    "int_parsing": "is not a whole number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "is neither true nor false"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "is not a whole number"),
     "int_parsing_size": "is not a whole number of usual size",
-    "int_from_float": "is not a whole number",
-    "float_type": "is not a number",
-    "float_parsing": "is not a number",
-    "finite_number": "is not a number",
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "is not a number"),
     "string_type": "is not a text",
     "path_type": "is not a path",
-    "tuple_type": "is not a list",
-    "list_type": "is not a list",
-    "frozen_set_type": "is not a list",
-    "dict_type": "is not a group of options",
-    "mapping_type": "is not a group of options",
-    "model_type": "is not a group of options",
-    "model_attributes_type": "is not a group of options",
-    "literal_error": "is not a known value",
-    "enum": "is not a known value",
+    **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type"), "is not a list"),
+    **dict.fromkeys(
+        ("dict_type", "mapping_type", "model_type", "model_attributes_type"), "is not a group of options"
+    ),
+    **dict.fromkeys(("literal_error", "enum"), "is not a known value"),
     "string_pattern_mismatch": "has a form that is not allowed here",
     "string_too_long": "is too long",
-    "string_too_short": "is empty",
-    "too_short": "is empty",
+    **dict.fromkeys(("string_too_short", "too_short"), "is empty"),
 }
 _BOUNDS = {
     "greater_than": ("is not greater than", "gt"),
@@ -84,11 +74,7 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> Wording:
 
 def _unknown_option(name: str, group: type[BaseModel] | None) -> tuple[str, str]:
     names = option_names(group) if group else []
-    guess = closest(name, names)
-    return (
-        f"unknown option `{name}`",
-        f"write `{guess}`" if guess else f"the options here are {listed(names)}",
-    )
+    return f"unknown option `{name}`", suggestion(name, names, f"the options here are {listed(names)}")
 
 
 def _problem(error: ErrorDetails) -> str:
@@ -103,8 +89,7 @@ def _instead(error: ErrorDetails, model: type[BaseModel], path: Path) -> str:
     context = error.get("ctx", {})
     if error["type"] in ("literal_error", "enum"):
         known = [part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
-        guess = closest(error["input"], known)
-        return f"write `{guess}`" if guess else f"write {listed(known)}"
+        return suggestion(error["input"], known, f"write {listed(known)}")
     if error["type"] == "string_type" and isinstance(error["input"], bool | int | float):
         return "put the value in quotes"
     if error["type"] in ("bool_type", "bool_parsing"):

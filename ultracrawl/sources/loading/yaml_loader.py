@@ -24,7 +24,7 @@ from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOption
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.wording import option_names
-from ultracrawl.sources.mistakes import closest, listed, shown
+from ultracrawl.sources.mistakes import closest, listed, shown, suggestion
 from ultracrawl.sources.project import (
     DefinitionFile,
     DefinitionHead,
@@ -113,13 +113,10 @@ def _source_of(finding: Finding, tree: YamlTree) -> str:
 
 
 def _unknown_at_top(key: str) -> str:
-    guess = closest(key, _FILE_KEYS)
-    if guess:
-        return f"write `{guess}`"
-    option = closest(key, _SOURCE_KEYS)
-    if option:
-        return f"write `{option}` below a source, or below `defaults:` for all of them"
-    return f"the options of a file are {listed(_FILE_KEYS)}"
+    otherwise = f"the options of a file are {listed(_FILE_KEYS)}"
+    if option := closest(key, _SOURCE_KEYS):
+        otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
+    return suggestion(key, _FILE_KEYS, otherwise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ class _Reading:
 
     def __init__(self, base: FilePath) -> None:
         self.findings = FindingCollector()
-        self._rule_files = RuleFiles(base, self.findings)
+        self._rule_files = RuleFiles(base, self.findings.begin)
         self._entries: dict[str, _Entry] = {}
         self._defaults: dict[str, Data] = {}
         self._first: Tree | None = None
@@ -160,8 +157,7 @@ class _Reading:
         """Read a file that has only sources: one, named after the file, or several under `sources:`."""
         with self.findings.about(text.stem):
             if isinstance(text, UnreadFile):
-                self.findings.begin(text.findings[0].file)
-                self.findings.add_findings(text.findings)
+                self.findings.begin(text.findings[0].file, text.findings)
             else:
                 self._read_other(text)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
-from pydantic import ValidationInfo, ValidatorFunctionWrapHandler
+from pydantic import ValidationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
 from ultracrawl.model import DefinitionError, Finding
 from ultracrawl.rules.boundary.lines import ParsedLines, parse_domain_lines, parse_uri_lines
@@ -22,78 +21,53 @@ Parsed = ParsedLines[DomainRule] | ParsedLines[UriRule]
 _WORDS = "write one rule a line, as `suffix .example.com`, or put `#` in front of a line that is none"
 
 
-class FindingTaker(Protocol):
-    """What collects the findings of a load."""
-
-    def begin(self, file: str) -> None:
-        """Note that a file is being read."""
-
-    def add_findings(self, findings: list[Finding]) -> None:
-        """Take findings that know their place."""
-
-
 class RuleFiles:
     """Reads rule files, each once; `base` is the folder that relative names are taken from.
 
-    A line that is no rule is a finding of its own with the line's number. A file that cannot be read raises
-    a mistake at the place that names it.
+    A line that is no rule is a finding of its own with the line's number; `found` takes the findings of each file.
+    A file that cannot be read raises a mistake at the place that names it.
     """
 
-    def __init__(self, base: Path, findings: FindingTaker) -> None:
-        self._base = base
-        self._findings = findings
+    def __init__(self, base: Path, found: Callable[[str, Sequence[Finding]], None]) -> None:
+        self.base = base
+        self._found = found
         self._read: dict[tuple[str, bool], tuple[tuple[Pattern, ...], list[Finding]]] = {}
 
-    @property
-    def base(self) -> Path:
-        """The folder that relative names are taken from."""
-        return self._base
-
-    def hosts(self, name: str) -> tuple[Pattern, ...]:
-        """Return the host rules of a file."""
-        return self._patterns(name, True, parse_domain_lines)
-
-    def uris(self, name: str) -> tuple[Pattern, ...]:
-        """Return the URL rules of a file."""
-        return self._patterns(name, False, parse_uri_lines)
+    def patterns(self, name: str, *, hosts: bool) -> tuple[Pattern, ...]:
+        """Return the rules of a file: those about hosts, or those about URLs."""
+        path = self.base / name
+        known = self._read.get((name, hosts))
+        if known is None:
+            parsed: Parsed = (parse_domain_lines if hosts else parse_uri_lines)(_text(path, name))
+            patterns = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
+            known = self._read[name, hosts] = patterns, list(_findings(str(path), parsed))
+        self._found(str(path), known[1])  # they are of each source that names the file
+        return known[0]
 
     def urls(self, name: str) -> tuple[str, ...]:
         """Return the start URLs of a file, one a line; blank lines and lines that begin with `#` are none."""
-        path = self._base / name
+        path = self.base / name
         lines = list(enumerate(_text(path, name, "start URL").splitlines(), 1))
         named = [(number, line.strip()) for number, line in lines if line.strip() and line.strip()[0] != "#"]
-        self._findings.begin(str(path))
         instead = "write one URL a line, in full, or put `#` in front of a line that is none"
         wrong = [
             Finding(str(path), number, "start URL", f"{shown(url)} is no URL that can be crawled", instead)
             for number, url in named
             if DEFAULT_POLICY.canonical(url) is None
         ]
-        self._findings.add_findings(wrong)
+        self._found(str(path), wrong)
         return tuple(url for _, url in named)
 
     def parameters(self, name: str) -> Parameters:
         """Return what a parameter file says."""
-        path = self._base / name
-        found = parse_parameters(_text(path, name, "parameter"), str(path))
-        self._findings.begin(str(path))
-        self._findings.add_findings(list(found.findings))
-        return found
+        path = self.base / name
+        parsed = parse_parameters(_text(path, name, "parameter"), str(path))
+        self._found(str(path), parsed.findings)
+        return parsed
 
     def text(self, name: str) -> str:
         """Return the text of a file as it is."""
-        return _text(self._base / name, name)
-
-    def _patterns(self, name: str, hosts: bool, parse: Callable[[str], Parsed]) -> tuple[Pattern, ...]:
-        known = self._read.get((name, hosts))
-        if known is None:
-            path = self._base / name
-            parsed = parse(_text(path, name))
-            self._findings.begin(str(path))
-            patterns = tuple(Pattern(rule.kind, rule.text) for rule in parsed.rules)
-            known = self._read[name, hosts] = patterns, list(_findings(str(path), parsed))
-        self._findings.add_findings(known[1])  # they are of each source that names the file
-        return known[0]
+        return _text(self.base / name, name)
 
 
 def _text(path: Path, name: str, what: str = "rule") -> str:
@@ -113,20 +87,16 @@ def _findings(file: str, parsed: Parsed) -> Iterator[Finding]:
         yield Finding(file, 0, "rule", "holds no rule", _WORDS, fatal=False)
 
 
-def host_rules(
-    value: object, pattern: ValidatorFunctionWrapHandler, info: ValidationInfo
-) -> tuple[Pattern, ...]:
-    """Read one entry of a list of host rules: a pattern, or the patterns of a file."""
-    name = _file_name(value)
-    return (pattern(value),) if name is None else _files(info, name).hosts(name)
+def rule_entries(*, hosts: bool) -> WrapValidator:
+    """Return what reads one entry of a list of host or URL rules: a pattern, or the patterns of a file."""
 
+    def read(
+        value: object, pattern: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> tuple[Pattern, ...]:
+        name = _file_name(value)
+        return (pattern(value),) if name is None else _files(info, name).patterns(name, hosts=hosts)
 
-def uri_rules(
-    value: object, pattern: ValidatorFunctionWrapHandler, info: ValidationInfo
-) -> tuple[Pattern, ...]:
-    """Read one entry of a list of URL rules: a pattern, or the patterns of a file."""
-    name = _file_name(value)
-    return (pattern(value),) if name is None else _files(info, name).uris(name)
+    return WrapValidator(read)
 
 
 def flat(entries: Iterable[tuple[Pattern, ...]]) -> tuple[Pattern, ...]:
@@ -150,9 +120,13 @@ def _files(info: ValidationInfo, name: str) -> RuleFiles:
 
 
 def with_urls_of_files(
-    data: dict[str, object], names: Iterable[str], info: ValidationInfo, into: str = "start_urls"
+    data: dict[str, object], option: str, into: str, info: ValidationInfo
 ) -> dict[str, object]:
-    """Return options with the URLs of files behind those that the option `into` has itself."""
+    """Return options with the URLs of files that one names behind those that the option `into` has itself."""
+    written = data.get(option)
+    names = [written] if isinstance(written, str) else written
+    if not names or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return data
     found = [url for name in names for url in _files(info, name.strip()).urls(name.strip())]
     own = data.get(into) or []
     if isinstance(own, str):
@@ -160,8 +134,11 @@ def with_urls_of_files(
     return {**data, into: [*own, *found]} if isinstance(own, list | tuple) else data
 
 
-def with_parameters(data: dict[str, object], name: str, info: ValidationInfo) -> dict[str, object]:
-    """Return options completed by a parameter file; what the options say themselves wins."""
+def with_parameters(data: dict[str, object], info: ValidationInfo) -> dict[str, object]:
+    """Return options completed by the parameter file that they name; what the options say themselves wins."""
+    name = data.get("parameter_file")
+    if not isinstance(name, str) or not name.strip():
+        return data
     fallback = _files(info, name.strip()).parameters(name.strip()).description_fallback
     return data if fallback is None else {"description_fallback": fallback, **data}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -22,9 +22,11 @@ class StorageSection(Section):
     def _path_alone(cls, data: Any) -> Any:
         return {"path": data} if isinstance(data, str) and data.strip() else data
 
-    def below(self, base: Path) -> dict[str, Path]:
-        """Return the change that makes the path absolute; a relative one is taken from `base`."""
-        return {"path": base / self.path.expanduser()}
+    def below(self, base: Path, instead_of: Path) -> Self:
+        """Return the section with its path below `base`, if it is a relative one, or below another folder."""
+        path = self.path.expanduser()
+        inner = path.relative_to(instead_of) if path.is_relative_to(instead_of) else path
+        return self.model_copy(update={"path": base / inner})
 
 
 class IndexSection(StorageSection):

@@ -18,11 +18,7 @@ from ultracrawl.sources.sections.documents.storage import StorageOptions
 from ultracrawl.sources.sections.fetching.javascript import JavascriptSection
 from ultracrawl.sources.sections.scope.focused import FocusedSection
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Charset, Language, MediaTypes, Size
-
-
-def _lower_keys(value: object) -> object:
-    return {str(name).lower(): target for name, target in value.items()} if isinstance(value, dict) else value
+from ultracrawl.sources.values import Charset, Language, MediaTypes, Size, lower_keys
 
 
 class DocumentOptions(Section):
@@ -68,7 +64,7 @@ class DocumentOptions(Section):
         default=FeedingSection(), examples=[{"paused": True}]
     )
     """Which indexes get the documents, and whether they get them now."""
-    attributes: Annotated[Mapping[str, str], BeforeValidator(_lower_keys)] = Field(
+    attributes: Annotated[Mapping[str, str], BeforeValidator(lower_keys)] = Field(
         default={}, examples=[{"author": "Author", "dc.creator": "Author"}]
     )
     """Document attributes (META names in any case) and the search attribute of each."""

@@ -13,6 +13,7 @@ from ultracrawl.sources.header_rules import Expression
 from ultracrawl.sources.mistakes import listed, mistake, shown
 from ultracrawl.sources.patterns import UriPattern
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import lower_keys
 
 KINDS = ("constant", "template", "regexp", "css", "xpath")
 
@@ -95,11 +96,7 @@ class ExtractRule(Section):
         return self
 
 
-def _lower_keys(value: object) -> object:
-    return {str(name).lower(): rules for name, rules in value.items()} if isinstance(value, dict) else value
-
-
 ExtractRules = Annotated[
-    Mapping[str, Annotated[tuple[ExtractRule, ...], BeforeValidator(_several)]], BeforeValidator(_lower_keys)
+    Mapping[str, Annotated[tuple[ExtractRule, ...], BeforeValidator(_several)]], BeforeValidator(lower_keys)
 ]
 """Rules by document attribute, in any case; a single rule may stand for a list of one."""

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import matching
 from ultracrawl.sources.secrets import Secret
+from ultracrawl.sources.sections.fetching.authentication import EntryName
 from ultracrawl.sources.sections.scope.sites import HostName
 from ultracrawl.sources.sections.section import Section
 
-_USER = re.compile(r"[^\x00-\x20\x7f]+")
-_EMAIL = re.compile(r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+")
-
-
-def _check_user(value: str) -> str:
-    if not _USER.fullmatch(value):
-        raise mistake(f"{shown(value)} is no user of an FTP server", "write the name without blanks")
-    return value
-
-
-def _check_path(value: str) -> str:
-    if not value.startswith("/"):
-        raise mistake(f"{shown(value)} is no path", "write it with a slash in front, as `/private/`")
-    return value
-
-
-def _check_email(value: str) -> str:
-    if not _EMAIL.fullmatch(value):
-        raise mistake(f"{shown(value)} is no e-mail address", "write for example `crawler@example.com`")
-    return value
-
-
-AccountName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=100)]
+User = Annotated[
+    str,
+    matching(r"[^\x00-\x20\x7f]+", "is no user of an FTP server", "write the name without blanks"),
+]
+UrlPath = Annotated[str, matching(r"(?s)/.*", "is no path", "write it with a slash in front, as `/private/`")]
+Email = Annotated[
+    str,
+    matching(
+        r"[^\s@\x00-\x1f]+@[^\s@\x00-\x1f]+",
+        "is no e-mail address",
+        "write for example `crawler@example.com`",
+    ),
+]
 
 
 class FtpAccountEntry(Section):
@@ -43,9 +33,9 @@ class FtpAccountEntry(Section):
 
     host: HostName = Field(examples=["ftp.example.com"])
     """The host that they are sent to, on any port, and to no other."""
-    path: Annotated[str, AfterValidator(_check_path)] = Field(default="/", examples=["/private/"])
+    path: UrlPath = Field(default="/", examples=["/private/"])
     """Use them only for URLs whose path begins so; of accounts that fit, the longest path wins."""
-    user: Annotated[str, AfterValidator(_check_user)] = Field(examples=["mirror"])
+    user: User = Field(examples=["mirror"])
     """The user."""
     password: Secret = Field(examples=["${FTP_PASSWORD}"])
     """The password: `${NAME}` of the environment, `file:PATH`, encrypted, or as it is."""
@@ -58,11 +48,9 @@ class FtpSection(Section):
     """Open connections for data from here; if not, the server opens them."""
     search_links: bool = Field(default=True, examples=[False])
     """Follow the links in documents of FTP servers; directories are always followed."""
-    email: Annotated[str, AfterValidator(_check_email)] = Field(
-        default="anonymous@example.com", examples=["crawler@example.com"]
-    )
+    email: Email = Field(default="anonymous@example.com", examples=["crawler@example.com"])
     """The password of anonymous logins: an address where server owners can reach you."""
-    accounts: Mapping[AccountName, FtpAccountEntry] = Field(
+    accounts: Mapping[EntryName, FtpAccountEntry] = Field(
         default={},
         repr=False,
         examples=[{"mirror": {"host": "ftp.example.com", "user": "mirror", "password": "${FTP_PASSWORD}"}}],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.urls.canonical import UrlPolicy
@@ -14,7 +14,7 @@ from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds, as_list
+from ultracrawl.sources.values import Seconds, one_or_list
 
 _FORM = UrlPolicy()
 
@@ -37,10 +37,7 @@ def _check_host(text: str) -> str:
 
 
 FormUrl = Annotated[str, AfterValidator(_check_url)]
-Hosts = Annotated[
-    tuple[Annotated[str, AfterValidator(_check_host)], ...],
-    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
-]
+Hosts = Annotated[tuple[Annotated[str, AfterValidator(_check_host)], ...], one_or_list(str)]
 
 
 class LoginEntry(Section):

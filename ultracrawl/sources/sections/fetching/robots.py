@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from ultracrawl.rules.robots.reservations import Reservation
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import HeaderText, Seconds, as_list
-
-Reservations = Annotated[
-    tuple[Reservation, ...], BeforeValidator(as_list, json_schema_input_type=Reservation | list[Reservation])
-]
+from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 
 
 class RobotsSection(Section):
@@ -26,7 +22,9 @@ class RobotsSection(Section):
     """Obey `noindex` and `nofollow` of META robots and of X-Robots-Tag headers."""
     follow_nofollow_links: bool = Field(default=False, examples=[True])
     """Follow links that are marked `rel=nofollow`."""
-    obey_reservations: Reservations = Field(default=(Reservation.SEARCH,), examples=[["search", "ai", "tdm"]])
+    obey_reservations: Annotated[tuple[Reservation, ...], one_or_list(Reservation)] = Field(
+        default=(Reservation.SEARCH,), examples=[["search", "ai", "tdm"]]
+    )
     """Uses that you make of the index; pages whose owner reserves one of them stay out of it."""
     obey_delay: bool = Field(default=False, examples=[True])
     """Let Crawl-delay or Request-rate of robots.txt replace the delay for its site."""

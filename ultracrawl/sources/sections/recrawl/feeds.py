@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from ultracrawl.rules.recrawl.feed_links import FeedRule
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.reading.rule_files import with_urls_of_files
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import UrlList, as_list
+from ultracrawl.sources.values import FileNames, UrlList
 
 
 class FeedsSection(Section):
@@ -18,9 +18,7 @@ class FeedsSection(Section):
 
     urls: UrlList = Field(default=(), examples=[["https://news.example.com/feed.xml"]])
     """Feeds that are read, beside the start URLs."""
-    url_files: Annotated[tuple[str, ...], BeforeValidator(as_list)] = Field(
-        default=(), examples=[["seeds/feeds.txt"]]
-    )
+    url_files: FileNames = Field(default=(), examples=[["seeds/feeds.txt"]])
     """Text files with further feeds, one a line; they are read again for every run."""
     discover: bool = Field(default=False, examples=[True])
     """Read every feed that links lead to as a feed, and not as a document."""
@@ -50,8 +48,4 @@ class FeedsSection(Section):
     @model_validator(mode="before")
     @classmethod
     def _read_url_files(cls, data: Any, info: ValidationInfo) -> Any:
-        names = data.get("url_files") if isinstance(data, dict) else None
-        listed = [names] if isinstance(names, str) else names
-        if not listed or not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-            return data
-        return with_urls_of_files(data, listed, info, into="urls")
+        return with_urls_of_files(data, "url_files", "urls", info) if isinstance(data, dict) else data

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, WrapValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.patterns import HostPattern, UriPattern
-from ultracrawl.sources.reading.rule_files import flat, host_rules, uri_rules
+from ultracrawl.sources.reading.rule_files import flat, rule_entries
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Extension, Network
 
@@ -42,27 +42,27 @@ def _check_path(value: object) -> object:
     return value
 
 
+def _or_list(kind: Any) -> BeforeValidator:
+    return BeforeValidator(_listed, json_schema_input_type=kind | list[kind])
+
+
 Host = Annotated[str, BeforeValidator(_check_host_key)]
 PathPrefix = Annotated[str, BeforeValidator(_check_path, json_schema_input_type=str)]
 Port = Annotated[int, Field(ge=1, le=65535, strict=True)]
 HostPatterns = Annotated[
-    tuple[Annotated[HostPattern, WrapValidator(host_rules)], ...],
+    tuple[Annotated[HostPattern, rule_entries(hosts=True)], ...],
     AfterValidator(flat),
-    BeforeValidator(_listed, json_schema_input_type=HostPattern | list[HostPattern]),
+    _or_list(HostPattern),
 ]
 UriPatterns = Annotated[
-    tuple[Annotated[UriPattern, WrapValidator(uri_rules)], ...],
+    tuple[Annotated[UriPattern, rule_entries(hosts=False)], ...],
     AfterValidator(flat),
-    BeforeValidator(_listed, json_schema_input_type=UriPattern | list[UriPattern]),
+    _or_list(UriPattern),
 ]
-Paths = Annotated[tuple[PathPrefix, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
-Ports = Annotated[frozenset[Port], BeforeValidator(_listed, json_schema_input_type=Port | list[Port])]
-Extensions = Annotated[
-    tuple[Extension, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
-]
-Networks = Annotated[
-    tuple[Network, ...], BeforeValidator(_listed, json_schema_input_type=Network | list[Network])
-]
+Paths = Annotated[tuple[PathPrefix, ...], _or_list(str)]
+Ports = Annotated[frozenset[Port], _or_list(Port)]
+Extensions = Annotated[tuple[Extension, ...], _or_list(str)]
+Networks = Annotated[tuple[Network, ...], _or_list(Network)]
 Schemes = Annotated[
     tuple[Literal["http", "https", "ftp"], ...],
     BeforeValidator(_listed, json_schema_input_type=str | list[Literal["http", "https", "ftp"]]),

@@ -9,11 +9,10 @@ from typing import Annotated
 from pydantic import Field
 
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import Seconds, Size
+from ultracrawl.sources.values import DottedPath, Seconds, Size
 
 FunctionName = Annotated[str, Field(pattern=r"^[A-Za-z][\w-]*$")]
 ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
-DottedPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
 
 
 class FiltersSection(Section):

@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from ultracrawl.content.languages import CODES, UNKNOWN, languages_meant
-from ultracrawl.sources.mistakes import closest, mistake, shown
+from ultracrawl.sources.mistakes import mistake, shown, suggestion
 from ultracrawl.sources.sections.scope.boundary import HostPatterns
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import as_list
+from ultracrawl.sources.values import one_or_list
 
 
 def _check_language(value: object) -> object:
@@ -18,23 +18,19 @@ def _check_language(value: object) -> object:
         return " ".join(value.lower().split())
     if value is False:  # what YAML makes of a bare `no`
         raise mistake("`no` without quotes is a truth value in YAML", 'write `norwegian`, or "no" in quotes')
-    guess = closest(value, [*CODES, UNKNOWN])
-    raise mistake(
-        f"{shown(value)} is no language",
-        f"write `{guess}`" if guess else "write a code of ISO 639-1 as `en`, an English name, or `unknown`",
-    )
+    otherwise = "write a code of ISO 639-1 as `en`, an English name, or `unknown`"
+    raise mistake(f"{shown(value)} is no language", suggestion(value, [*CODES, UNKNOWN], otherwise))
 
 
 FocusLanguage = Annotated[str, BeforeValidator(_check_language)]
-FocusLanguages = Annotated[
-    tuple[FocusLanguage, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
-]
 
 
 class FocusedSection(Section):
     """Crawling by language (FAST 5.18)."""
 
-    languages: FocusLanguages = Field(default=(), examples=[["english", "de", "unknown"]])
+    languages: Annotated[tuple[FocusLanguage, ...], one_or_list(str)] = Field(
+        default=(), examples=[["english", "de", "unknown"]]
+    )
     """Languages of the documents that are kept: codes of ISO 639-1, English names, and `unknown` for documents
     whose language cannot be told. Without any, all are kept.
     """

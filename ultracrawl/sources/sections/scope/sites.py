@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from ultracrawl.rules.boundary.rewriting.aliases import parse_alias_lines
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.reading.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import as_list
+from ultracrawl.sources.values import one_or_list
 
 _HOST = re.compile(r"[^\s/*:,#]+|\[[0-9a-f:.]+\]")
 
@@ -51,12 +51,9 @@ HostName = Annotated[str, AfterValidator(_check_host)]
 HostNames = Annotated[
     tuple[HostName, ...],
     Field(min_length=1),
-    BeforeValidator(as_list, json_schema_input_type=str | list[str]),
+    one_or_list(str),
 ]
-AliasFile = Annotated[str, Field(min_length=1)]
-AliasFiles = Annotated[
-    tuple[AliasFile, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
-]
+AliasFiles = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], one_or_list(str)]
 
 
 class SitesSection(Section):

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rules import PatternError, RuleError
 from ultracrawl.rules.urls.parameters import SESSION_PARAMETERS, TRACKING_PARAMETERS
-from ultracrawl.sources.mistakes import mistake, shown
+from ultracrawl.sources.mistakes import matching, mistake, shown, unusable
 from ultracrawl.sources.sections.section import Section
-from ultracrawl.sources.values import as_list
+from ultracrawl.sources.values import DottedPath, one_or_list
 
 PARAMETER_LISTS = {"session": SESSION_PARAMETERS, "tracking": TRACKING_PARAMETERS}
 """Words in `remove_params` that stand for a whole list of names."""
-
-_PARAMETER = re.compile(r"[^\s&=;?#*]+\*?")
-
-
-def _check_parameter(value: str) -> str:
-    if not _PARAMETER.fullmatch(value):
-        raise mistake(
-            f"{shown(value)} is not the name of a parameter",
-            "write a name, the beginning of names as `utm_*`, or one of the lists `session` and `tracking`",
-        )
-    return value
 
 
 def _parse_rewrite_rule(value: object) -> RewriteRule:
@@ -38,11 +26,8 @@ def _parse_rewrite_rule(value: object) -> RewriteRule:
         rule = RewriteRule.parse(value)
         RewriteRules([rule])
     except PatternError as error:
-        part = f" at `{error.offending}`" if error.offending else ""
-        raise mistake(
-            f"the rewrite rule {shown(value)} cannot be used: {error.problem}{part}",
-            "write an RE2 expression; it has no look-around and no back-references",
-        ) from None
+        instead = "write an RE2 expression; it has no look-around and no back-references"
+        raise unusable(f"the rewrite rule {shown(value)}", error, instead) from None
     except RuleError:
         raise mistake(
             f"the rewrite rule {shown(value)} does not have its separator three times",
@@ -51,19 +36,19 @@ def _parse_rewrite_rule(value: object) -> RewriteRule:
     return rule
 
 
-Parameter = Annotated[str, AfterValidator(_check_parameter)]
-Parameters = Annotated[
-    tuple[Parameter, ...], BeforeValidator(as_list, json_schema_input_type=str | list[str])
+Parameter = Annotated[
+    str,
+    matching(
+        r"[^\s&=;?#*]+\*?",
+        "is not the name of a parameter",
+        "write a name, the beginning of names as `utm_*`, or one of the lists `session` and `tracking`",
+    ),
 ]
 RewriteRuleText = Annotated[
     RewriteRule,
     PlainValidator(_parse_rewrite_rule),
     PlainSerializer(lambda rule: [rule.pattern, rule.replacement]),
     WithJsonSchema({"type": "string", "minLength": 3}),
-]
-RewriteRuleTexts = Annotated[
-    tuple[RewriteRuleText, ...],
-    BeforeValidator(as_list, json_schema_input_type=RewriteRuleText | list[RewriteRuleText]),
 ]
 
 
@@ -72,15 +57,17 @@ class UrlsSection(Section):
 
     sort_query_params: bool = Field(default=False, examples=[True])
     """Put query parameters in the order of their names, so that `?a=1&b=2` and `?b=2&a=1` are one."""
-    remove_params: Parameters = Field(default=(), examples=[["session", "tracking", "print"]])
+    remove_params: Annotated[tuple[Parameter, ...], one_or_list(str)] = Field(
+        default=(), examples=[["session", "tracking", "print"]]
+    )
     """Parameters to drop, by name or as `name*`; `session` and `tracking` stand for known lists."""
     max_uri_recursion: int = Field(default=5, ge=0, le=100, examples=[5])
     """Repetitions of path segments that mark an endless site; 0 switches the check off."""
-    rewrite_rules: RewriteRuleTexts = Field(default=(), examples=[["'@/index\\.html$@/@'"]])
-    """Rules that change every URL before anything else is decided about it, in order."""
-    rewriter: Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")] | None = Field(
-        default=None, examples=["mypackage.MyRewriter"]
+    rewrite_rules: Annotated[tuple[RewriteRuleText, ...], one_or_list(RewriteRuleText)] = Field(
+        default=(), examples=[["'@/index\\.html$@/@'"]]
     )
+    """Rules that change every URL before anything else is decided about it, in order."""
+    rewriter: DottedPath | None = Field(default=None, examples=["mypackage.MyRewriter"])
     """Your own `ultracrawl.rules.boundary.UrlRewriter`, which sees every link, as a dotted path."""
 
     @property
