@@ -44,7 +44,7 @@ def test_every_url_counts_once_among_the_discovered__ultra_search_126(
 def test_links_that_were_excluded_count_and_urls_excluded_later_count_once__ultra_search_127() -> None:
     report = RunReport("docs", "1", "", scheduled=2)
     report.rejected_by.update({"exclude path /x/": 4, "depth": 3})
-    report.turn_away("pages_per_site 1")
+    report.count_exclusion("pages_per_site 1")
     report.outcomes.update({UrlOutcome.NEW: 1, UrlOutcome.REJECTED: 1})
     report.status_codes.update({200: 1, StatusCode.NOT_CRAWLED: 1})
     numbers = report.statistics

@@ -126,7 +126,7 @@ class CrawlFeatures:
         restarts = getattr(crawler.spidercls, "restarts", 0)
         self.verdict = FilterVerdict(context, restarts, self.limits.end_run, self.logs.say_error)
         if self.filtering is not None:
-            self.filtering.on_verdict = self.verdict.hear
+            self.filtering.on_verdict = self.verdict.follow_answer
         self.running = RunningCrawl(context, self.control, self.verdict)
         retry = self.retry_policy
         self.watch = VisitWatch(context, crawler, lambda: self.limits.late, retry.handle_failure)
@@ -160,7 +160,7 @@ class CrawlFeatures:
             context.hooks.add(chooser)
         started = as_text(run.mark.started)
         run.report = RunReport(context.source.name, str(run.mark.number), started, resumed=resumed)
-        self.agreement.tell()
+        self.agreement.report_losses()
         return resumed
 
     def open_documents(self) -> IndexWriter:

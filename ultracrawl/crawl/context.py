@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ports:
-    """What is opened when a crawl begins; before that, each is missing (AttributeError)."""
+    """The ports of a crawl, set when it begins; before that, each is missing (AttributeError)."""
 
     store: Store
     documents: DocumentPort

@@ -93,7 +93,7 @@ class Feature:
         """Take note that a crawl that was paused goes on."""
 
     def run_ending(self, *, complete: bool) -> None:
-        """Mark what is to leave the index: nothing more is asked for. `complete` tells whether all of the run was."""
+        """Mark what is to leave the index; nothing more is fetched. `complete`: the run fetched all that it should."""
 
     async def deletions_done(self) -> None:
         """Have documents indexed anew that the rest of the run and its deletions changed; may take its time."""

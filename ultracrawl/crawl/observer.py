@@ -1,4 +1,4 @@
-"""Notes what visits say about the life of their URLs: that they were seen, and whether they changed."""
+"""Stores what visits show about their URLs for the recrawl policy: that they were seen, and whether they changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class VisitObserver(Feature):
-    """Told of every visit that ended; an observation is made where its content is known."""
+    """Called for every visit that ended; notes an observation if the content is known."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._clock = context.clock

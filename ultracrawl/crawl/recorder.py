@@ -108,7 +108,7 @@ class Recorder:
         self._state.records.finish_url(entry, record)
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
-        self._report.turn_away(rule)
+        self._report.count_exclusion(rule)
         self._state.visits.note_seen((entry.key,))
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:

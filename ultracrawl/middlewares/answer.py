@@ -107,7 +107,7 @@ class AnswerMiddleware:
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
         visit.etag = visit.last_modified = ""
-        self._context.report.turn_away(refusal.rule)
+        self._context.report.count_exclusion(refusal.rule)
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED

@@ -61,7 +61,7 @@ class FilterMiddleware:
         from ultracrawl.crawl.portal_filters.filtering import Filtering  # noqa: PLC0415 - loads all of the filters
 
         expiry, hosts = feature_of(crawler, ExpirySweeper), feature_of(crawler, HostAddresses)
-        return cls(context, feature_of(crawler, Filtering), expiry.judge_visit, hosts.ask)
+        return cls(context, feature_of(crawler, Filtering), expiry.judge_visit, hosts.begin_look_up)
 
     async def process_request(self, request: Request) -> None:
         """End the visit of a URL that both filters deny. Raises `IgnoreRequest`."""

@@ -86,7 +86,7 @@ class RobotsMiddleware:
             self._finish(visit, UrlOutcome.NETWORK_ERROR, reason)
         else:
             reason = f"30031 excluded by robots.txt: {decision.rule} ({decision.reason})"
-            self._context.report.turn_away(f"robots.txt {decision.rule}")
+            self._context.report.count_exclusion(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
             self._finish(visit, UrlOutcome.ROBOTS, reason)
         raise IgnoreRequest(reason)

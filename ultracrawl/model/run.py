@@ -68,7 +68,7 @@ class RunReport:
         """Whether there was a run."""
         return bool(self.run_id)
 
-    def turn_away(self, rule: str) -> None:
+    def count_exclusion(self, rule: str) -> None:
         """Count a URL that had been let in and is excluded by a rule."""
         self.rejected_by[rule] += 1
         self.excluded_later += 1

@@ -33,7 +33,7 @@ class AddressResolver:
         while self._frontier.unlocated:
             site = self._frontier.unlocated.pop()
             loop = asyncio.get_running_loop()
-            found = self._hosts.ask(host_of(f"http://{site}/"))
+            found = self._hosts.begin_look_up(host_of(f"http://{site}/"))
             found.add_done_callback(partial(self._pass_on, loop, site))
 
     def _pass_on(self, loop: asyncio.AbstractEventLoop, site: str, found: Future[tuple[str, ...]]) -> None:

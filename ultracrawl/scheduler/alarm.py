@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Alarm:
-    """Calls `ring` once at the earliest time that was asked for; silent for good once it is closed."""
+    """A timer that calls `ring` once, at the earliest of the times that were set; never again after `close`."""
 
     def __init__(self, ring: Callable[[], None]) -> None:
         self._ring = ring
@@ -21,8 +21,8 @@ class Alarm:
         self._at = 0.0
         self.closed = False
 
-    def set(self, seconds: float) -> None:
-        """Ring after that many seconds, if it would not ring earlier anyway."""
+    def set_timer(self, seconds: float) -> None:
+        """Call `ring` after so many seconds; a timer that is set for an earlier time stays."""
         at = time.monotonic() + seconds
         if self.closed or (self._call is not None and self._at <= at):
             return
@@ -32,7 +32,7 @@ class Alarm:
         self._call = call_later(seconds, self._ring_now)
 
     def close(self) -> None:
-        """Ring no more."""
+        """Cancel the timer; setting it again does nothing."""
         self.closed = True
         if self._call is not None:
             self._call.cancel()

@@ -102,9 +102,9 @@ def assemble(
     )
     repeats = RepeatVisits(context, gate.place_entry, activator.is_fresh)
     flight = VisitsInFlight(
-        context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries, alarm.set
+        context, frontier, pacing, gate, repeats, sitemaps, features.watch, retries, alarm.set_timer
     )
-    hooks.resumed.append(partial(alarm.set, 0.0))
+    hooks.resumed.append(partial(alarm.set_timer, 0.0))
     hooks.visit_ended.append(flight.visit_ended)
     if watch := features.logs.events.watch(frontier.given_up):
         frontier.watch_sites(watch)
@@ -112,7 +112,7 @@ def assemble(
     ingest = LinkIngest(
         context, candidates, gate.place_entry, activator, repeats, lambda: features.limits.refresh_only
     )
-    queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set)
+    queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set_timer)
     context.ports.queue = queue
     gate.take_up_queue()
     picker = EntryPicker(
@@ -120,7 +120,7 @@ def assemble(
         frontier,
         alarm,
         pacing,
-        AddressResolver(features.hosts, frontier, alarm.set),
+        AddressResolver(features.hosts, frontier, alarm.set_timer),
         ingest,
         activator,
         flight,

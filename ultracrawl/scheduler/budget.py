@@ -26,7 +26,7 @@ class PageBudget:
         self._fetched: Counter[str] = Counter()
 
     def resume(self, fetched: Mapping[str, int]) -> None:
-        """Take up how many pages of each site the run has fetched before it was interrupted."""
+        """Start from the number of pages of each site that this run fetched before it was interrupted."""
         self._fetched.update(fetched)
 
     def is_begun(self, site: str) -> bool:
@@ -57,8 +57,8 @@ class PageBudget:
 class EntryGate:
     """Lets entries into the frontier as long as pages of their site are left; the others end without a request.
 
-    `retries` are the visits that wait to be tried again, `held` the sites whose pages wait for their sitemaps, and
-    `abandon` is told of a sitemap that is not going to be asked for.
+    `retries` are the visits that wait to be tried again, `held` the sites whose pages wait for their sitemaps;
+    `abandon` is called with the key of a sitemap that will not be fetched.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class EntryGate:
         """Whether a visit keeps its place at its site until it ends, because pages are counted then."""
 
     def take_up_queue(self) -> None:
-        """Give the frontier every site with stored entries, as far as a run that is resumed has pages of it left."""
+        """Give the frontier every site with stored entries, except those whose pages a resumed run has used up."""
         store, report = self._context.store, self._context.report
         if report.resumed and self._budget.per_site is not None:
             self._budget.resume(store.visits.fetched_since(self._context.mark.started))
@@ -90,31 +90,31 @@ class EntryGate:
                 self._frontier.entries.leave_stored(site)
 
     def place_entry(self, entry: QueueEntry) -> None:
-        """Have an entry asked for that was let in just now."""
+        """Put an entry that was accepted just now into the frontier."""
         self._context.report.scheduled += 1
         if self._budget.is_spent(entry.site):
-            self.turn_away(entry)
+            self.exclude_entry(entry)
         elif entry.site not in self._held:
             self._frontier.entries.add_entry(entry)
 
     def leave_entry(self, entry: QueueEntry) -> None:
-        """Have an entry taken from the store in its turn, by its rank and past the word of sitemaps."""
+        """Leave an entry in the store, to be read in the order of ranks and checked against the dates of sitemaps."""
         self._context.report.scheduled += 1
         if self._budget.is_spent(entry.site):
-            self.turn_away(entry)
+            self.exclude_entry(entry)
         elif entry.site not in self._held:
             self._frontier.entries.leave_stored(entry.site)
 
     def place_sitemap(self, entry: QueueEntry) -> bool:
-        """Have a sitemap asked for before the pages of its site; False if nothing more of the site may be fetched."""
+        """Put a sitemap ahead of the pages of its site; False if nothing more of the site may be fetched."""
         if self.is_over(entry.site):
             self._abandon(entry.key)
             return False
         self._frontier.entries.add_first(entry)
         return True
 
-    def turn_away(self, entry: QueueEntry) -> None:
-        """End an entry that waits, because no pages of its site are left."""
+    def exclude_entry(self, entry: QueueEntry) -> None:
+        """End a waiting entry without a request, because its site has used up its pages."""
         self._retries.pop(entry.key, None)
         if not entry.seq:
             self._abandon(entry.key)
@@ -131,7 +131,7 @@ class EntryGate:
             self._keep_to_budget(visit.entry.site)
 
     def _keep_to_budget(self, site: str) -> None:
-        """Let no more requests of a site out than it has pages left; with none left, exclude what waits."""
+        """Limit the requests in flight of a site to the pages it has left; with none left, exclude what waits."""
         left = self._budget.left(site)
         if left:
             self._frontier.limit_site(site, min(left, self._frontier.concurrency))
@@ -139,5 +139,5 @@ class EntryGate:
         waiting = self._frontier.entries.withdraw_site(site)
         while waiting:
             for entry in waiting:
-                self.turn_away(entry)
+                self.exclude_entry(entry)
             waiting = self._context.store.queue.entries_of(site, REFILL)

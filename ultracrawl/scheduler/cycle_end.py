@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 class CycleEnd:
     """Called when nothing is queued or in flight (Scrapy's `spider_idle`); what it queues keeps the crawl going.
 
-    Nothing is done if URLs are left over, because of a limit for example: their pages were not read.
+    Nothing is done while URLs wait that this run does not fetch, because of a limit for example: their links are
+    not known.
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class CycleEnd:
         dispatcher.connect(self.idle, signals.spider_idle)
 
     def idle(self) -> None:
-        """Deal with what is over, and orphans, wave by wave: what one led to may be one after it left."""
+        """Remove expired documents and orphans; called for each wave, as what an orphan linked to may be one next."""
         context = self._context
         try:
             if context.run.failed or context.store.queue.waiting_sites():
@@ -61,6 +62,6 @@ class CycleEnd:
                         told(record)
             logger.info("%d orphans are to leave, %d are forgotten", len(sweep.remove), len(sweep.forget))
         for one in sweep.ask:
-            self._activator.ask(one.key)
+            self._activator.queue_orphan(one.key)
         if sweep.ask or sweep.remove:
             self._wake(0.0)

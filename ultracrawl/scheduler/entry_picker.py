@@ -74,7 +74,7 @@ class EntryPicker:
             task.add_done_callback(partial(self._robots_known, entry))
 
     def _robots_known(self, entry: QueueEntry, task: asyncio.Task[RobotsRules]) -> None:
-        """Let a site go on by the rules that came, and at the pace that they ask for."""
+        """Release a site whose robots.txt has come, with its rules and its Crawl-delay."""
         if self._alarm.closed or task.cancelled():
             return
         if error := task.exception():
@@ -84,7 +84,7 @@ class EntryPicker:
             return
         self._pacing.robots_known(entry.site, task.result())
         self._frontier.resume_site(entry.site)
-        self._alarm.set(0.0)
+        self._alarm.set_timer(0.0)
 
     def _refill(self) -> None:
         while self._frontier.hungry:
@@ -97,11 +97,11 @@ class EntryPicker:
             if not all(found):
                 # A pause: one batch after the other would hold up everything else.
                 self._frontier.entries.leave_stored(site)
-                self._alarm.set(0.0)
+                self._alarm.set_timer(0.0)
                 return
 
     def _refill_level(self, site: str, level: int) -> bool:
-        """Give a site stored entries of a level; False if none of those that were read has to be asked for."""
+        """Load stored entries of a level for a site; False if none of those that were read needs a request."""
         batch = self._frontier.entries.batch_size
         levels = self._context.rules.levels.levels
         # A resumed run may hold levels that the definition no longer has; they count as the last one.

@@ -19,13 +19,13 @@ from ultracrawl.stores import QueueEntry
 
 
 class SitemapJobs(Protocol):
-    """What is to be known of sitemaps here."""
+    """What visits in flight need of the sitemap manager."""
 
     def task(self, key: int) -> SitemapJob | None:
         """Return the task of a URL that this run reads as a sitemap."""
 
     def abandon(self, key: int) -> None:
-        """Let nothing wait any more for a sitemap that is not going to be asked for."""
+        """Release the pages that wait for a sitemap that will not be fetched."""
 
 
 class VisitsInFlight:
@@ -85,7 +85,7 @@ class VisitsInFlight:
         return Visit(entry, record, rescan=rescan, sitemap=task, nearer=nearer)
 
     def visit_ended(self, visit: Visit) -> None:
-        """Take note of a visit that has its outcome."""
+        """Give back the place of a visit that has its outcome."""
         if visit.entry.seq or visit.given:
             self._context.visits.pop(visit.entry.key, None)
         self._repeats.visit_finished(visit)
@@ -137,7 +137,7 @@ class VisitsInFlight:
             self._sitemaps.abandon(entry.key)
 
     def replace_record(self, record: UrlRecord) -> None:
-        """Have the visit of a record that was changed, if there is one, go on from it."""
+        """Replace the record of a visit in flight, if there is one, by a changed one."""
         key = url_key(record.url)
         visit = self._context.visits.get(key) or self._retries.get(key)
         if visit is not None and not visit.done:

@@ -50,8 +50,8 @@ class Pacing:
     """Tells the frontier how requests went, and remembers sites in the state store.
 
     After a restart a site is not asked before its delay is over, and goes on with the errors it had. A site with too
-    many network errors is given up for this run: what waits of it stays in the queue. `abandon` is told of a sitemap
-    that is not going to be asked for.
+    many network errors is given up for this run: what waits of it stays in the queue. `abandon` is
+    called with the key of a sitemap that will not be fetched.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Pacing:
         """Text and time of errors that are not stored yet."""
 
     def begin(self) -> None:
-        """Take up what was known of sites before."""
+        """Load what earlier runs stored about sites."""
         context = self._context
         context.hooks.before_flush.append(self.store_sites)
         now, wall = time.monotonic(), context.clock()
@@ -114,7 +114,7 @@ class Pacing:
         return at
 
     def hold_site(self, site: str, seconds: float) -> None:
-        """Let a site alone for as long as it asked for (`Retry-After`)."""
+        """Send a site no requests for as many seconds as it asked for (`Retry-After`)."""
         site = self.mirrors.queue_of(site)
         self._frontier.clocks.hold_site(site, time.monotonic() + seconds)
         self._changed.add(site)
@@ -161,11 +161,11 @@ class Pacing:
         return True
 
     def robots_recalled(self, url: str, rules: RobotsRules) -> None:
-        """Take the rules for a URL as they were stored."""
+        """Apply the stored robots.txt rules of a URL to the pace of its site."""
         self.robots_known(self.mirrors.queue_of(site_of(url)), rules)
 
     def robots_known(self, site: str, rules: RobotsRules) -> None:
-        """Let a site go on at the pace that its robots.txt asks for; a copy goes on for one that cannot be read."""
+        """Apply the Crawl-delay of a site's robots.txt; if that cannot be read, switch to a mirror of the site."""
         if rules.unavailable and self.switch_copy(site, rules.unavailable):
             return
         policy = self._context.rules.robots

@@ -126,7 +126,7 @@ class ReplayScheduler(BaseScheduler):
         if self._control.paused:
             return None
         if self._context.documents.congested or self._conversion.congested:
-            self._alarm.set(WAIT)
+            self._alarm.set_timer(WAIT)
             return None
         key = self._keys.pop()
         record = self._context.store.records.get_record(key)

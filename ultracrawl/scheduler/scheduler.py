@@ -67,7 +67,7 @@ class UltracrawlScheduler(BaseScheduler):
         parts = assemble(context, self._features, self._frontier, self._pacing, self._alarm, self._direct)
         self._picker, self._flight = parts.picker, parts.flight
         self._requests = RequestFactory(context, spider, self._pacing.mirrors)
-        self._cycle_end = CycleEnd(context, parts.activator, self._alarm.set, self._crawler.signals)
+        self._cycle_end = CycleEnd(context, parts.activator, self._alarm.set_timer, self._crawler.signals)
         for fill_queue in context.hooks.queue_opened:
             fill_queue()
         return None
@@ -106,19 +106,19 @@ class UltracrawlScheduler(BaseScheduler):
         if self._pages and self._may_fetch() <= self._unanswered():
             return None
         if self._context.documents.congested or features.conversion.congested:
-            self._alarm.set(CONGESTION_WAIT)
+            self._alarm.set_timer(CONGESTION_WAIT)
             return None
         now = time.monotonic()
         try:
             entry = self._picker.next_entry(now)
             if entry is not None:
                 return self._requests.request_for(self._flight.begin_visit(entry))
-        except WorkError as error:  # Scrapy would only log it, and ask for ever
+        except WorkError as error:  # Scrapy would log it and ask again without end
             self._context.run.fail(str(error))
             return None
         at = self._frontier.next_at()
         if at is not None:
-            self._alarm.set(min(max(at - now, 0.001), LONGEST_SLEEP))
+            self._alarm.set_timer(min(max(at - now, 0.001), LONGEST_SLEEP))
         return None
 
     def _may_fetch(self) -> int:
@@ -131,7 +131,7 @@ class UltracrawlScheduler(BaseScheduler):
         return sum(not (visit.status or visit.sitemap) for visit in self._context.visits.values())
 
     def _wake(self) -> None:
-        """Give the engine something: it asks a scheduler that said None again only when a request comes in."""
+        """Wake the engine: after a None it asks the scheduler again only when a request comes in."""
         request = self.next_request()
         engine = self._crawler.engine
         if request is not None:

@@ -14,7 +14,7 @@ from ultracrawl.stores import QueueEntry
 
 
 class SitemapBarrier:
-    """Lets pages pass or wait; the `SitemapManager` of the crawl decides, this carries it out.
+    """Holds back pages of sites whose sitemaps are still to be read, as the `SitemapManager` decides.
 
     `must_ask` tells of a key whether the URL has to be fetched, for reasons of this run.
     """
@@ -34,7 +34,7 @@ class SitemapBarrier:
         self._must_ask = must_ask
 
     def rules_known(self, entry: QueueEntry) -> bool:
-        """Whether robots.txt is known as far as it is needed; one that is not obeyed may name sitemaps."""
+        """Whether what is needed of robots.txt is known; one that is not obeyed may still name sitemaps."""
         if not self._robots.ready(entry.url):
             return False
         named_there = self._manager.discovers and self._manager.unmet(entry)
@@ -45,7 +45,7 @@ class SitemapBarrier:
         return site in self._manager.waiting_sites
 
     def keeps(self, entry: QueueEntry) -> bool:
-        """Have the sitemaps of a site looked for; if its pages wait for them, they are put back, this one too."""
+        """Look for the sitemaps of a site; returns whether its pages, this one too, were put back to wait for them."""
         if not self._manager.unmet(entry):
             return False
         if not self._manager.meet(entry, self._robots.known(entry.url)):
@@ -58,7 +58,7 @@ class SitemapBarrier:
         return True
 
     def asked(self, entries: list[QueueEntry]) -> list[QueueEntry]:
-        """Leave out the pages that have their outcome by the word of a sitemap."""
+        """Return the entries that need a request; pages that a sitemap says are unchanged get their outcome here."""
         sites = self._context.store.sites
         if not sites.dates_announced or not self._manager.trusts_dates:
             return entries

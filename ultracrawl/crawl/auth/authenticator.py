@@ -109,7 +109,7 @@ class Authenticator:
     async def _when_asked(
         self, request: Request, send: Send, accounts: list[_Account], response: Response
     ) -> Response:
-        """Answer the challenge of a response, if it is one that somebody may answer."""
+        """Answer the challenge of a response, if one of the accounts may answer it."""
         if response.status != _UNAUTHORISED:
             return response
         offered = challenges_in(values_of(response)("WWW-Authenticate"))
@@ -172,7 +172,7 @@ def _with(answer: str) -> _Way:
 
 
 def _by_digest(account: _Account, session: DigestSession) -> _Way:
-    """Return the way to send a request with the next answer of a nonce, which is free again once that is accepted."""
+    """Return the way to send a request with the next count of a nonce, which is free again once that is accepted."""
 
     async def way(request: Request, send: Send) -> Response:
         answer = session.answer(request.method, path_of(request.url), request.body)

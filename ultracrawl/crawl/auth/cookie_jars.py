@@ -67,7 +67,7 @@ class CookieJars:
         return jar
 
     def forget(self, group: str) -> None:
-        """Throw the cookies of a group away."""
+        """Delete the cookies of a group."""
         self._jars.pop(group, None)
 
     def _take(self, jar: CookieJar, request: Request, response: Response, *, ages: bool) -> None:

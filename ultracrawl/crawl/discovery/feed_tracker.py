@@ -27,7 +27,7 @@ EXPIRED = "feed"
 
 
 class FeedTracker(Feature):
-    """Reads feeds into the frontier and keeps their lists (FAST 5.29).
+    """Queues the entries of feeds and stores what each feed listed (FAST 5.29).
 
     Feeds of the definition are start URLs. With `discover` every answer that is a feed is read as one.
     """
@@ -43,7 +43,7 @@ class FeedTracker(Feature):
         self._answered: set[int] = set()
 
     def queue_opened(self) -> None:
-        """Take up the lists of earlier runs; what was over then, and has left the index, is forgotten."""
+        """Load the lists of earlier runs, and delete entries that expired then and have left the index."""
         if not self.section.on:
             return
         self._context.hooks.visit_ended.append(self._note_answered)

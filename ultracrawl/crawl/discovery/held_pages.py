@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class HeldPages:
-    """Counts the sitemaps that are still to be read, by site, and lets the pages of a site go after the last one."""
+    """Counts the sitemaps that are still to be read, by site; after the last one it releases the pages of the site."""
 
     def __init__(self, release: Callable[[str], None]) -> None:
-        """`release` lets the pages of a site out."""
+        """`release` is called with a site whose pages may be fetched."""
         self._release = release
         self._pending: Counter[str] = Counter()
         self._pending_for_all = 0
@@ -22,14 +22,14 @@ class HeldPages:
         """Sites whose pages wait in the store."""
 
     def hold_site(self, site: str) -> bool:
-        """Have the pages of a site wait, if a sitemap is to be read that may name them; returns whether they do."""
+        """Hold the pages of a site if a sitemap that may name them is still to be read; returns whether it is."""
         if not (self._pending[site] or self._pending_for_all):
             return False
         self.sites.add(site)
         return True
 
     def wait_for(self, job: SitemapJob) -> None:
-        """Have pages wait for a sitemap."""
+        """Hold the pages of the sites of a job until its sitemap is read."""
         job.pending = True
         if job.sites is None:
             self._pending_for_all += 1
@@ -37,12 +37,12 @@ class HeldPages:
             self._pending.update(job.sites)
 
     def add_sites(self, job: SitemapJob, sites: Iterable[str]) -> None:
-        """Have the pages of further sites wait for a sitemap, if any wait for it."""
+        """Hold the pages of further sites too, if any pages wait for this sitemap."""
         if job.pending:
             self._pending.update(sites)
 
     def stop_waiting(self, job: SitemapJob) -> None:
-        """Take note that nothing more comes of a sitemap: pages go on whose last one this was."""
+        """Stop waiting for a sitemap, and release the sites for which it was the last one."""
         if not job.pending:
             return
         job.pending = False

@@ -145,7 +145,7 @@ class Inbox:
                 yield batch
 
     def _take(self) -> None:
-        """Put what waits behind what was taken before."""
+        """Append the links that wait to those that were taken before."""
         if not self._file.exists():
             return
         if self._taken.exists():

@@ -23,7 +23,7 @@ class SeedChain(Protocol):
     def __contains__(self, url: str) -> bool: ...
 
     def leads_to(self, target: str) -> None:
-        """Take up the target of a redirect of the chain."""
+        """Add the target of a redirect to the chain."""
 
     def left(self, url: str, target: str) -> None:
         """Take note that a URL of the chain leads out of the boundary."""
@@ -83,7 +83,7 @@ class RedirectFollower:
             self._chain.left(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
-        context.report.turn_away(rule)
+        context.report.count_exclusion(rule)
         for note in context.hooks.candidate_excluded:
             note(redirect.target or "", rule, visit.url, "")
         reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))

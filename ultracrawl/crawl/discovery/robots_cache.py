@@ -40,7 +40,7 @@ class _Copy:
     rules: RobotsRules
     fetched: float
     used: bool = False
-    """A request was let out by them; a copy serves at least one, however short its life."""
+    """Whether they have allowed a request; a copy serves at least one, however soon it expires."""
 
 
 class RobotsCache:
@@ -99,7 +99,7 @@ class RobotsCache:
         return self._copy(url)  # by these rules another host may stand in for the site
 
     def _recall(self, origin: str) -> bool:
-        """Take the rules of an origin from the store, if their time is not over."""
+        """Load the rules of an origin from the store, if they are young enough."""
         context = self._context
         stored = None if self._asks_anew else context.store.sites.get_robots(origin)
         if stored is None:
@@ -123,7 +123,10 @@ class RobotsCache:
         return self._silent.get(origin_of(self._context.queue.asked_url(url)))
 
     def fetch(self, url: str, *, has_turn: bool = False) -> asyncio.Task[RobotsRules]:
-        """Begin to fetch the rules for a URL, or join whoever does; `has_turn`: a turn of its site was spent on it."""
+        """Return the task that fetches the rules for a URL, the one that runs already if there is one.
+
+        `has_turn`: a turn of its site was spent on it.
+        """
         origin = origin_of(self._context.queue.asked_url(url))
         task = self._tasks.get(origin)
         if task is None:
@@ -131,9 +134,9 @@ class RobotsCache:
         return task
 
     def fetch_bare(self, url: str) -> asyncio.Task[RobotsRules]:
-        """Begin to fetch the rules for a URL that a stranger caused, or return what did.
+        """Return the task that fetches the rules for a URL that a script of a page asked for.
 
-        Nothing in the request says who asks, so the answer counts for nothing else and is not kept after the run.
+        The request carries no credentials, so the answer is used for nothing else and not stored.
         """
         origin = origin_of(url)
         if origin not in self._bare:
@@ -160,7 +163,7 @@ class RobotsCache:
         return rules
 
     async def _ask(self, url: str, *, has_turn: bool, bare: bool = False) -> StoredRobots:
-        """Return the answer; ask again when the time is over for which the server wanted to be left alone."""
+        """Return the answer, asked for again after the time that the server wanted to be left alone (`Retry-After`)."""
         for left in reversed(range(self._context.source.limits.retries + 1)):
             answer, wish = await self._fetch(url, has_turn=has_turn, bare=bare)
             if not (left and wish):
@@ -196,7 +199,7 @@ class RobotsCache:
         return StoredRobots(url, status=404), 0.0
 
     def _heed(self, url: str, response: Response) -> float:
-        """Let a site alone for as long as it asks for; returns the seconds."""
+        """Hold the site for as long as the answer asks for (`Retry-After`); returns the seconds."""
         if response.status not in RETRY_AFTER_STATUS:
             return 0.0
         longest = self._context.rules.pace.longest_retry_after

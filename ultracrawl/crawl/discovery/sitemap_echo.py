@@ -1,4 +1,4 @@
-"""What sitemaps said when they were read last, said again: of those that did not change, or whose time is not over."""
+"""Repeats what is stored of sitemaps that did not change, or that are too young to be fetched again."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class SitemapFinder(Protocol):
     """Knows which sitemaps this run reads."""
 
     def announce(self, href: str, base: str | None, task: SitemapJob, hops: int = 0) -> int | None:
-        """Have a sitemap read, unless this run reads it already; returns its key, or None if it is refused."""
+        """Queue a sitemap unless this run reads it already; returns its key, or None if it is refused."""
 
     def skips(
         self, href: str, base: str, task: SitemapJob, latest: int
     ) -> tuple[int, UrlRecord, StoredSitemap] | None:
-        """Take a sitemap for read that its index says has not changed since; None if it has to be asked for."""
+        """Return a sitemap that its index says has not changed, so that it is not fetched; None if it has to be."""
 
 
 class SitemapEcho:
-    """Repeats what the store knows of sitemaps, a little at a time so that the crawl goes on meanwhile."""
+    """Repeats what the store knows of sitemaps, in small portions so that the crawl goes on meanwhile."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class SitemapEcho:
         stop_waiting: Callable[[SitemapJob], None],
         is_adaptive: Callable[[], bool],
     ) -> None:
-        """`stop_waiting` lets the pages go that waited for a sitemap."""
+        """`stop_waiting` releases the pages that wait for a sitemap."""
         self._context = context
         self._finder = finder
         self._stop_waiting = stop_waiting
@@ -65,12 +65,12 @@ class SitemapEcho:
         return known and record is not None and self._is_lately(record.last_fetched)
 
     def was_guessed(self, place: str) -> bool:
-        """Whether there was no sitemap at a usual place a short time ago."""
+        """Whether a usual place for sitemaps was asked a short time ago, and had none."""
         stored = self._context.store.sites.get_robots(origin_of(place))
         return stored is not None and self._is_lately(stored.guessed)
 
     def note_guess(self, place: str) -> None:
-        """Keep in mind that there is no sitemap at a usual place."""
+        """Store that there is no sitemap at a usual place."""
         sites = self._context.store.sites
         if (stored := sites.get_robots(origin_of(place))) is not None:
             sites.put_robots(replace(stored, guessed=self._context.clock()))
@@ -79,13 +79,13 @@ class SitemapEcho:
         return not self._context.run.rescan and 0 <= self._context.clock() - moment < self._section.ttl
 
     def take_as_read(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
-        """Have a sitemap that is not asked for end as unchanged."""
+        """Record a sitemap that is not fetched as unchanged."""
         self._context.report.scheduled += 1
         self._context.endings.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
         self._context.store.sites.put_sitemap(key, replace(stored, run=self._context.mark.number))
 
     def note_end(self, visit: Visit, outcome: UrlOutcome, task: SitemapJob) -> None:
-        """Keep in mind what a sitemap said, or that it says what it said before."""
+        """Store what a sitemap listed, or that it has not changed."""
         context, key = self._context, visit.entry.key
         run = context.mark.number
         if not visit.entry.seq:
@@ -100,7 +100,7 @@ class SitemapEcho:
 
     @property
     def trusts_dates(self) -> bool:
-        """Whether pages are skipped in this run by the word of sitemaps."""
+        """Whether this run skips pages that sitemaps say are unchanged."""
         return self._section.trust_lastmod and not self._context.run.rescan and not self._is_adaptive()
 
     def entries(self, record: UrlRecord | None, stored: StoredSitemap) -> list[tuple[str, int]]:
@@ -112,7 +112,7 @@ class SitemapEcho:
         return [(known[key][0], date) for key, date in dates.items() if key in known]
 
     def begin(self, task: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
-        """Repeat a sitemap beside the crawl; its pages go on when that is done."""
+        """Repeat a stored sitemap in the background; its pages are released when that is done."""
         repeating = asyncio.ensure_future(self.repeat(task, record, stored))
         self._repeating.add(repeating)
         repeating.add_done_callback(partial(self._ended, task))
@@ -124,19 +124,19 @@ class SitemapEcho:
         self._stop_waiting(task)
 
     async def repeat(self, task: SitemapJob, record: UrlRecord, stored: StoredSitemap) -> None:
-        """Say again what a sitemap said when it was read last."""
+        """Queue the stored entries of a sitemap, with their dates, as if it had just been read."""
         if stored.is_index:
             for href, date in self.entries(record, stored):
                 await self.child(task, href, record.url, date)
             return
         entries = list(stored.entries(record.links))
         for start in range(0, len(entries), FLUSH_AFTER):
-            self.say(entries[start : start + FLUSH_AFTER])
+            self.note_dates(entries[start : start + FLUSH_AFTER])
             self._context.flush()
             await asyncio.sleep(0)
 
     async def child(self, parent: SitemapJob, href: str, base: str, latest: int) -> int | None:
-        """Have a sitemap of an index read, or repeat it if it did not change since `latest`; returns its key."""
+        """Queue a sitemap of an index, or repeat it if it did not change since `latest`; returns its key."""
         task = parent.child()
         unchanged = self._finder.skips(href, base, task, latest)
         if unchanged is None:
@@ -145,7 +145,7 @@ class SitemapEcho:
         await self.repeat(task, record, stored)
         return key
 
-    def say(self, dates: Iterable[tuple[int, int]]) -> None:
-        """Note when pages changed by the word of a sitemap, if that counts in this run."""
+    def note_dates(self, dates: Iterable[tuple[int, int]]) -> None:
+        """Store the dates on which a sitemap says that pages changed, if this run uses them."""
         if self.trusts_dates:
             self._context.store.sites.announce_dates((key, date) for key, date in dates if date)

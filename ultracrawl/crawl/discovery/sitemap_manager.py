@@ -26,7 +26,7 @@ BAD_URL = "sitemap without a URL that can be fetched"
 
 
 class SitemapManager(Feature):
-    """Finds sitemaps, gives them to the queue ahead of all pages, and holds back known pages meanwhile.
+    """Finds sitemaps, queues them ahead of all pages, and holds back known pages until they are read.
 
     A sitemap is found in the robots.txt of a site whose first page has its turn, at the usual place of a start
     site, in the definition, or in an index. It may name pages of its own site and of those whose robots.txt
@@ -35,7 +35,7 @@ class SitemapManager(Feature):
     """
 
     def __init__(self, context: CrawlContext, is_adaptive: Callable[[], bool]) -> None:
-        """`is_adaptive` tells whether pages are chosen by score in this run, where a sitemap has had its say."""
+        """`is_adaptive` tells whether pages are chosen by score in this run, which uses the dates of sitemaps."""
         self._context = context
         self._section = context.source.sitemaps
         self.on = self._section.use and (self._section.discover or bool(self._section.urls))
@@ -54,7 +54,7 @@ class SitemapManager(Feature):
         """Sites whose pages wait in the store."""
 
     def queue_opened(self) -> None:
-        """Take up the sitemaps of the definition; a source without sitemaps forgets those of earlier runs."""
+        """Queue the sitemaps of the definition; a source without sitemaps deletes what is stored of earlier ones."""
         context = self._context
         self._known = context.store.sites.sitemap_keys()
         if not self.on:
@@ -68,7 +68,7 @@ class SitemapManager(Feature):
 
     @property
     def trusts_dates(self) -> bool:
-        """Whether pages are skipped in this run by the word of sitemaps."""
+        """Whether this run skips pages that sitemaps say are unchanged."""
         return self.echo.trusts_dates
 
     # ---- finding
@@ -97,7 +97,7 @@ class SitemapManager(Feature):
             self.announce(place, None, SitemapJob({site}, tentative=True))
 
     def announce(self, href: str, base: str | None, task: SitemapJob, hops: int = 0) -> int | None:
-        """Have a sitemap read, unless this run reads it already; returns its key, or None if it is refused."""
+        """Queue a sitemap unless this run reads it already; returns its key, or None if it is refused."""
         url = self._form.canonical(href, base)
         rule = BAD_URL if url is None else self._rules.refusal(url, task)
         if rule is not None or url is None:
@@ -135,7 +135,7 @@ class SitemapManager(Feature):
         # Else it is in the queue as a page that was none: it is read as a sitemap in its turn.
 
     def _recall(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> bool:
-        """Have a sitemap say again what it said a short time ago; False if it has to be asked for."""
+        """Repeat a sitemap that was read a short time ago; False if it has to be fetched."""
         record = self._context.store.records.get_record(key)
         if record is None or not self.echo.is_young(record):
             return False
@@ -146,14 +146,14 @@ class SitemapManager(Feature):
         return True
 
     def _resume(self, key: int, url: str, task: SitemapJob, stored: StoredSitemap) -> None:
-        """Take a sitemap for read that was read before this run was interrupted."""
+        """Treat a sitemap as read that this run read before it was interrupted."""
         if stored.is_index:
             record = self._context.store.records.get_record(key)
             for child, _ in self.echo.entries(record, stored):
                 self.announce(child, url, task.child())
 
     def _extend(self, key: int, url: str, known: SitemapJob, other: SitemapJob) -> None:
-        """Let a sitemap name pages of further sites; one that was read already is read again."""
+        """Allow a sitemap to name pages of further sites; one that was read already is read again."""
         known.tentative = known.tentative and other.tentative
         if known.sites is None or other.sites is None or other.sites <= known.sites:
             return
@@ -178,7 +178,7 @@ class SitemapManager(Feature):
     def skips(
         self, href: str, base: str, task: SitemapJob, latest: int
     ) -> tuple[int, UrlRecord, StoredSitemap] | None:
-        """Take a sitemap for read that its index says has not changed since; None if it has to be asked for."""
+        """Return a sitemap that its index says has not changed, so that it is not fetched; None if it has to be."""
         url = self._form.canonical(href, base)
         key = 0 if url is None else url_key(url)
         stored = self._context.store.sites.get_sitemap(key) if key in self._known else None
@@ -211,7 +211,7 @@ class SitemapManager(Feature):
     # ---- the ends of visits
 
     def _note_end(self, visit: Visit) -> None:
-        """Note how the visit of a sitemap ended, and let the pages go that waited for it."""
+        """Note how the visit of a sitemap ended, and release the pages that waited for it."""
         task = visit.sitemap
         if task is None:
             return
@@ -222,5 +222,5 @@ class SitemapManager(Feature):
         self._waiting.stop_waiting(task)
 
     def abandon(self, key: int) -> None:
-        """Let nothing wait any more for a sitemap that is not going to be asked for."""
+        """Release the pages that wait for a sitemap that will not be fetched."""
         self._waiting.stop_waiting(self._tasks[key])

@@ -112,7 +112,7 @@ class SitemapReader:
             await self._breathe(start + CHUNK)
 
     def _changed(self, entry: SitemapUrl) -> float:
-        """Return the earliest moment of the last change, where scores ask for it; 0 if nothing credible is said."""
+        """Return the earliest moment of the last change, if scores need it; 0 if the entry states no credible date."""
         source = self._context.source
         if entry.lastmod is None or not (source.sitemaps.trust_lastmod and source.refresh.mode == "adaptive"):
             return 0.0
@@ -124,7 +124,7 @@ class SitemapReader:
         found, new = self._context.queue.enter_entries(self._visit.url, dates, sites)
         self._keys.extend(found.values())
         self._dates.extend(dates[href] for href in found)
-        self._echo.say((key, dates[href]) for href, key in found.items() if key not in new)
+        self._echo.note_dates((key, dates[href]) for href, key in found.items() if key not in new)
         return found
 
     async def _breathe(self, done: int) -> None:
@@ -134,13 +134,13 @@ class SitemapReader:
 
 
 def _date(entry: SitemapUrl, now: float) -> int:
-    """Return the latest moment at which an entry may have changed; 0 if it does not say, or nothing credible."""
+    """Return the latest moment at which an entry may have changed; 0 if it states no credible date."""
     if entry.lastmod is None or not is_statement(entry.lastmod.timestamp(), now):
         return 0
     return ceil(entry.changed_by)
 
 
 def _claims_to_be_xml(body: bytes) -> bool:
-    """Whether a body that is no sitemap means to be one, and is not just the page that a site shows for all else."""
+    """Whether a body that is no sitemap looks like XML, and not like the page of a site for unknown URLs."""
     head = body[:4096].lstrip().lower()
     return head.startswith((b"<", b"\x1f\x8b")) and b"<html" not in head and b"doctype html" not in head

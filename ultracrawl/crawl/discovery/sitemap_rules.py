@@ -44,6 +44,6 @@ class SitemapRules:
             logger.info("sitemap not read: %.500s (%s)", href, rule)
 
     def stays_page(self, key: int) -> bool:
-        """Whether a URL is known as a page, and not as one of a type that is no page for this source."""
+        """Whether a URL is known as a page of this source, so that it is not read as a sitemap."""
         record = self._context.store.records.get_record(key)
         return record is not None and record.status_code != StatusCode.WRONG_TYPE

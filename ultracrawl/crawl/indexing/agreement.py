@@ -1,4 +1,4 @@
-"""Has the indexes and the document table of a source agree again, after one of them was damaged or lost."""
+"""Brings the indexes and the document table of a source in step again after one of them was damaged or lost."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lost_records(state: Store, index: IndexEngine, source: str) -> list[UrlRecor
 
 
 def forget_documents(state: Store, records: Iterable[UrlRecord]) -> None:
-    """Have the table know that documents are not in the index, so that they are fetched in full."""
+    """Mark documents as not indexed, so that they are fetched in full."""
     for record in records:
         unread = replace(record, indexed=False, etag="", last_modified="", checksum=b"")
         state.records.amend_record(url_key(record.url), unread)
@@ -82,8 +82,8 @@ class Agreement(Feature):
         if number < counts.indexed:
             self._ask_again(primary)
 
-    def tell(self) -> None:
-        """Have the report of the run say what was done."""
+    def report_losses(self) -> None:
+        """Write into the report of the run what was repaired."""
         report, renewed = self._context.report, self._context.store.renewed
         report.problems += [renewed] if renewed else []
         report.problems += self.problems

@@ -1,4 +1,4 @@
-"""Anchor texts of a crawl: noted page by page, and put right in the index when all pages have said theirs."""
+"""Anchor texts of a crawl: noted page by page, and brought up to date in the index when all pages were read."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _NOTHING = 0
 
 
 class AnchorTexts(Feature):
-    """Has the store know what pages call the pages that they link to, and the index what it does not know of that.
+    """Stores the texts of links by target, and gives the index those that it does not have yet.
 
-    Documents get their texts when the segment is sealed in which they go to the index (`IndexWriter`). What is said of
-    them, or not any more, later in the run, goes there by itself at the end (`settle`); nothing is fetched for it. A
-    page that is unchanged, or could not be read, keeps saying what it said.
+    Documents get their texts when the segment is sealed in which they go to the index (`IndexWriter`). Texts
+    that appear or vanish later in the run are sent at the end (`refresh_documents`), without a request. A page that is
+    unchanged, or could not be read, keeps the texts that are stored.
     """
 
     def __init__(self, context: CrawlContext) -> None:
@@ -41,7 +41,7 @@ class AnchorTexts(Feature):
         self._met = 0
         """How many are in the younger one."""
 
-    # ---- what pages say
+    # ---- texts of links, page by page
 
     def links_placed(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
         """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
@@ -65,11 +65,11 @@ class AnchorTexts(Feature):
         visit.anchors = array("q", marks).tobytes()
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
-        """Have what is said of a URL be said of the one that it redirects to."""
+        """Count the texts of links to a redirect for its target."""
         self._context.store.links.put_redirect(visit.entry.key, url_key(target))
 
     def _meet(self, url: str, text: str, kept: frozenset[int]) -> int:
-        """Return the mark of a link that was not met lately, and have the store know of it."""
+        """Store the text of a link that was not met lately; returns its mark."""
         mark = self._old.get(url, {}).get(text)
         if mark is None:
             whole, _, fragment = url.partition("#")
@@ -84,7 +84,7 @@ class AnchorTexts(Feature):
         return mark
 
     def visit_ended(self, visit: Visit) -> None:
-        """Have the store know what a page says now; one that was not read, or is as it was, says what it said."""
+        """Store the links with texts of a page that was read; others keep those that are stored."""
         outcome = visit.outcome
         if outcome is None or outcome.transient or visit.stored:
             return
@@ -97,15 +97,15 @@ class AnchorTexts(Feature):
         if known and outcome is not UrlOutcome.REDIRECTED:
             links.put_redirect(key, 0)
 
-    # ---- what documents get
+    # ---- texts into documents
 
     async def deletions_done(self) -> None:
-        """Hand over what other documents have by now; a page that was made again says what it said."""
+        """Update the texts of documents in the index; not where documents are made again from stored answers."""
         if not self._context.run.replay:
-            self.settle()
+            self.refresh_documents()
 
-    def settle(self) -> int:
-        """Hand over the texts of documents that have others by now than the index; returns how many have.
+    def refresh_documents(self) -> int:
+        """Send documents to the index again whose anchor texts differ from those that it has; returns how many.
 
         Called at the end of a run. Those on their way in the open segment get theirs when that is sealed. Raises
         `WorkError`.

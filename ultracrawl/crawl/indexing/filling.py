@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 class Filling(Feature):
     """Finds out which indexes of a crawl lack what was fed before they were named, and has every page made again.
 
-    A crawl fetches all pages of the source in full; making documents again from what is stored fills them without a
+    A crawl fetches all pages of the source in full; a re-index from stored answers fills them without a
     request. What such an index holds of the source and the document table has not is taken out of it. Made before
     the run begins, because such a run asks for everything.
     """
@@ -41,7 +41,7 @@ class Filling(Feature):
     def begin(self, feed: IndexWriter, *, resumed: bool) -> None:
         """Take out of new indexes what does not belong there; called when the feed is open and the run has begun.
 
-        A run that is resumed does not come back to what it did before: then the next one fills.
+        A resumed run does not repeat what it did before the interruption: then the next run fills.
         """
         for destination in self._new:
             feed.remove_unknown(self._strangers(destination.index))

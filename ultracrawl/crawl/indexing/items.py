@@ -1,4 +1,4 @@
-"""Items and the visits that they belong to: what Scrapy says of an item, or of code of others, ends its visit."""
+"""Ends visits by what becomes of their items: Scrapy's signals about items, and errors in code of users."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class CrawlLogs(Feature):
         self.flushed()
         self._close_run()
         if self._filtering is not None:
-            self._filtering.mute()
+            self._filtering.remove_listener()
 
     def say_error(self, text: str) -> None:
         """Have the robot tell of an error, if the source keeps its log."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EventLogs:
-    """Makes the logs that a source keeps; one that it does not keep is None, and nobody spends time on it."""
+    """Makes the logs that a source keeps; one that it does not keep is None, and costs nothing."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -28,15 +28,15 @@ class EventLogs:
         kept = context.source.log
         own = (name for entry in context.source.site_headers.values() for name in entry.headers)
         self.fetch = FetchLog(self._log("fetch")) if kept.fetch else None
-        """Of downloads."""
+        """The log of downloads."""
         self.items = self._items(kept.postprocess)
-        """Of what was decided about items."""
+        """The log of decisions about items."""
         self.headers = HeaderLog(self._log("header"), own) if kept.header else None
-        """Of the headers that went to and fro."""
+        """The log of request and response headers."""
         self.scores = ScoreLog(self._log("scheduler")) if kept.scheduler else None
-        """Of what adaptive refreshing chose."""
+        """The log of what adaptive refreshing chose."""
         self.feed = FeedLog(self._log("dsfeed"), context.source.name) if kept.dsfeed else None
-        """Of what went to the index."""
+        """The log of what went to the index."""
         self._sites: SiteLog | None = None
 
     def _items(self, form: str) -> ItemLog | None:

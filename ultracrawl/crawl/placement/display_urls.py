@@ -63,7 +63,7 @@ class DisplayUrls(Feature):
         return before or (self._lent_by_redirects and not visit.entry.display_url)
 
     def _release(self, visit: Visit, borrowers: list[UrlRecord]) -> None:
-        """Let pages go by their own URL: they leave the index under the borrowed one and are fetched again."""
+        """Give pages their own display URL again: they are removed under the borrowed one, and fetched again."""
         for record in borrowers:
             if record.url == visit.url:
                 continue

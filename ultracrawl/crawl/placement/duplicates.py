@@ -45,7 +45,7 @@ class Duplicates(Feature):
         self._succession = Succession(context, self._holders)
 
     def open(self) -> None:
-        """Take note of what an earlier run left."""
+        """Load the documents that an earlier run left waiting."""
         self._holders.waiting.update(self._context.store.documents.retained_keys(Retained.REPLACEMENT))
 
     def waits(self, key: int) -> bool:
@@ -53,7 +53,7 @@ class Duplicates(Feature):
         return key in self._holders.waiting
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
-        """Have the report count the new outcome of a URL in place of that of its visit in this run."""
+        """Correct the report: count the new outcome of a URL in place of that of its visit in this run."""
         self._succession.recount(before, after)
 
     # ---- before a document is indexed
@@ -131,7 +131,7 @@ class Duplicates(Feature):
             return False
         holder = self._holders.best(self._holders.others_of_record(record))
         if holder is None and not self.waits(visit.entry.key) and not visit.rescan:
-            self._context.queue.again(record)  # nobody has the content now
+            self._context.queue.again(record)  # no document has the content now
         reason = same_content(holder) if holder is not None else record.reason
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, reason)
         self._context.endings.end_visit(visit, ending)
@@ -154,7 +154,7 @@ class Duplicates(Feature):
         return self._succession.wait_for_place(visit, document)
 
     def visit_ended(self, visit: Visit) -> None:
-        """If nobody is left in the index for the former content of a visit, have another one fetched."""
+        """Fetch a duplicate of the former content of a visit if no other document has that content in the index."""
         contested = self._open.leave(visit)
         before = visit.record
         if visit.outcome is None or self._prints is None:
@@ -175,6 +175,6 @@ class Duplicates(Feature):
         return self._holders.has_place(now) or now.outcome is UrlOutcome.DUPLICATE
 
     def document_leaving(self, record: UrlRecord) -> None:
-        """Have a copy of a document fetched that is to leave without a visit."""
+        """Fetch a duplicate of a document that is to be removed without a visit."""
         if record.fingerprint and self._prints is not None:
             self._succession.elect(record)

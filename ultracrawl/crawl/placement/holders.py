@@ -1,4 +1,4 @@
-"""Who has a content, and who would have it: documents with equal fingerprints are one, and the best of them counts."""
+"""Which of the URLs with equal content stands for it: documents with equal fingerprints are one, the best counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def needs_approval(source: DataSource, visit: Visit) -> bool:
 
 
 class ContentHolders:
-    """Answers who of those with a content has the place, or keeps it. Nothing is written."""
+    """Tells which of several documents with the same content is the one in the index. Writes nothing."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context

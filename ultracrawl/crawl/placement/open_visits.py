@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class OpenVisits:
-    """Knows which contents are on their way, and for which of them somebody else has a claim."""
+    """Visits in flight by fingerprint, and which fingerprints several documents have."""
 
     def __init__(self) -> None:
         self._open: dict[int, tuple[bytes, Visit]] = {}
@@ -41,7 +41,7 @@ class OpenVisits:
         return contested
 
     def is_contested(self, fingerprint: bytes) -> bool:
-        """Return whether somebody else has, or may have, a content that is on its way."""
+        """Return whether another document has, or may have, a content that is on its way."""
         return fingerprint in self._contested
 
     def of_content(self, fingerprint: bytes) -> Iterator[Visit]:

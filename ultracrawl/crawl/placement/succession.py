@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Succession:
-    """Demotes worse documents, keeps those that wait for a place, and has a new one fetched where nobody is left."""
+    """Demotes worse documents, keeps those that wait for a place, and fetches a duplicate when none is indexed."""
 
     def __init__(self, context: CrawlContext, holders: ContentHolders) -> None:
         self._context = context
@@ -66,18 +66,18 @@ class Succession:
         return leaving
 
     def forget_waiting(self, key: int) -> None:
-        """Let go of a document that waited for a place."""
+        """Delete a document that waited for a place."""
         if key in self._holders.waiting:
             self._holders.waiting.discard(key)
             self._context.store.documents.release_document(Retained.REPLACEMENT, key)
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
-        """Have the report count the new outcome of a URL in place of that of its visit in this run."""
+        """Correct the report: count the new outcome of a URL in place of that of its visit in this run."""
         if before.last_fetched >= self._holders.since:
             self._context.endings.recount(before, after)
 
     def elect(self, left: UrlRecord) -> None:
-        """Have the best of the remembered duplicates fetched, unless one is in the index or on its way."""
+        """Fetch the best of the known duplicates, unless one is in the index or on its way."""
         others = self._holders.others_of_record(left)
         ready = [one for one in others if not one.failures and not one.leaving]
         if self._holders.best(others) is not None or any(not one.checksum for one in ready):

@@ -45,18 +45,18 @@ _AFTER_FETCH = (Phase.DATA, Phase.ENUMERATE, Phase.GENERATE)
 
 
 class FilterListener(Protocol):
-    """Hears what directives say."""
+    """Called with what directives of filters decide."""
 
     def tested(
         self, program: FilterProgram, phase: Phase, line: FilterLine, view: View, answer: Answer
     ) -> None:
-        """Hear what the directive of a line said to a resource."""
+        """Take note of what the directive of a line answered about a resource."""
 
     def allowed(self, program: FilterProgram, view: View) -> None:
-        """Hear that a filter let a resource pass."""
+        """Take note that a filter allowed a resource."""
 
     def flush(self) -> None:
-        """Write what was heard. Raises `WorkError`."""
+        """Write what was noted. Raises `WorkError`."""
 
 
 @dataclass(slots=True)
@@ -91,11 +91,11 @@ class Filtering:
         if fatal:
             raise DefinitionError(fatal)
         self.listener: FilterListener | None = None
-        """Hears what the directives say to each resource."""
+        """Called for each directive and resource; None if nothing is logged."""
         self.on_verdict: Callable[[Answer, str], None] = lambda _, __: None
-        """Hears REQ_EXIT and REQ_RESTART, and which function said it."""
+        """Called with REQ_EXIT or REQ_RESTART, and the name of the function that answered it."""
         self.kept = False
-        """Whether a process keeps the filters for several crawls; only `release` runs Shutdown then."""
+        """Whether a process keeps the filters for several crawls; then only `release` runs Shutdown."""
         self._started = False
         self.sources = {
             "csid": section.csid,
@@ -126,8 +126,8 @@ class Filtering:
             for program in self._programs:
                 program.stop()
 
-    def mute(self) -> None:
-        """Forget who listens: the logs of a run are closed."""
+    def remove_listener(self) -> None:
+        """Stop calling the listener, because the logs of the run are closed."""
         self.listener, self.robot.log = None, logger.warning
 
     @property
@@ -194,7 +194,7 @@ class Filtering:
         return passed
 
     def _run(self, program: FilterProgram, phase: Phase, view: View) -> Answer:
-        """Run one phase; who listens hears of each directive."""
+        """Run one phase, and call the listener for each directive."""
         answer = Answer.PROCEED
         if self.listener is None:
             answer = run(program.steps[phase], view)

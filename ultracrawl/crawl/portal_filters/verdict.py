@@ -1,4 +1,4 @@
-"""What functions of filters say about the whole crawl: end it, or begin its cycle anew (portal robot 19)."""
+"""Answers of filter functions about the whole crawl: end it, or begin its cycle anew (portal robot 19)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FilterVerdict:
         """Whether nothing comes after this crawl."""
         return self.answer is not None and not self.restarts
 
-    def hear(self, answer: Answer, why: str) -> None:
+    def follow_answer(self, answer: Answer, why: str) -> None:
         """Follow an answer; `why` names the function."""
         if self.answer is not None or self._context.run.replay:
             return

@@ -136,7 +136,7 @@ class DocumentConverter:
 
 
 def note_cut(context: CrawlContext, visit: Visit, page: Page) -> None:
-    """Take note of what was left out of a page, if anything was: for its document, its record and the report."""
+    """Note what was left out of a page, if anything, in its document, its record and the report."""
     if page.truncated:
         _mark(visit, page.truncated)
         context.report.cut[page.truncated] += 1

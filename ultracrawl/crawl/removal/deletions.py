@@ -38,7 +38,7 @@ class Deletions:
         self._feed = feed
         self._on_succession = on_succession
         self.counted = 0
-        """Documents that `apply` let go and that count for the guard."""
+        """Documents that `apply` removed and that count for the guard."""
 
     def candidates(self) -> list[UrlRecord]:
         """Return the records whose documents are to leave."""
@@ -54,10 +54,11 @@ class Deletions:
         complete: bool = True,
         before: int = 0,
     ) -> str:
-        """Let all go, or none if they are too many; returns what to tell about it, empty if they went.
+        """Remove all documents that are marked for it, or none if the guard finds them too many.
 
-        They are measured by the documents that were there when the run `started`. `before` documents went in earlier
-        parts of it, which count as well.
+        Returns the problem for the report, empty if they were removed. The guard compares their number with that of
+        the documents that were there when the run `started` (epoch seconds). `before` documents were removed in
+        earlier parts of the run, and count as well.
         `by_definition`: pages that are not indexed any more are so because the definition changed, and do not
         count for the guard. What the definition excludes always goes; while the run is not `complete`, only if its
         successor is there.
@@ -85,13 +86,13 @@ class Deletions:
         )
 
     def _measure(self, leaving: Iterable[UrlRecord], started: float) -> int:
-        """Return how many documents there were; after a loss of the state all that there are, as none seems older."""
+        """Return how many documents there were before the run; after a loss of the state, how many there are now."""
         if any(map(is_unknown, leaving)):
             return self._state.records.count_urls().documents
         return self._state.documents.documents_before(started)
 
     def carry_out(self, leaving: Iterable[UrlRecord]) -> int:
-        """Take documents out of the index; returns how many. One whose URL shows another document now is left."""
+        """Delete documents from the index; returns how many. A display URL that shows another document now is left."""
         number, outside = 0, []
         for record in leaving:
             key = url_key(record.url)
@@ -108,7 +109,7 @@ class Deletions:
         return number
 
     def discard(self, leaving: Iterable[UrlRecord]) -> int:
-        """Let documents stay in the index until their next visit says the same again; returns how many."""
+        """Cancel the removal of documents until their next visit marks them again; returns how many."""
         kept = [record for record in leaving if not is_outside(record)]
         for record in kept:
             self._state.records.amend_record(url_key(record.url), replace(record, leaving=""))
@@ -122,7 +123,7 @@ class Deletions:
         return [one for one in same if one.url != record.url]
 
     def _let_succeed(self, left: UrlRecord) -> None:
-        """Hand over the document that waited for the place of one that left, unless another has it already."""
+        """Index the document that waited to replace one that was removed, unless another has its content already."""
         twins = self._twins(left)
         taken = any(one.held for one in twins)
         for one in twins:
@@ -149,7 +150,7 @@ class Deletions:
         )
 
     def _forget_idle(self) -> None:
-        """Let go of documents whose place is not vacated any more."""
+        """Drop waiting documents whose predecessor stays in the index after all."""
         for key in self._state.documents.retained_keys(Retained.REPLACEMENT):
             record = self._state.records.get_record(key)
             if record is None or not any(one.leaving for one in self._twins(record)):

@@ -137,7 +137,7 @@ class PartFetcher:
         rules = self._context.rules
         for decision in rules.boundary.decisions(url):
             if not decision.accept and (decision.stage == "scheme" or decision.rule.startswith("exclude")):
-                self._context.report.turn_away(decision.rule)
+                self._context.report.count_exclusion(decision.rule)
                 return False
         if not rules.robots.obey:
             return True

@@ -104,7 +104,7 @@ class PageRenderer:
                 break
         visit.unrendered = f"its scripts were not run: {why}"
         logger.warning("%s: %s", visit.url, visit.unrendered)
-        self._context.report.turn_away("javascript failed")
+        self._context.report.count_exclusion("javascript failed")
         return None
 
     async def _opened(self, url: str, response: Response) -> Rendered:

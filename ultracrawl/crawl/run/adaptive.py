@@ -49,7 +49,7 @@ class AdaptiveChooser(Feature):
         return self.rule.choose(visits.known_pages(), visits.site_sizes(), self._clock())
 
     def resume(self) -> None:
-        """Allow in a minor cycle that goes on what is left of it; all of it, if none is stored."""
+        """Continue a minor cycle with what is left of its allowances; with all of them if none are stored."""
         self._allowance = self._state.queue.allowances()
         if self._allowance:
             return

@@ -80,7 +80,7 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
 
 
 def _count_hops_anew(context: CrawlContext) -> None:
-    """Let links count from the start again: other pages may be kept now than before."""
+    """Reset the hops of all links, because other languages may be kept now than before."""
     if context.rules.focus:
         context.store.queue.reset_hops(context.rules.focus.depth)
         context.store.flush()

@@ -39,7 +39,7 @@ class CrawlControl(Feature):
         """Whether the crawl was told to stop."""
 
     def open(self, post: ControlChannel | None) -> None:
-        """Begin to take orders; without a post (a state in memory) there is nobody who could give any."""
+        """Begin to take orders; a state in memory has no channel, and takes none."""
         self._post = post
 
     def tick(self) -> None:
@@ -52,7 +52,7 @@ class CrawlControl(Feature):
         if self._ticks % LOOK_EVERY == 0:
             self._obey(self._post, self._post.order())
 
-    def tell(self, command: Command) -> None:
+    def give_order(self, command: Command) -> None:
         """Give an order from inside this process."""
         if self._post is not None:
             self._obey(self._post, command)
@@ -80,7 +80,7 @@ class CrawlControl(Feature):
         self._context.run.end_soon(STOPPED)
 
     def _settle(self, post: ControlChannel) -> None:
-        """Call the crawl paused once nothing is in flight; have what was fetched indexed meanwhile."""
+        """Report the crawl as paused once nothing is in flight; what was fetched is indexed meanwhile."""
         if in_flight := self._in_flight():
             post.say(Phase.PAUSING, in_flight)
             return

@@ -26,11 +26,11 @@ REFUSED = "cannot begin"
 
 
 def refuse(crawler: Crawler, context: CrawlContext, error: UltracrawlError) -> None:
-    """Have a crawl end at once that cannot begin.
+    """End a crawl at once that cannot begin.
 
-    Scrapy tells of a scheduler that raises in tracebacks; so it is asked to close. Our own commands look at the crawl
-    afterwards; under Scrapy's own it is told here, and the crawler is left without a spider, which gives them exit
-    code 1.
+    Scrapy prints a traceback for a scheduler that raises, so the engine is asked to close. Our own commands read the
+    problem from the crawl afterwards; under Scrapy's own commands it is logged here, and the crawler is left without
+    a spider, which gives them exit code 1.
     """
     crawler.signals.connect(_close, signals.spider_opened, weak=False)
     if not crawler.settings.getbool(WATCHED):

@@ -46,4 +46,4 @@ class RunningCrawl:
 
     def give_order(self, command: Command) -> None:
         """Give an order from inside this process."""
-        self._control.tell(command)
+        self._control.give_order(command)

@@ -60,7 +60,7 @@ class VisitWatch(Feature):
         """Seconds that a step may take by itself."""
         self._longest = {
             Step.DOWNLOAD: self.patience,
-            # What pipelines do to an item is bounded by itself, and should be told by itself.
+            # What pipelines do to an item has a time limit of its own, and a message of its own.
             Step.PROCESSING: self.patience + source.limits.timeout,
             Step.CONVERSION: self.patience
             + max(source.conversion.timeout, source.limits.seconds_per_page or 0.0),
@@ -96,7 +96,7 @@ class VisitWatch(Feature):
 
     @contextmanager
     def within(self, visit: Visit, step: Step) -> Iterator[None]:
-        """Have a visit in a step where it waits for its turn: as long as others come out, it may take longer."""
+        """Inside the block a visit waits for its turn among others: it is not overdue as long as others come out."""
         self.enter(visit, step)
         try:
             yield
@@ -196,7 +196,7 @@ class VisitWatch(Feature):
             logger.error("%s", problem)
 
     def _let_go(self, request: Request) -> None:
-        """Have Scrapy no longer wait for whoever works on a request; should he come back, nobody listens."""
+        """Stop Scrapy from waiting for the code that works on a request; what that returns later is ignored."""
         engine = self._crawler.engine
         slot, scraped = engine._slot, engine.scraper.slot
         assert slot is not None

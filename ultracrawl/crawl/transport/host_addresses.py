@@ -39,8 +39,8 @@ class HostAddresses:
         logger.warning("No address of %s after %g s; it counts as covered by no mask", host, WAIT)
         return ()
 
-    def ask(self, host: str) -> Future[tuple[str, ...]]:
-        """Begin to look up a host, or join whoever does; nobody waits here."""
+    def begin_look_up(self, host: str) -> Future[tuple[str, ...]]:
+        """Return the look-up of a host, the one that runs already if there is one; does not wait."""
         if host not in self._known:
             self._begin([host])
         return self._known[host]
@@ -60,7 +60,7 @@ class HostAddresses:
         self._known.update((host, pool.submit(addresses_of, host)) for host in hosts)
 
     def close(self) -> None:
-        """Let go of the threads; look-ups that have not begun are given up."""
+        """End the threads; look-ups that have not begun are given up."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 

@@ -1,1 +1,1 @@
-"""Classes of the person who wrote the definition: loaded by their dotted paths, opened and closed."""
+"""Classes of the user: loaded by their dotted paths, opened and closed."""

@@ -1,4 +1,4 @@
-"""Classes of one's own that a definition names by a dotted path."""
+"""Loads user code that a definition names by a dotted path."""
 
 from __future__ import annotations
 

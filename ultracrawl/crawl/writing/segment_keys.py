@@ -1,4 +1,4 @@
-"""Which documents the segments of a cache are about, as long as they wait for the primary index."""
+"""The keys of the documents in the segments of a cache that wait for the primary index."""
 
 from __future__ import annotations
 

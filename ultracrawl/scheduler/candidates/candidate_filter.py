@@ -32,8 +32,8 @@ class CandidateFilter:
 
     The order is: canonical form and rewrite rules, rewriter, met lately, document table, depth and boundary. A link
     that is excluded is counted once under the rule that did it. `look_up` is told the hosts of new URLs
-    before the boundary is asked, for rules that look at addresses. `excluded` are told of each link that is turned
-    away for the first time; links met lately cost them nothing. `gates` are asked for each new URL, by its site,
+    before the boundary is asked, for rules that look at addresses. `excluded` are called for each link when it is
+    excluded for the first time; links met lately cost them nothing. `gates` are asked for each new URL, by its site,
     whether it may be fetched in this cycle; if one says no, the URL is known only.
     """
 
@@ -174,12 +174,12 @@ class CandidateFilter:
         return False
 
     def close(self, rule: str) -> None:
-        """Exclude whatever is not known yet under a rule from now on; nothing with an empty rule."""
+        """From now on exclude URLs that are not known yet, counted under `rule`; an empty rule ends that."""
         self._closed = self._closed_always = rule
 
     @contextmanager
     def closed_by(self, rule: str) -> Iterator[None]:
-        """Exclude whatever is not known yet under a rule, meanwhile; with an empty rule all is as always."""
+        """Inside the block exclude URLs that are not known yet, under `rule`; an empty rule changes nothing."""
         self._closed = rule or self._closed_always
         try:
             yield
@@ -188,7 +188,7 @@ class CandidateFilter:
 
     @contextmanager
     def without_rules(self) -> Iterator[None]:
-        """Let URLs in, meanwhile, whatever the rules about domains, ports, paths and URIs say."""
+        """Inside the block, ignore the rules about domains, ports, paths and URIs."""
         self._rules_hold = False
         try:
             yield
@@ -196,12 +196,12 @@ class CandidateFilter:
             self._rules_hold = True
 
     def forget(self, keys: Iterable[int]) -> None:
-        """Take note that URLs are not known any more."""
+        """Forget keys of URLs that left the document table, so that links to them count as new."""
         for key in keys:
             self.seen.drop(key)
 
     def note(self, key: int) -> None:
-        """Take a URL for known that stands in no stored queue, so that links to it do not queue it."""
+        """Treat a URL as known although it is in no stored queue, so that links to it do not queue it."""
         self.seen.add_key(key, 0)
 
     def enter(
@@ -213,7 +213,7 @@ class CandidateFilter:
         hops: int = 0,
         level: int | None = None,
     ) -> QueueEntry:
-        """Make a URL known and queue it, on the level that the rules say unless one is given."""
+        """Add a URL to the document table and to the queue; the rules choose the level unless one is given."""
         level = self._level_of(url) if level is None else level
         entry = QueueEntry(
             key, url, site_of(url), depth, self._state.queue.next_seq(), hops, display_url, level=level

@@ -19,7 +19,7 @@ TOO_LONG = "30054 excessively long URL"
 MALFORMED = "30030 malformed URL"
 
 Excluded = Callable[[str, str, str, str], None]
-"""Is told of a link that no rule lets in: URL, rule, page, number and text of the message."""
+"""Called for a link that is excluded, with URL, rule, page, and number and text of the message."""
 
 
 class LinkUrls:
@@ -60,7 +60,7 @@ class LinkUrls:
         return self._joined.of(hrefs, base)
 
     def _count_unusable(self, href: str, base: str) -> None:
-        """Count a link that leads to no URL; links to other kinds of things (`mailto:`) are none of our business."""
+        """Count a link that leads to no URL; links of other schemes (`mailto:`) are not counted."""
         if len(self._unusable) >= UNUSABLE:
             self._unusable.clear()
         self._unusable.add(href)

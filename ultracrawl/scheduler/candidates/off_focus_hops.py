@@ -28,7 +28,7 @@ class OffFocusHops:
         self.on = context.rules.focus is not None
 
     def note(self, hops: int, new: Iterable[int], inside: Iterable[int]) -> None:
-        """Take note of links with so many hops: the keys of new URLs, and of all that were let in."""
+        """Store the hops of links: `new` are the keys of new URLs, `inside` those of all accepted links."""
         if not self.on or hops == NO_LINKS:
             return
         found = set(new)
@@ -48,7 +48,7 @@ class OffFocusHops:
             self.note(hops, [target] if new else [], [target])
 
     def _come_nearer(self, key: int) -> None:
-        """Have a page scanned again whose links were counted with too many hops; one that is kept needs no scan."""
+        """Fetch a page again whose links were stored with too many hops; a page in a kept language needs none."""
         state = self._context.store
         record = state.records.get_record(key)
         if record is None or record.held or record.removed or not record.last_fetched:

@@ -1,4 +1,4 @@
-"""Known URLs that something leads to: asked for again once a cycle, where the mode of the source says so."""
+"""Queues known URLs again once a cycle when something leads to them, if the refresh mode says so."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class RecrawlActivator:
 
     @property
     def on(self) -> bool:
-        """Whether known URLs have to be told when something leads to them."""
+        """Whether this run has to know which known URLs something leads to; not in mode `known`."""
         return self._mode is not RefreshMode.KNOWN
 
     def meet(self, keys: Iterable[int]) -> None:
-        """Take known URLs that something leads to; those met for the first time in this cycle are queued."""
+        """Note that something leads to these known URLs; queue those for which that is the first time in this cycle."""
         fresh = self._context.store.visits.note_met(keys)
         if self._mode.asks_known:
             self._wake(fresh)
@@ -82,8 +82,8 @@ class RecrawlActivator:
         self._context.store.queue.requeue_url(entry)
         self._enqueue(entry)
 
-    def ask(self, key: int) -> None:
-        """Queue a known URL to which nothing led."""
+    def queue_orphan(self, key: int) -> None:
+        """Queue a known URL that nothing leads to, so that the server decides about it."""
         record = self._context.store.records.get_record(key)
         if record is None:
             return
@@ -92,19 +92,19 @@ class RecrawlActivator:
         self._queue(KnownUrl(key, record.url, site, record.depth, record.display_url))
 
     def finished(self, visit: Visit) -> None:
-        """Let a page that was found unchanged lead to what it led to before."""
+        """Treat the stored links of a page that was found unchanged as met in this cycle."""
         if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.status == 304):
             return
         if visit.sitemap is None or not self._is_index(visit.entry.key):
             self._reassert(visit.links or visit.record.links)
 
     def vouched(self, record: UrlRecord) -> None:
-        """Do the same for a page that a sitemap says is unchanged, at the next `catch_up`."""
+        """Put off the same, to the next `catch_up`, for a page that a sitemap says is unchanged."""
         if self.on and record.links and not self._is_index(url_key(record.url)):
             self._later.append(record.links)
 
     def catch_up(self) -> None:
-        """Take what `vouched` put off; it must not queue anything while a site is being refilled."""
+        """Treat as met what `vouched` put off: nothing may be queued while a site is being refilled."""
         while self._later:
             self._reassert(self._later.pop())
 

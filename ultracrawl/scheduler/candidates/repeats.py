@@ -43,7 +43,7 @@ class RepeatVisits:
         return nearer
 
     def pop_unconditional(self, key: int) -> bool:
-        """Tell whether a page that goes out has to be read in full, for the last time."""
+        """Return whether a page that goes out has to be read in full, and forget it."""
         if key not in self._unconditional:
             return False
         self._unconditional.discard(key)
@@ -57,7 +57,7 @@ class RepeatVisits:
             self.requeue(visit.entry.key, visit.record, min(depth, visit.depth))
 
     def fetch_again(self, record: UrlRecord) -> None:
-        """Take note of a record that was changed: have its page fetched in this run, whether it was or not."""
+        """Fetch the page of a changed record in this run, even if it was fetched before."""
         if record.removed:
             return
         key = url_key(record.url)
@@ -82,7 +82,7 @@ class RepeatVisits:
         self._place(entry)
 
     def take_shorter_routes(self, shorter: Iterable[tuple[int, int]]) -> None:
-        """Lower the depth of URLs (by key) that turned out to be nearer; pages already scanned are fetched once more.
+        """Lower the depth of URLs (by key) to which a shorter route was found; pages already scanned are fetched again.
 
         Only where the source has a depth limit: elsewhere depth decides nothing (Ultra Search 9.5).
         """

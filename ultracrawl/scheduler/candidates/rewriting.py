@@ -13,7 +13,7 @@ from ultracrawl.rules.urls.canonical import UrlPolicy
 logger = logging.getLogger(__name__)
 
 REMEMBERED = 50_000
-"""Links whose refusal is remembered, so that each is counted and logged once; all are forgotten together."""
+"""Refused links that are remembered, so that each is counted and logged once; a full memory is emptied."""
 
 REFUSED = "link refused by the rewriter"
 
