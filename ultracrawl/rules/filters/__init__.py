@@ -12,9 +12,9 @@ from ultracrawl.rules.filters.custom import (
     REQ_NOACTION,
     REQ_PROCEED,
     REQ_RESTART,
-    FilterHandle,
     ResourceHandle,
 )
+from ultracrawl.rules.filters.function import FilterHandle
 from ultracrawl.rules.filters.marked import filter_function
 
 __all__ = [

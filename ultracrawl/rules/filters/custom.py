@@ -10,12 +10,11 @@ Such a function, for `Generate fn=by-department name=Sales`:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from ultracrawl.rules.filters.function import ANYTHING, Function, Place, Step
+from ultracrawl.rules.filters.function import ANYTHING, FilterHandle, Function, Step
 from ultracrawl.rules.filters.marked import mark_of
 from ultracrawl.rules.filters.parameters import ParameterBlock
-from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
+from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View, source_name
 from ultracrawl.rules.filters.robot import Robot
 
@@ -25,15 +24,6 @@ LONGEST_REASON = 200
 """Characters of an error that are kept."""
 
 _DENYING = frozenset({Answer.ABORTED, Answer.EXIT, Answer.RESTART})
-
-
-@dataclass(frozen=True, slots=True)
-class FilterHandle:
-    """What a function of your own may know of the filter that calls it (`csf`)."""
-
-    name: str
-    kind: FilterKind
-    phase: Phase
 
 
 class ResourceHandle:
@@ -93,9 +83,7 @@ def own_function(name: str, call: OwnFunction) -> Function:
     A function that is marked (`filter_function`) is checked by what it says of itself; others may stand anywhere.
     """
 
-    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
-        handle = FilterHandle(place.filter, place.kind, place.phase)
-
+    def build(block: ParameterBlock, handle: FilterHandle, robot: Robot) -> Step:
         def step(view: View) -> Answer:
             failure = ""
             try:

@@ -28,15 +28,15 @@ class FilterError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a directive stands."""
+class FilterHandle:
+    """Where a directive stands: in which filter, and when that runs it. Functions of your own get it as `csf`."""
 
-    filter: str
+    name: str
     kind: FilterKind
     phase: Phase
 
 
-Build = Callable[[ParameterBlock, Place, Robot], Step]
+Build = Callable[[ParameterBlock, FilterHandle, Robot], Step]
 """Makes the step of a directive, once. Raises `FilterError`."""
 
 
@@ -70,6 +70,14 @@ class Function:
     def required(self) -> Sequence[str]:
         """The names of the parameters that must be given."""
         return [one.name for one in self.parameters if one.required]
+
+
+def of_type(block: ParameterBlock, step: Step) -> Step:
+    """Let a step see only resources of the type that its directive names, if it names one."""
+    wanted = block.get("type", "").lower()
+    if not wanted:
+        return step
+    return lambda view: step(view) if view.type == wanted else Answer.NOACTION
 
 
 def run(steps: Sequence[Step], view: View) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ultracrawl.rules.filters.function import ANYTHING, FilterError, Function, Place, Step, run
+from ultracrawl.rules.filters.function import ANYTHING, FilterError, FilterHandle, Function, Step, run
 from ultracrawl.rules.filters.parameters import SWITCHES, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import BEFORE_FETCH, Resource, View, source_name
@@ -102,7 +102,7 @@ class FilterCompiler:
         placed.sort(key=lambda one: _ORDER[one[0]])
         used = _Used()
         for phase, line in placed:
-            step = self._compile(line, Place(name, kind, phase), used)
+            step = self._compile(line, FilterHandle(name, kind, phase), used)
             if step is not None:
                 program.steps[phase].append(step)
                 program.lines[phase].append(line)
@@ -121,7 +121,7 @@ class FilterCompiler:
             return None
         return phase
 
-    def _compile(self, line: FilterLine, place: Place, used: _Used) -> Step | None:
+    def _compile(self, line: FilterLine, place: FilterHandle, used: _Used) -> Step | None:
         pairs = self._pairs(line)
         function = self._function(line, pairs)
         if function is None:
@@ -171,7 +171,7 @@ class FilterCompiler:
             )
         return SWITCHES.get(text.lower(), False)
 
-    def _checks(self, block: ParameterBlock, function: Function, place: Place) -> bool:
+    def _checks(self, block: ParameterBlock, function: Function, place: FilterHandle) -> bool:
         mistakes = list(_mistakes(block, function, place))
         for key, problem, instead in mistakes:
             self._note_mistake(block.line, key, problem, instead)
@@ -190,7 +190,7 @@ class FilterCompiler:
         return True
 
     def _reads_too_early(
-        self, block: ParameterBlock, function: Function, place: Place, made: set[str]
+        self, block: ParameterBlock, function: Function, place: FilterHandle, made: set[str]
     ) -> bool:
         if place.phase is not Phase.METADATA or ANYTHING in made:
             return False
@@ -204,7 +204,9 @@ class FilterCompiler:
         return bool(early)
 
 
-def _mistakes(block: ParameterBlock, function: Function, place: Place) -> Iterable[tuple[str, str, str]]:
+def _mistakes(
+    block: ParameterBlock, function: Function, place: FilterHandle
+) -> Iterable[tuple[str, str, str]]:
     """Yield key, problem and remedy of each mistake in the parameters."""
     if place.phase not in function.phases:
         names = " or ".join(phase.value for phase in Phase if phase in function.phases)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from functools import lru_cache
+from typing import Never, Protocol
 
 import re2
 
@@ -17,13 +17,6 @@ REGEX_CACHE = 32
 """Compiled expressions that are kept unless `setup-regex-cache` says otherwise."""
 
 
-class Converter(Protocol):
-    """Turn a document into a page."""
-
-    def __call__(self, body: bytes, content_type: str, url: str) -> Page | None:
-        """Return the page that a document becomes, None if it cannot be converted."""
-
-
 class Rules(Protocol):
     """The site definitions and filter rules of a `filterrules.conf`."""
 
@@ -31,57 +24,31 @@ class Rules(Protocol):
         """Say whether a URL is inside; `media_type` is None before the fetch, `depth` its link steps."""
 
 
-class ExpressionCache:
-    """Compiled expressions, the least recently used of which gives way; results do not depend on the size."""
-
-    def __init__(self, size: int = REGEX_CACHE) -> None:
-        self.size = size
-        self._compiled: OrderedDict[str, re2._Regexp] = OrderedDict()
-
-    def __len__(self) -> int:
-        """Return the number of expressions that are kept."""
-        return len(self._compiled)
-
-    def covers(self, expression: str, text: str) -> bool:
-        """Return whether an expression, which was checked before, covers a whole text."""
-        compiled = self._compiled.get(expression)
-        if compiled is None:
-            compiled = self._compiled[expression] = re2.compile(expression)
-            if len(self._compiled) > self.size:
-                self._compiled.popitem(last=False)
-        else:
-            self._compiled.move_to_end(expression)
-        return compiled.fullmatch(text) is not None
+Compile = Callable[[str], re2._Regexp]
 
 
-def _no_file(path: str) -> str:
-    raise FileNotFoundError(path)
+def expression_cache(size: int = REGEX_CACHE) -> Compile:
+    """Return what compiles expressions that were checked before, and keeps those that were used last."""
+    return lru_cache(size)(re2.compile)
 
 
-def _no_rules(_: str) -> Rules:
-    raise FileNotFoundError
-
-
-def _no_conversion(body: bytes, content_type: str, url: str) -> Page | None:  # noqa: ARG001 - as `Converter` has it
-    return None
-
-
-def _no_program(_program: str, _body: bytes) -> str:
-    raise FileNotFoundError(_program)
+def _nothing_there(name: str, *_: object) -> Never:
+    raise FileNotFoundError(name)
 
 
 @dataclass
 class Robot:
     """The surroundings of the filters. Nothing in here does I/O by itself: whoever runs a robot hands it in."""
 
-    read: Callable[[str], str] = _no_file
+    read: Callable[[str], str] = _nothing_there
     """Returns the text of a file, whose path is relative to the instance. Raises `OSError`."""
-    load_rules: Callable[[str], Rules] = _no_rules
+    load_rules: Callable[[str], Rules] = _nothing_there
     """Reads a file of filter rules, once for both filters. Raises `OSError`."""
-    convert: Converter = _no_conversion
+    convert: Callable[[bytes, str, str], Page | None] = lambda *_: None
+    """Turns a body, with its content type and URL, into a page; None if it cannot be converted."""
     converts: bool = False
     """Whether a filter has `convert-to-html`."""
-    summarize: Callable[[str, bytes], str] = _no_program
+    summarize: Callable[[str, bytes], str] = _nothing_there
     """Runs a summarizer on a body and returns what it prints. Raises `OSError`."""
     has_summarizers: bool = False
     """Whether the folder of the Harvest programs is in `PATH`."""
@@ -96,7 +63,7 @@ class Robot:
     """Resources taken in this run."""
     checksums: dict[str, str] = field(default_factory=dict)
     """The first URL of each MD5 checksum."""
-    expressions: dict[str, ExpressionCache] = field(default_factory=dict)
+    expressions: dict[str, Compile] = field(default_factory=dict)
     """The cache of each filter."""
     extensions: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """Media types by extension, of each filter."""
@@ -117,6 +84,9 @@ class Robot:
         self.hosts.add(host)
         return self.objects
 
-    def cache_of(self, name: str) -> ExpressionCache:
+    def cache_of(self, name: str) -> Compile:
         """Return the expression cache of a filter."""
-        return self.expressions.setdefault(name, ExpressionCache())
+        cache = self.expressions.get(name)
+        if cache is None:
+            cache = self.expressions[name] = expression_cache()
+        return cache

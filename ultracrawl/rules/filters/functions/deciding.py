@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
-from ultracrawl.rules.filters.expressions import expression_of
-from ultracrawl.rules.filters.function import METADATA_AND_DATA, FilterError, Function, Place, Step
+from ultracrawl.rules.filters.function import (
+    METADATA_AND_DATA,
+    Build,
+    FilterError,
+    FilterHandle,
+    Function,
+    Step,
+)
+from ultracrawl.rules.filters.functions.comparing import COMPARISONS, comparison
+from ultracrawl.rules.filters.matching import By, Test
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
-from ultracrawl.rules.filters.resource import CASELESS, Resource, View, source_name
+from ultracrawl.rules.filters.resource import Resource, View, source_name
 from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.rules.urls.parts import host_of
 
@@ -22,45 +29,22 @@ _MAX_REASONS = {"depth": "depth", "hosts": "max hosts", "objects": "max objects"
 _UNITS = {"content-length": 1024}
 """What one of `value` is: file sizes are in KB."""
 
-Test = Callable[[str], object]
-Covers = Callable[[str, str], bool]
 _COMPARED = (Parameter("src", required=True), Parameter("allow"), Parameter("deny"))
 
 
-class _Make(Protocol):
-    """Makes the test for a text; with `folds` case means nothing."""
-
-    def __call__(self, text: str, covers: Covers, /, *, folds: bool) -> Test:
-        """Return the test. Raises `FilterError`."""
+def _passes(by: By, source: str, text: str, place: FilterHandle, robot: Robot) -> Test:
+    return (lambda _: True) if text == ALL else comparison(by, source, text, place, robot)
 
 
-def _exact(text: str, _: Covers, *, folds: bool) -> Test:
-    return (lambda _: True) if text == ALL else (text.lower() if folds else text).__eq__
-
-
-def _prefix(text: str, _: Covers, *, folds: bool) -> Test:
-    head = text.lower() if folds else text
-    return (lambda _: True) if text == ALL else lambda value: value.startswith(head)
-
-
-def _regex(text: str, covers: Covers, *, folds: bool) -> Test:
-    if text == ALL:
-        return lambda _: True
-    expression = expression_of(text, ignore_case=folds)
-    return lambda value: covers(expression, value)
-
-
-def _comparing(make: _Make) -> Callable[..., Step]:
-    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
-        def covers(expression: str, value: str) -> bool:
-            return robot.cache_of(place.filter).covers(expression, value)
-
+def _comparing(by: By) -> Build:
+    def build(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
         source = source_name(block["src"])
         if "allow" not in block and "deny" not in block:
             raise FilterError("neither allow nor deny is given", "add allow=TEXT or deny=TEXT")
-        folds = source in CASELESS
-        denied = make(block["deny"], covers, folds=folds) if "deny" in block else None
-        allowed = make(block["allow"], covers, folds=folds) if "allow" in block else None
+        denied, allowed = (
+            _passes(by, source, block[name], place, robot) if name in block else None
+            for name in ("deny", "allow")
+        )
         reason = f"{FILTER_RULES}: {block.function} src={block['src']}"
 
         def step(view: View) -> Answer:
@@ -77,7 +61,7 @@ def _comparing(make: _Make) -> Callable[..., Step]:
     return build
 
 
-def _max(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+def _max(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     source = source_name(block["src"])
     if place.phase is Phase.SETUP:
         raise FilterError("there is no resource under Setup", "write it under MetaData or Data")
@@ -103,7 +87,7 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def _md5(_: ParameterBlock, __: Place, robot: Robot) -> Step:
+def _md5(_: ParameterBlock, __: FilterHandle, robot: Robot) -> Step:
     def step(view: View) -> Answer:
         checksum, url = view.value("md5"), view.resource.url
         if not checksum or robot.checksums.setdefault(checksum, url) == url:
@@ -115,9 +99,10 @@ def _md5(_: ParameterBlock, __: Place, robot: Robot) -> Step:
 
 
 FUNCTIONS = (
-    Function("filter-by-exact", METADATA_AND_DATA, _comparing(_exact), _COMPARED, reads=("src",)),
-    Function("filter-by-prefix", METADATA_AND_DATA, _comparing(_prefix), _COMPARED, reads=("src",)),
-    Function("filter-by-regex", METADATA_AND_DATA, _comparing(_regex), _COMPARED, reads=("src",)),
+    *(
+        Function(f"filter-by-{name}", METADATA_AND_DATA, _comparing(by), _COMPARED, reads=("src",))
+        for name, by in COMPARISONS.items()
+    ),
     Function(
         "filter-by-max",
         METADATA_AND_DATA,

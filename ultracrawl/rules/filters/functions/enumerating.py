@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from ultracrawl.rules.filters.function import Function, Place, Step
+from ultracrawl.rules.filters.function import Build, FilterHandle, Function, Step, of_type
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View
@@ -34,20 +34,17 @@ def _marked_urls(view: View) -> Iterator[str]:
     yield from (url for found in _MARKED.finditer(text) if (url := found[1].rstrip(_TRAILING)))
 
 
-def _enumerating(find: Callable[[View], Iterable[str]]) -> Callable[[ParameterBlock, Place, Robot], Step]:
-    def build(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _enumerating(find: Callable[[View], Iterable[str]]) -> Build:
+    def build(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
         most = block.number("max", MOST_URLS)
-        wanted = block.get("type", "").lower()
 
         def step(view: View) -> Answer:
-            if wanted and view.type != wanted:
-                return Answer.NOACTION
             known = set(view.links)
             distinct = (url for url in dict.fromkeys(find(view)) if url not in known)
             view.links.extend(islice(distinct, most))
             return Answer.PROCEED
 
-        return step
+        return of_type(block, step)
 
     return build
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ultracrawl.content.html.outline import outline_of
-from ultracrawl.rules.filters.function import FilterError, Function, Place, Step
+from ultracrawl.rules.filters.function import Build, FilterError, FilterHandle, Function, Step, of_type
 from ultracrawl.rules.filters.functions.support import mapped
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
@@ -26,14 +24,6 @@ def cut_bytes(text: str, most: int | None) -> str:
     return text if most is None else text.encode()[:most].decode(errors="ignore")
 
 
-def _of_type(block: ParameterBlock, step: Step) -> Step:
-    """Let a step see only resources of the type that its directive names."""
-    wanted = block.get("type", "").lower()
-    if not wanted:
-        return step
-    return lambda view: step(view) if view.type == wanted else Answer.NOACTION
-
-
 def _store(view: View, name: str, text: str) -> Answer:
     if not text:
         return Answer.NOACTION
@@ -41,12 +31,12 @@ def _store(view: View, name: str, text: str) -> Answer:
     return Answer.PROCEED
 
 
-def _full_text(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _full_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     most, target = block.number("truncate"), block.get("dst", FULL_TEXT)
     return lambda view: _store(view, target, view.page.text[:most])
 
 
-def _html_meta(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _html_meta(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     most = block.number("truncate")
 
     def step(view: View) -> Answer:
@@ -58,10 +48,10 @@ def _html_meta(block: ParameterBlock, _: Place, __: Robot) -> Step:
                 view.rd[name] = kept
         return Answer.PROCEED
 
-    return _of_type(block, step)
+    return of_type(block, step)
 
 
-def _html_text(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _html_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     most, skips = block.number("truncate"), block.switch("skip-headings")
 
     def text_of(view: View) -> str:
@@ -69,10 +59,10 @@ def _html_text(block: ParameterBlock, _: Place, __: Robot) -> Step:
             return outline_of(*view.resource.source_text).text
         return view.page.text
 
-    return _of_type(block, lambda view: _store(view, PARTIAL_TEXT, cut_bytes(text_of(view), most)))
+    return of_type(block, lambda view: _store(view, PARTIAL_TEXT, cut_bytes(text_of(view), most)))
 
 
-def _html_contents(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _html_contents(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     most, level = block.number("truncate"), block.number("level", DEEPEST_HEADING) or DEEPEST_HEADING
 
     def step(view: View) -> Answer:
@@ -86,7 +76,7 @@ def _html_contents(block: ParameterBlock, _: Place, __: Robot) -> Step:
     return step
 
 
-def _source(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _source(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     pairs = []
     for part in block["src"].split(","):
         source, field = mapped(part)
@@ -104,7 +94,7 @@ def _source(block: ParameterBlock, _: Place, __: Robot) -> Step:
     return step
 
 
-def _summarizer(block: ParameterBlock, _: Place, robot: Robot) -> Step:
+def _summarizer(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
     program = block["summarizer"]
     if not robot.has_summarizers:
         problem = "the folder of the summarizers, $HARVEST_HOME/lib/gatherer, is not in PATH"
@@ -125,10 +115,7 @@ def _summarizer(block: ParameterBlock, _: Place, robot: Robot) -> Step:
     return step
 
 
-_Make = Callable[[ParameterBlock, Place, Robot], Step]
-
-
-def _function(name: str, build: _Make, *parameters: Parameter) -> Function:
+def _function(name: str, build: Build, *parameters: Parameter) -> Function:
     return Function(name, _GENERATE, build, parameters)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.rules.filters.function import METADATA_AND_DATA, FilterError, Function, Place, Step
+from ultracrawl.rules.filters.function import METADATA_AND_DATA, FilterError, FilterHandle, Function, Step
 from ultracrawl.rules.filters.functions.setup import SETUP, nothing
 from ultracrawl.rules.filters.parameters import Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
@@ -12,10 +12,10 @@ from ultracrawl.rules.filters.robot import Robot
 SETUP_NAME = "filterrules-setup"
 
 
-def _setup(block: ParameterBlock, place: Place, robot: Robot) -> Step:
-    robot.log_types[place.filter] = block.get("logtype", "normal")
+def _setup(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
+    robot.log_types[place.name] = block.get("logtype", "normal")
     try:
-        robot.rules[place.filter] = robot.load_rules(block["config"])
+        robot.rules[place.name] = robot.load_rules(block["config"])
     except OSError as error:
         raise FilterError(
             f"{block['config']} cannot be read: {error}", "name a file of filter rules"
@@ -23,8 +23,8 @@ def _setup(block: ParameterBlock, place: Place, robot: Robot) -> Step:
     return nothing
 
 
-def _process(_: ParameterBlock, place: Place, robot: Robot) -> Step:
-    rules = robot.rules.get(place.filter)
+def _process(_: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
+    rules = robot.rules.get(place.name)
     if rules is None:  # they could not be read, which was said
         return nothing
     fetched = place.phase is Phase.DATA
@@ -40,9 +40,9 @@ def _process(_: ParameterBlock, place: Place, robot: Robot) -> Step:
     return step
 
 
-def _shutdown(_: ParameterBlock, place: Place, robot: Robot) -> Step:
+def _shutdown(_: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     def step(_: View) -> Answer:
-        robot.rules.pop(place.filter, None)
+        robot.rules.pop(place.name, None)
         return Answer.PROCEED
 
     return step

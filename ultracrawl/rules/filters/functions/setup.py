@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ultracrawl.rules.filters.function import FilterError, Function, Place, Step
+from ultracrawl.rules.filters.function import FilterError, FilterHandle, Function, Step
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View
-from ultracrawl.rules.filters.robot import ExpressionCache, Robot
+from ultracrawl.rules.filters.robot import Robot, expression_cache
 
 SETUP = frozenset({Phase.SETUP})
 
@@ -18,14 +18,14 @@ def nothing(_: View) -> Answer:
     return Answer.NOACTION
 
 
-def _regex_cache(block: ParameterBlock, place: Place, robot: Robot) -> Step:
-    robot.expressions[place.filter] = ExpressionCache(int(block["cache-size"]))
+def _regex_cache(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
+    robot.expressions[place.name] = expression_cache(int(block["cache-size"]))
     return nothing
 
 
-def _types(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+def _types(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
     try:
-        robot.extensions[place.filter] = read_types(robot.read(block["file"]))
+        robot.extensions[place.name] = read_types(robot.read(block["file"]))
     except (OSError, UnicodeError) as error:
         raise FilterError(f"{block['file']} cannot be read: {error}", "name a file of MIME types") from error
     return nothing

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Protocol
 
-from ultracrawl.rules.filters.expressions import expression_of
-from ultracrawl.rules.filters.function import METADATA_AND_DATA, FilterError, Function, Place, Step
+from ultracrawl.rules.filters.function import (
+    METADATA_AND_DATA,
+    Build,
+    FilterError,
+    FilterHandle,
+    Function,
+    Step,
+)
+from ultracrawl.rules.filters.functions.comparing import COMPARISONS, comparison
+from ultracrawl.rules.filters.matching import By
 from ultracrawl.rules.filters.parameters import Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
-from ultracrawl.rules.filters.resource import CASELESS, View, source_name
+from ultracrawl.rules.filters.resource import View, source_name
 from ultracrawl.rules.filters.robot import Robot
 
 CLASSIFICATION = "classification"
@@ -23,7 +29,7 @@ _MADE = (
 )
 
 
-def _assign(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _assign(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     if ("value" in block) == ("src" in block):
         given = "both value and src are" if "value" in block else "neither value nor src is"
         raise FilterError(f"{given} given", "give exactly one of value=TEXT and src=SOURCE")
@@ -35,9 +41,11 @@ def _assign(block: ParameterBlock, _: Place, __: Robot) -> Step:
 
     def step(view: View) -> Answer:
         values = view.values(source)
-        if not values and target == "type":
-            return Answer.NOACTION  # it is what the bytes show
-        return _assigned(view, target, _without_parameters(target, values))
+        if target == "type":
+            if not values:
+                return Answer.NOACTION  # it is what the bytes show
+            values = tuple(value.partition(";")[0].strip() for value in values)
+        return _assigned(view, target, values)
 
     return step
 
@@ -47,13 +55,8 @@ def _assigned(view: View, target: str, values: tuple[str, ...]) -> Answer:
     return Answer.PROCEED
 
 
-def _without_parameters(target: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return values as they are copied: a media type loses what stands behind the semicolon."""
-    return tuple(value.partition(";")[0].strip() for value in values) if target == "type" else values
-
-
-def _type_by_extension(block: ParameterBlock, place: Place, robot: Robot) -> Step:
-    types = robot.extensions.get(place.filter, {})
+def _type_by_extension(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
+    types = robot.extensions.get(place.name, {})
     source = source_name(block.get("src", "path"))
 
     def step(view: View) -> Answer:
@@ -68,7 +71,7 @@ def _type_by_extension(block: ParameterBlock, place: Place, robot: Robot) -> Ste
     return step
 
 
-def _clear(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _clear(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     source = source_name(block["src"])
 
     def step(view: View) -> Answer:
@@ -78,7 +81,7 @@ def _clear(block: ParameterBlock, _: Place, __: Robot) -> Step:
     return step
 
 
-def _generate_md5(_: ParameterBlock, __: Place, ___: Robot) -> Step:
+def _generate_md5(_: ParameterBlock, __: FilterHandle, ___: Robot) -> Step:
     def step(view: View) -> Answer:
         fetched = view.resource.fetched
         assert fetched is not None, "md5 is asked for after the fetch"
@@ -88,17 +91,10 @@ def _generate_md5(_: ParameterBlock, __: Place, ___: Robot) -> Step:
     return step
 
 
-class Matcher(Protocol):
-    """Makes the test for a text; with `folds` case means nothing."""
-
-    def __call__(self, text: str, place: Place, robot: Robot, /, *, folds: bool) -> Callable[[str], object]:
-        """Return the test. Raises `FilterError`."""
-
-
-def _generating(matcher: Matcher) -> Callable[[ParameterBlock, Place, Robot], Step]:
-    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+def _generating(by: By) -> Build:
+    def build(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
         source, target, value = source_name(block["src"]), block["dst"], block["value"]
-        test = matcher(block["match"], place, robot, folds=source in CASELESS)
+        test = comparison(by, source, block["match"], place, robot)
         is_field = place.phase is Phase.GENERATE
 
         def step(view: View) -> Answer:
@@ -127,20 +123,6 @@ def _produce(view: View, target: str, value: str, robot: Robot, *, is_field: boo
             view.add_field(target, value)
 
 
-def _equals(text: str, _: Place, __: Robot, *, folds: bool) -> Callable[[str], object]:
-    return (text.lower() if folds else text).__eq__
-
-
-def _begins(text: str, _: Place, __: Robot, *, folds: bool) -> Callable[[str], object]:
-    head = text.lower() if folds else text
-    return lambda value: value.startswith(head)
-
-
-def _covers(expression: str, place: Place, robot: Robot, *, folds: bool) -> Callable[[str], object]:
-    checked = expression_of(expression, ignore_case=folds)
-    return lambda value: robot.cache_of(place.filter).covers(checked, value)
-
-
 ANYWHERE = METADATA_AND_DATA | {Phase.GENERATE}
 
 FUNCTIONS = (
@@ -163,7 +145,8 @@ FUNCTIONS = (
     ),
     Function("clear-source", METADATA_AND_DATA, _clear, (Parameter("src", required=True),)),
     Function("generate-md5", frozenset({Phase.DATA}), _generate_md5),
-    Function("generate-by-exact", ANYWHERE, _generating(_equals), _MADE, reads=("src",), makes=("dst",)),
-    Function("generate-by-prefix", ANYWHERE, _generating(_begins), _MADE, reads=("src",), makes=("dst",)),
-    Function("generate-by-regex", ANYWHERE, _generating(_covers), _MADE, reads=("src",), makes=("dst",)),
+    *(
+        Function(f"generate-by-{name}", ANYWHERE, _generating(by), _MADE, reads=("src",), makes=("dst",))
+        for name, by in COMPARISONS.items()
+    ),
 )

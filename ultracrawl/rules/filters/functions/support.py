@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from unicodedata import category
 
 from ultracrawl.model.dates import parse_http_date
-from ultracrawl.rules.filters.function import FilterError, Function, Place, Step
+from ultracrawl.rules.filters.function import FilterError, FilterHandle, Function, Step
 from ultracrawl.rules.filters.parameters import Form, Parameter, ParameterBlock
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import UNKNOWN, View
@@ -31,7 +31,7 @@ _GENERATE = frozenset({Phase.GENERATE})
 _DATA_AND_GENERATE = frozenset({Phase.DATA, Phase.GENERATE})
 
 
-def _convert(block: ParameterBlock, _: Place, robot: Robot) -> Step:
+def _convert(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
     wanted = block["type"].lower()
     robot.converts = True
 
@@ -53,7 +53,7 @@ def _convert(block: ParameterBlock, _: Place, robot: Robot) -> Step:
     return step
 
 
-def _copy(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _copy(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     source, target = block["src"], block["dst"]
     most, clean = block.number("truncate"), block.switch("clean")
 
@@ -87,7 +87,7 @@ def _is_between_words(before: str, after: str) -> bool:
     return before.isspace() or after.isspace() or bool(_NO_BLANKS.match(before) or _NO_BLANKS.match(after))
 
 
-def _rename(block: ParameterBlock, _: Place, __: Robot) -> Step:
+def _rename(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
     pairs = [mapped(part) for part in block["src"].split(",")]
     if any(not old or not new for old, new in pairs):
         raise FilterError(
@@ -110,7 +110,7 @@ def mapped(text: str) -> tuple[str, str]:
 
 
 def _dated(default: str, moment: Callable[[View, Robot], datetime]) -> Callable[..., Step]:
-    def build(block: ParameterBlock, place: Place, robot: Robot) -> Step:
+    def build(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
         target = block.get("dst", default)
         is_field = place.phase is Phase.GENERATE
 
