@@ -130,7 +130,8 @@ def test_close_ends_processes_that_work() -> None:
 
 def test_a_process_ends_with_the_crawler_that_was_killed() -> None:
     code = (
-        "from ultracrawl.content.service import *\nimport time\n"
+        "import time\nfrom ultracrawl.content.service.job import ProcessLimits\n"
+        "from ultracrawl.content.service.process import ConversionProcess\n"
         "process = ConversionProcess(ProcessLimits(60.0, 512 << 20))\nprint(process.pid, flush=True)\ntime.sleep(60)"
     )
     with subprocess.Popen(

@@ -45,6 +45,10 @@ class XPathPick:
     expression: XPath
     applies: Callable[[str], bool] | None = None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how another process makes the same rule; compiled expressions stay where they are."""
+        return xpath_pick, (self.name, self.expression.path, self.applies)
+
     def values(self, body: bytes) -> list[str]:
         """Return the values for a page in UTF-8; an expression that fails on a page gives none."""
         from lxml import etree, html  # noqa: PLC0415 - only sources with XPath rules load it

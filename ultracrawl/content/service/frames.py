@@ -1,20 +1,24 @@
-"""The messages between crawler and conversion process: a length, then JSON; a job is followed by its document."""
+"""The messages between crawler and conversion process: a job goes pickled, and its document after it; answers are JSON.
+
+The process works on what strangers wrote, so nothing that it says is ever unpickled.
+"""
 
 from __future__ import annotations
 
 import json
+import pickle
 import struct
-from dataclasses import asdict
-from typing import IO
+from dataclasses import fields, replace
+from typing import IO, Any
 
-from ultracrawl.content.converters.budget import ConversionLimits
+from ultracrawl.content.html.selection import PagePicks
 from ultracrawl.content.service.job import Job, PageJob
-from ultracrawl.content.service.page_frames import pack_job, unpack_job
-from ultracrawl.model import Conversion
+from ultracrawl.model import Conversion, LinkKind, Page
+from ultracrawl.model.page import Link, RobotsDirectives
 
 LENGTH = struct.Struct(">I")
 
-Frame = dict[str, object]
+Frame = dict[str, Any]
 """`{"text": ...}` with a piece of text; last `{"done": ...}` or `{"status": ..., "reason": ..., "partial": ...}`.
 
 Of a page the last is `{"page": ...}` or `{"reason": ...}`.
@@ -22,24 +26,19 @@ Of a page the last is `{"page": ...}` or `{"reason": ...}`.
 
 
 def encode(frame: Frame) -> bytes:
-    """Return a frame as it is written."""
-    data = json.dumps(frame).encode()
-    return LENGTH.pack(len(data)) + data
+    """Return a frame as it is written; pages and conversions in it go with the names of their fields."""
+    return _measured(json.dumps(frame, default=_fields_of).encode())
 
 
 def encode_job(job: Job | PageJob) -> bytes:
     """Return the head of a job, which the document follows."""
-    if isinstance(job, PageJob):
-        return encode({"page": pack_job(job), "size": len(job.body)})
-    return encode(
-        {
-            "size": len(job.body),
-            "media_type": job.media_type,
-            "content_type": job.content_type,
-            "default_charset": job.default_charset,
-            "limits": list(job.limits),
-        }
-    )
+    head: Job | PageJob = job._replace(body=b"")
+    if isinstance(head, PageJob) and head.reader.picks is not None:
+        # Rules are chosen here: what tells where they apply stays with the source.
+        applying = (one for one in head.reader.picks.picks if one.applies is None or one.applies(head.url))
+        picks = PagePicks(tuple(replace(one, applies=None) for one in applying))
+        head = head._replace(reader=replace(head.reader, picks=picks))
+    return _measured(pickle.dumps((head, len(job.body))))
 
 
 def read_job(stream: IO[bytes]) -> Job | PageJob | None:
@@ -47,22 +46,13 @@ def read_job(stream: IO[bytes]) -> Job | PageJob | None:
     length = stream.read(LENGTH.size)
     if len(length) < LENGTH.size:
         return None
-    head = json.loads(stream.read(LENGTH.unpack(length)[0]))
-    body = stream.read(head["size"])
-    if len(body) < head["size"]:
-        return None
-    if "page" in head:
-        return unpack_job(head["page"], body)
-    limits = ConversionLimits(*head["limits"])
-    return Job(body, head["media_type"], head["content_type"], head["default_charset"], limits)
+    job: Job | PageJob
+    job, size = pickle.loads(stream.read(LENGTH.unpack(length)[0]))  # noqa: S301 - it is the crawler that writes
+    body = stream.read(size)
+    return job._replace(body=body) if len(body) == size else None
 
 
-def pack_conversion(conversion: Conversion) -> Frame:
-    """Return a conversion as JSON has it."""
-    return asdict(conversion)
-
-
-def unpack_conversion(frame: dict[str, object], text: str) -> Conversion:
+def unpack_conversion(frame: Frame, text: str) -> Conversion:
     """Return the conversion of a last frame, with the text that came before it. Raises `TypeError`, `KeyError`."""
     metadata, links = frame["metadata"], frame["links"]
     if not isinstance(metadata, dict) or not isinstance(links, list):
@@ -75,3 +65,26 @@ def unpack_conversion(frame: dict[str, object], text: str) -> Conversion:
         links=tuple(str(link) for link in links),
         truncated=str(frame["truncated"]),
     )
+
+
+def unpack_page(frame: Frame, text: str) -> Page:
+    """Return a page with its text. Raises `KeyError`, `TypeError` or `ValueError` for what is no page."""
+    kinds = {kind.value: kind for kind in LinkKind}
+    robots, refresh = frame["robots"], frame["refresh"]
+    own = {
+        "text": text,
+        "refresh": tuple(refresh) if refresh else None,
+        "robots": RobotsDirectives(robots["index"], robots["follow"], tuple(robots["others"])),
+        "links": tuple(
+            Link(href, kinds[kind], words, nofollow) for href, kind, words, nofollow in frame["links"]
+        ),
+    }
+    return Page(**{**frame, **own})
+
+
+def _fields_of(value: Any) -> Frame:
+    return {one.name: getattr(value, one.name) for one in fields(value)}
+
+
+def _measured(data: bytes) -> bytes:
+    return LENGTH.pack(len(data)) + data

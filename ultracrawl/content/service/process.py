@@ -11,9 +11,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, cast
+from typing import IO
 
-from ultracrawl.content.service.frames import LENGTH, encode_job, unpack_conversion
+from ultracrawl.content.service.frames import LENGTH, Frame, encode_job, unpack_conversion, unpack_page
 from ultracrawl.content.service.job import (
     Answer,
     Converted,
@@ -24,7 +24,6 @@ from ultracrawl.content.service.job import (
     PageRead,
     ProcessLimits,
 )
-from ultracrawl.content.service.page_frames import unpack_page
 from ultracrawl.model import Conversion, StatusCode
 
 _READ = 1 << 16
@@ -180,7 +179,7 @@ class _Exchange:
         self._left = 6 * text + _OVERHEAD
         self._received = bytearray()
         self._texts: list[str] = []
-        self._last: dict[str, object] = {}
+        self._last: Frame = {}
 
     def send(self, stdin: IO[bytes]) -> bool:
         """Write as much as is taken now; False when all is sent, or nobody reads any more."""
@@ -219,13 +218,13 @@ class _Exchange:
         """Return the whole answer. Raises `KeyError`, `TypeError` or `ValueError` for what is no answer."""
         text = " ".join(self._texts)
         if "page" in self._last:
-            return PageRead(unpack_page(cast("dict[str, object]", self._last["page"]), text))
+            return PageRead(unpack_page(self._last["page"], text))
         if self._is_page:
             return PageLost(str(self._last["reason"]))
         if "done" in self._last:
-            return Converted(unpack_conversion(cast("dict[str, object]", self._last["done"]), text))
-        partial = unpack_conversion(cast("dict[str, object]", self._last["partial"]), text)
-        status = StatusCode(cast(int, self._last["status"]))
+            return Converted(unpack_conversion(self._last["done"], text))
+        partial = unpack_conversion(self._last["partial"], text)
+        status = StatusCode(self._last["status"])
         return NotConverted(status, str(self._last["reason"]), partial if partial.text else None)
 
     def broken(self, reason: str) -> NotConverted | PageLost:

@@ -13,7 +13,9 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import IO
 
 from ultracrawl.content.converters.budget import Budget
@@ -21,9 +23,8 @@ from ultracrawl.content.converters.convert import Source, convert
 from ultracrawl.content.converters.errors import ConversionError
 from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.service.confinement import confine, die_with_crawler
-from ultracrawl.content.service.frames import Frame, encode, pack_conversion, read_job
+from ultracrawl.content.service.frames import Frame, encode, read_job
 from ultracrawl.content.service.job import Job, PageJob
-from ultracrawl.content.service.page_frames import pack_page, pieces
 from ultracrawl.errors import is_panic
 from ultracrawl.model import StatusCode
 
@@ -77,9 +78,9 @@ class _Conversation:
         if page is None:
             self._end({"reason": f"pages of the type {job.media_type} are not read"})
             return
-        for piece in pieces(page.text, _PIECE):
+        for piece in _pieces(page.text):
             self._write({"text": piece})
-        self._write({"page": pack_page(page)})
+        self._write({"page": replace(page, text="")})
 
     def _convert(self, job: Job) -> None:
         sink = Sink(Budget(job.limits), self._take)
@@ -99,7 +100,7 @@ class _Conversation:
                 raise
             self._fail(_status_of(error), f"{type(error).__name__}: {error}"[:300], sink)
         else:
-            self._end({"done": pack_conversion(sink.conversion())})
+            self._end({"done": sink.conversion()})
 
     def _take(self, text: str) -> None:
         self._pieces.append(text)
@@ -115,8 +116,7 @@ class _Conversation:
         self._sent = time.monotonic()
 
     def _fail(self, status: StatusCode, reason: str, sink: Sink) -> None:
-        frame: Frame = {"status": int(status), "reason": reason}
-        self._end(frame | {"partial": pack_conversion(sink.conversion())})
+        self._end({"status": int(status), "reason": reason, "partial": sink.conversion()})
 
     def _end(self, frame: Frame) -> None:
         self._send_text()
@@ -126,6 +126,16 @@ class _Conversation:
         data = memoryview(encode(frame))
         while data:
             data = data[self._answers.write(data) :]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces, which make it up again with a blank between each two."""
+    start = 0
+    while start < len(text):
+        end = text.find(" ", start + _PIECE)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
 
 
 def _status_of(error: BaseException) -> StatusCode:
