@@ -44,6 +44,21 @@ class EasyTransfer:
         return self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
 
     @property
+    def answered(self) -> bool:
+        """Whether an answer began."""
+        return bool(self.size)
+
+    @property
+    def refused_by_proxy(self) -> bool:
+        """Whether a proxy answered, and did not open the tunnel that was asked for."""
+        return False
+
+    @property
+    def login_refused(self) -> bool:
+        """Whether a proxy wants another user and password."""
+        return False
+
+    @property
     def connected(self) -> bool:
         """Whether the guard let a connection be opened for the request."""
         return bool(self._sockets)

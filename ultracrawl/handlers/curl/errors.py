@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pycurl
 from scrapy.exceptions import (
@@ -17,30 +17,7 @@ from scrapy.exceptions import (
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError, ProxyLoginError
 
 if TYPE_CHECKING:
-    from ultracrawl.model import Decision
-
-
-class Transferred(Protocol):
-    """What a transfer that failed says of itself."""
-
-    too_large: str
-    refusal: Decision | None
-
-    @property
-    def answered(self) -> bool:
-        """Whether an answer began."""
-
-    @property
-    def refused_by_proxy(self) -> bool:
-        """Whether a proxy refused."""
-
-    @property
-    def login_refused(self) -> bool:
-        """Whether a proxy refused user and password."""
-
-    @property
-    def connected(self) -> bool:
-        """Whether a connection was allowed."""
+    from ultracrawl.handlers.curl.easy import EasyTransfer
 
 
 _KINDS: dict[int, type[Exception]] = {
@@ -54,12 +31,12 @@ _BROKEN_OFF = frozenset(
 )
 
 
-def lost_data(transfer: Transferred, code: int) -> bool:
+def lost_data(transfer: EasyTransfer, code: int) -> bool:
     """Return whether an answer began and its body broke off, or its framing is wrong."""
     return code in _BROKEN_OFF and transfer.answered
 
 
-def failure(transfer: Transferred, code: int, text: str) -> Exception:
+def failure(transfer: EasyTransfer, code: int, text: str) -> Exception:
     """Return the exception for a transfer that failed."""
     if transfer.too_large:
         return DownloadCancelledError(f"the body is larger than DOWNLOAD_MAXSIZE: {transfer.too_large}")

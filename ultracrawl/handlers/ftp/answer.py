@@ -77,20 +77,10 @@ def file_response(
     return kind(request.url, status=200, headers=named, body=body, flags=flags)
 
 
-def unchanged_response(request: Request, headers: dict[str, str]) -> Response:
-    """Return the response for a file that is as it was."""
-    return Response(request.url, status=304, headers=headers)
-
-
 def listing_response(request: Request, urls: list[str]) -> Response:
     """Return the response with the entries of a directory."""
     body = "\n".join(urls).encode()
     return Response(request.url, status=200, headers={"Content-Type": FTP_LISTING}, body=body)
-
-
-def directory_response(request: Request) -> Response:
-    """Return the response for a URL that turned out to be a directory: it has its slash to be added."""
-    return Response(request.url, status=301, headers={"Location": request.url + "/"})
 
 
 def refusal_response(request: Request, reply: str) -> Response:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pycurl
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
+from scrapy.http import Response
 
 from ultracrawl.content.ftp_listing import entry_urls, parse_list, parse_mlsd
 from ultracrawl.handlers.curl.errors import failure
 from ultracrawl.handlers.curl.loop import CurlLoop
 from ultracrawl.handlers.curl.transfer import Limits
 from ultracrawl.handlers.ftp.answer import (
-    directory_response,
     file_headers,
     file_response,
     listing_response,
     refusal_response,
-    unchanged_response,
 )
 from ultracrawl.handlers.ftp.target import ftp_target
 from ultracrawl.handlers.ftp.transfer import FtpOrder, FtpTransfer
@@ -26,7 +26,6 @@ from ultracrawl.rules.urls.parts import site_of
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
     from ultracrawl.handlers.guard import AddressGuard
@@ -82,10 +81,10 @@ class FtpClient:
             return file_response(request, file_headers(request.url), b"", ["download_stopped"])
         tag = request.headers.get(b"If-None-Match")
         if tag is not None:
-            reply = await self._run(transfer, request, _facts(order))
+            reply = await self._run(transfer, request, replace(order, only_facts=True))
             headers = file_headers(request.url, transfer.modified, transfer.length)
             if not reply and headers.get("ETag", "").encode() == tag:
-                return unchanged_response(request, headers)
+                return Response(request.url, status=304, headers=headers)
         reply = await self._run(transfer, request, order)
         if reply.startswith(_MISSING):
             return await self._missing(transfer, request, order, reply)
@@ -101,17 +100,17 @@ class FtpClient:
         self, transfer: FtpTransfer, request: Request, order: FtpOrder, reply: str
     ) -> Response:
         """Tell a file that is not there from a directory whose URL lacks its slash."""
-        directory = FtpOrder(order.url + "/", order.login, order.passive, only_facts=True)
+        directory = replace(order, url=order.url + "/", only_facts=True)
         if await self._run(transfer, request, directory):
             return refusal_response(request, reply)
-        return directory_response(request)
+        return Response(request.url, status=301, headers={"Location": request.url + "/"})
 
     # ---- directories
 
     async def _list(self, transfer: FtpTransfer, request: Request, order: FtpOrder) -> Response:
         site = site_of(request.url)
         if site not in self._without_mlsd:
-            machine = FtpOrder(order.url, order.login, order.passive, machine=True)
+            machine = replace(order, machine=True)
             reply = await self._run(transfer, request, machine, LARGEST_LISTING)
             if not reply:
                 return listing_response(request, entry_urls(request.url, parse_mlsd(transfer.body)))
@@ -150,10 +149,6 @@ class FtpClient:
         if transfer.reply and in_time and not transfer.too_large:
             return transfer.reply
         raise failure(transfer, code, text)
-
-
-def _facts(order: FtpOrder) -> FtpOrder:
-    return FtpOrder(order.url, order.login, order.passive, only_facts=True)
 
 
 def _as_received(headers: dict[str, str]) -> dict[bytes, list[bytes]]:

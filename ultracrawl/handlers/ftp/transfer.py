@@ -60,7 +60,6 @@ class FtpTransfer(EasyTransfer):
 
     def __init__(self, guard: AddressGuard | None, servers: dict[str, set[str]]) -> None:
         self._servers = servers
-        self.refused_by_proxy = self.login_refused = False  # no proxy stands in between
         super().__init__(guard)
 
     def _forget(self) -> None:
@@ -111,11 +110,6 @@ class FtpTransfer(EasyTransfer):
     def length(self) -> int:
         """The size of the file; -1 if the server did not say."""
         return int(self.curl.getinfo(pycurl.CONTENT_LENGTH_DOWNLOAD_T))
-
-    @property
-    def answered(self) -> bool:
-        """Whether data had begun to come."""
-        return bool(self.size)
 
     # ---- called by libcurl
 
