@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 from support import files
 
-from ultracrawl.content.converters.budget import Budget, ConversionLimits
-from ultracrawl.content.converters.convert import Source, convert
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink, Source
+from ultracrawl.content.converters.convert import convert
 from ultracrawl.content.feeds.feed import parse_feed
 from ultracrawl.content.feeds.sitemap import parse_sitemap
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ultracrawl.content.converters.budget import Budget, ConversionLimits
-from ultracrawl.content.converters.convert import Source, convert
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink, Source
+from ultracrawl.content.converters.convert import convert
 from ultracrawl.content.mime import effective_type
 from ultracrawl.model import Conversion
 

@@ -12,7 +12,7 @@ import pytest
 from support import files
 from support.compound import compound, old_presentation, outlook_message
 
-from ultracrawl.content.converters.budget import Budget, ConversionLimits
+from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink
 from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.converters.registry import (
     CONVERTERS,
@@ -22,7 +22,6 @@ from ultracrawl.content.converters.registry import (
     is_there,
     missing,
 )
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import Conversion
 

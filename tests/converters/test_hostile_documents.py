@@ -15,9 +15,8 @@ import pytest
 from support import files
 from support.resource import gzip_of_zeros
 
-from ultracrawl.content.converters.budget import Budget, ConversionLimits
-from ultracrawl.content.converters.convert import Source, convert
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Budget, ConversionLimits, Sink, Source
+from ultracrawl.content.converters.convert import convert
 from ultracrawl.content.service.job import Converted, Job, NotConverted, ProcessLimits
 from ultracrawl.content.service.process import ConversionProcess
 from ultracrawl.model import StatusCode

@@ -14,10 +14,8 @@ import pytest
 from support import files, samples
 from support.compound import compound, old_presentation, outlook_message
 
-from ultracrawl.content.converters.budget import Budget, ConversionLimits
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import Budget, ConversionError, ConversionLimits, Sink
 from ultracrawl.content.converters.office.ole import read_ole
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.mime import effective_type, sniff_type
 from ultracrawl.model import Conversion
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from support import samples
 
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.model import Conversion
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
-from ultracrawl.content.converters.errors import ConversionError, LimitReachedError
+from ultracrawl.content.converters.conversion import ConversionError, LimitReachedError, Sink, Source
 from ultracrawl.content.converters.extensions import type_of_name
 from ultracrawl.content.converters.registry import converter_for, missing
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.content.reader import MARKUP, XHTML
@@ -18,18 +17,6 @@ from ultracrawl.errors import is_panic
 
 _OFFICE = frozenset({"office.office", "office.spreadsheets", "office.legacy"})
 """Converters of Word, Excel and PowerPoint, which of 2003 can save XML under the names of their older formats."""
-
-
-class Source(NamedTuple):
-    """A document to be converted."""
-
-    body: bytes
-    media_type: str
-    content_type: str = ""
-    """The header's value, for its charset."""
-    name: str = ""
-    """The name of a file inside another document; empty for the document itself."""
-    default_charset: str = ""
 
 
 class ConverterModule(Protocol):

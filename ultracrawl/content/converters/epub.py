@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
-from ultracrawl.content.converters.convert import Source, add_html
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
+from ultracrawl.content.converters.convert import add_html
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.properties import DUBLIN_CORE, Properties
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.xml import attribute, stream_xml
 
 _NAMES = {**DUBLIN_CORE, "date": "created", "subject": "keywords"}

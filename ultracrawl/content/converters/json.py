@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator
 
 from ultracrawl.content.charset.decoding import decode
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 
 _TITLES = ("title", "name", "headline")
 _NAMES = {"description": "description", "author": "author", "subject": "subject", "version": "version"}

@@ -11,9 +11,8 @@ from email.policy import default
 from email.utils import parsedate_to_datetime
 
 from ultracrawl.content.charset.decoding import decode
-from ultracrawl.content.converters.convert import Source, add_html, add_member
-from ultracrawl.content.converters.errors import ConversionError
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
+from ultracrawl.content.converters.convert import add_html, add_member
 from ultracrawl.model.dates import iso_date
 
 _ENVELOPE = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)

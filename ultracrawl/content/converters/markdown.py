@@ -7,8 +7,7 @@ import re
 from markdown_it import MarkdownIt
 
 from ultracrawl.content.charset.decoding import decode
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Sink, Source
 from ultracrawl.content.html.page import parse_html
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)

@@ -8,10 +8,8 @@ from contextlib import suppress
 import pypdfium2
 from pypdfium2 import raw
 
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.images.xmp import read_xmp
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.xml import XmlError
 from ultracrawl.model.dates import pdf_date
 

@@ -6,8 +6,7 @@ import csv
 import io
 
 from ultracrawl.content.charset.decoding import decode
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Sink, Source
 
 _SAMPLE = 8192
 _ROWS_A_CHECK = 5000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ultracrawl.content.converters.budget import ConversionLimits
+from ultracrawl.content.converters.conversion import ConversionLimits
 from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.model import Conversion, Page, StatusCode
 

@@ -18,10 +18,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import IO
 
-from ultracrawl.content.converters.budget import Budget
-from ultracrawl.content.converters.convert import Source, convert
-from ultracrawl.content.converters.errors import ConversionError
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Budget, ConversionError, Sink, Source
+from ultracrawl.content.converters.convert import convert
 from ultracrawl.content.service.confinement import confine, die_with_crawler
 from ultracrawl.content.service.frames import Frame, encode, read_job
 from ultracrawl.content.service.job import Job, PageJob

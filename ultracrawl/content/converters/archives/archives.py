@@ -11,14 +11,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from ultracrawl.content.converters.budget import Budget
-from ultracrawl.content.converters.convert import Source, add_member
+from ultracrawl.content.converters.conversion import Budget, ConversionError, LimitReachedError, Sink, Source
+from ultracrawl.content.converters.convert import add_member
 from ultracrawl.content.converters.convert import convert as convert_inner
-from ultracrawl.content.converters.errors import ConversionError, LimitReachedError
 from ultracrawl.content.converters.extensions import type_of_name
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.registry import missing
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.mime import sniff_type
 
 _CHUNK = 1 << 12

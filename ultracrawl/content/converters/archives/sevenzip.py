@@ -10,10 +10,7 @@ from py7zr.exceptions import ArchiveError, PasswordRequired
 from py7zr.io import Py7zIO, WriterFactory
 
 from ultracrawl.content.converters.archives.archives import read_members
-from ultracrawl.content.converters.budget import Budget
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError, LimitReachedError
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Budget, ConversionError, LimitReachedError, Sink, Source
 
 _BROKEN = (
     ArchiveError, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError, LookupError, TypeError, AssertionError

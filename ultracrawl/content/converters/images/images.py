@@ -6,11 +6,9 @@ import io
 
 from PIL import ExifTags, Image, ImageFile, UnidentifiedImageError
 
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.images.iptc import read_iptc
 from ultracrawl.content.converters.images.xmp import read_xmp
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.model.dates import exif_date
 
 _FORMATS = ("JPEG", "PNG", "GIF", "TIFF", "WEBP")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PIL import Image, IptcImagePlugin
 
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Sink
 
 _NAMES = {
     (2, 25): "keywords",

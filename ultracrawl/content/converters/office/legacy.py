@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import kreuzberg
 
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.office.ole import read_ole
-from ultracrawl.content.converters.sink import Sink
 
 
 def convert(source: Source, sink: Sink) -> None:

@@ -10,9 +10,8 @@ from datetime import datetime
 import olefile
 
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink
 from ultracrawl.content.converters.office.olelinks import STREAMS
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.model.dates import iso_date
 
 _TEXTS = {

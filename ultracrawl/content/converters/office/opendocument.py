@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.paragraphs import Paragraphs
 from ultracrawl.content.converters.office.properties import Properties, take_custom
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.xml import attribute, stream_xml
 
 _NAMES = {

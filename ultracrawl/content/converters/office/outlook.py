@@ -7,9 +7,8 @@ from datetime import datetime
 
 import oxmsg
 
-from ultracrawl.content.converters.convert import Source, add_html, add_member
-from ultracrawl.content.converters.errors import ConversionError
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
+from ultracrawl.content.converters.convert import add_html, add_member
 from ultracrawl.model.dates import iso_date
 
 _BROKEN = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError)

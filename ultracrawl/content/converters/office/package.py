@@ -6,8 +6,7 @@ import io
 import zipfile
 import zlib
 
-from ultracrawl.content.converters.budget import Budget
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import Budget, ConversionError
 
 _OLE = b"\xd0\xcf\x11\xe0"
 _CHUNK = 1 << 16

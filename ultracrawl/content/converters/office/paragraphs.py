@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import Sink
 
 
 class Paragraphs:

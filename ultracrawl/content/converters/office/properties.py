@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ultracrawl.content.converters.conversion import Sink
 from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.sink import Sink
 from ultracrawl.content.xml import XmlHandler, attribute, stream_xml
 
 DUBLIN_CORE = {

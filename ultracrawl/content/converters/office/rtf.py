@@ -7,9 +7,7 @@ import re
 from striprtf.striprtf import rtf_to_text
 
 from ultracrawl.content.charset.encodings import FALLBACK, codec_of
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
-from ultracrawl.content.converters.sink import Sink
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 
 _HEAD = 65_536
 _CODEPAGE = re.compile(r"\\ansicpg(\d{3,5})")

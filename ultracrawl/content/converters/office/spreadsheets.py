@@ -7,13 +7,11 @@ from datetime import date, datetime, time, timedelta
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
 
-from ultracrawl.content.converters.convert import Source
-from ultracrawl.content.converters.errors import ConversionError
+from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.office.office import read_drawn_parts, read_links
 from ultracrawl.content.converters.office.ole import read_ole
 from ultracrawl.content.converters.office.package import Package
 from ultracrawl.content.converters.office.properties import read_office_properties
-from ultracrawl.content.converters.sink import Sink
 
 _OLE = b"\xd0\xcf\x11\xe0"
 _ROWS_A_CHECK = 1000

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from ultracrawl.content.converters.budget import ConversionLimits
+from ultracrawl.content.converters.conversion import ConversionLimits
 from ultracrawl.content.converters.registry import CONVERTIBLE
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.section import Section
