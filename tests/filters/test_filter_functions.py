@@ -11,7 +11,7 @@ from support.filters import Filters, page
 from ultracrawl.model import Page
 from ultracrawl.rules.filters import FilterHandle, ResourceHandle
 from ultracrawl.rules.filters.custom import own_function
-from ultracrawl.rules.filters.functions.support import shortened
+from ultracrawl.rules.filters.functions.describing import shortened
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import Resource
 from ultracrawl.rules.filters.soif import read_soif, write_soif

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeVar
 
-from ultracrawl.rules.filters.parameters import Parameter
+from ultracrawl.rules.filters.function import Parameter
 from ultracrawl.rules.filters.phase import Phase
 
 _ATTRIBUTE = "__ultracrawl_filter_function__"

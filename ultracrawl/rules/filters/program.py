@@ -6,8 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ultracrawl.rules.filters.function import ANYTHING, FilterError, FilterHandle, Function, Step, run
-from ultracrawl.rules.filters.parameters import SWITCHES, Parameter, ParameterBlock
+from ultracrawl.rules.filters.function import (
+    ANYTHING,
+    SWITCHES,
+    FilterError,
+    FilterHandle,
+    Function,
+    Parameter,
+    ParameterBlock,
+    Step,
+    run,
+)
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import BEFORE_FETCH, Resource, View, source_name
 from ultracrawl.rules.filters.robot import Robot

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from ultracrawl.rules.filters.classification import ClassificationRule
-from ultracrawl.rules.filters.function import FilterError
+from ultracrawl.rules.filters.function import SWITCHES, FilterError
 from ultracrawl.rules.filters.matching import By, Match
-from ultracrawl.rules.filters.parameters import SWITCHES
 from ultracrawl.rules.filters.rules import (
     PROTOCOLS,
     UNLIMITED,

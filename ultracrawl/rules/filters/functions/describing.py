@@ -1,0 +1,324 @@
+"""Functions that convert a resource, find further URLs in it, and fill its description."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from itertools import islice
+from unicodedata import category
+
+from ultracrawl.content.html.outline import outline_of
+from ultracrawl.model.dates import parse_http_date
+from ultracrawl.rules.filters.function import (
+    Build,
+    FilterError,
+    FilterHandle,
+    Form,
+    Function,
+    Parameter,
+    ParameterBlock,
+    Step,
+    of_type,
+)
+from ultracrawl.rules.filters.phase import Answer, Phase
+from ultracrawl.rules.filters.resource import UNKNOWN, View, source_name
+from ultracrawl.rules.filters.robot import Robot
+from ultracrawl.rules.filters.soif import soif_fields
+
+FULL_TEXT, PARTIAL_TEXT, CONTENTS = "full-text", "partial-text", "toc"
+DEEPEST_HEADING = 6
+
+_GENERATE = frozenset({Phase.GENERATE})
+_TRUNCATE = Parameter("truncate", Form.NUMBER, least=0)
+_TYPE = Parameter("type")
+_SOURCE, _TARGET = Parameter("src", required=True), Parameter("dst", required=True)
+
+
+def cut_bytes(text: str, most: int | None) -> str:
+    """Return the beginning of a text that takes at most so many bytes in UTF-8; no character is split."""
+    return text if most is None else text.encode()[:most].decode(errors="ignore")
+
+
+def _store(view: View, name: str, text: str) -> Answer:
+    if not text:
+        return Answer.NOACTION
+    view.rd[name] = [text]
+    return Answer.PROCEED
+
+
+def _full_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    most, target = block.number("truncate"), block.get("dst", FULL_TEXT)
+    return lambda view: _store(view, target, view.page.text[:most])
+
+
+def _html_meta(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    most = block.number("truncate")
+
+    def step(view: View) -> Answer:
+        page = view.page
+        titles = {"title": [page.title]} if page.title else {}
+        for name, values in {**page.meta, **titles}.items():
+            kept = [text for value in values if (text := cut_bytes(value, most))]
+            if kept:
+                view.rd[name] = kept
+        return Answer.PROCEED
+
+    return of_type(block, step)
+
+
+def _html_text(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    most, skips = block.number("truncate"), block.switch("skip-headings")
+
+    def text_of(view: View) -> str:
+        if skips and view.converted is None and view.resource.fetched:
+            return outline_of(*view.resource.source_text).text
+        return view.page.text
+
+    return of_type(block, lambda view: _store(view, PARTIAL_TEXT, cut_bytes(text_of(view), most)))
+
+
+def _html_contents(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    most, level = block.number("truncate"), block.number("level", DEEPEST_HEADING) or DEEPEST_HEADING
+
+    def step(view: View) -> Answer:
+        fetched = view.resource.fetched
+        if fetched is None or view.converted is not None:
+            return Answer.NOACTION
+        headings = outline_of(*view.resource.source_text).headings
+        contents = "\n".join(text for depth, text in headings if depth <= level and text)
+        return _store(view, CONTENTS, cut_bytes(contents, most))
+
+    return step
+
+
+def _source(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    pairs = []
+    for part in block["src"].split(","):
+        source, field = mapped(part)
+        if not source:
+            raise FilterError(f"`{block['src']}` names no sources", "write src=one,two or src=one->field")
+        pairs.append((source_name(source), field or source))
+
+    def step(view: View) -> Answer:
+        for source, field in pairs:
+            values = view.values(source)
+            if values:
+                view.rd[field] = list(values)
+        return Answer.PROCEED
+
+    return step
+
+
+def _summarizer(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
+    program = block["summarizer"]
+    if not robot.has_summarizers:
+        problem = "the folder of the summarizers, $HARVEST_HOME/lib/gatherer, is not in PATH"
+        raise FilterError(problem, "add it to PATH before the robot starts, or switch the line off")
+
+    def step(view: View) -> Answer:
+        if view.resource.fetched is None:
+            return Answer.NOACTION
+        try:
+            printed = robot.summarize(program, view.resource.fetched.body)
+        except OSError as error:
+            robot.log(f"harvest-summarizer {program}: {view.resource.url}: {error}")
+            return Answer.NOACTION
+        for name, values in soif_fields(printed).items():
+            view.rd[name] = values
+        return Answer.PROCEED
+
+    return step
+
+
+def _function(name: str, build: Build, *parameters: Parameter) -> Function:
+    return Function(name, _GENERATE, build, parameters)
+
+
+MOST_URLS = 1024
+"""URLs taken from one resource unless `max` says otherwise."""
+
+_MARKED = re.compile(r"URL:[ \t]*(\S+)")
+_TRAILING = ">),."
+
+
+def _links(view: View) -> Iterator[str]:
+    page = view.page
+    if page.refresh is not None and page.refresh[1]:
+        yield page.refresh[1]
+    yield from (link.href for link in page.links)
+
+
+def _marked_urls(view: View) -> Iterator[str]:
+    fetched = view.resource.fetched
+    if fetched is None:
+        return
+    text = fetched.body.decode("utf-8", "replace") if view.converted is None else view.converted.text
+    yield from (url for found in _MARKED.finditer(text) if (url := found[1].rstrip(_TRAILING)))
+
+
+def _enumerating(find: Callable[[View], Iterable[str]]) -> Build:
+    def build(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+        most = block.number("max", MOST_URLS)
+
+        def step(view: View) -> Answer:
+            known = set(view.links)
+            distinct = (url for url in dict.fromkeys(find(view)) if url not in known)
+            view.links.extend(islice(distinct, most))
+            return Answer.PROCEED
+
+        return of_type(block, step)
+
+    return build
+
+
+_TAKEN = (Parameter("max", Form.NUMBER, least=0), _TYPE)
+_ENUMERATE = frozenset({Phase.ENUMERATE})
+
+
+EXPIRES = "rd-expires"
+LAST_MODIFIED = "rd-last-modified"
+HTML = "text/html"
+MONTHS_KEPT = 3
+"""Months after which a description expires whose resource says nothing."""
+
+_NO_BLANKS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff00-\uff9f\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, with the marks that go with them."""
+_DATA_AND_GENERATE = frozenset({Phase.DATA, Phase.GENERATE})
+
+
+def _convert(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
+    wanted = block["type"].lower()
+    robot.converts = True
+
+    def step(view: View) -> Answer:
+        if view.resource.fetched is None or not view.matches("type", wanted.__eq__):
+            return Answer.NOACTION
+        body, url = view.resource.fetched.body, view.resource.url
+        page = robot.convert(body, "" if wanted == UNKNOWN else wanted, url)
+        if page is None and wanted == UNKNOWN and view.type.startswith("text/"):
+            view.assign("type", HTML)  # it is read as a page anyway
+            return Answer.PROCEED
+        if page is None:
+            robot.log(f"convert-to-html: {url} stays as it is ({wanted})")
+            return Answer.NOACTION
+        view.converted = page
+        view.assign("type", HTML)
+        return Answer.PROCEED
+
+    return step
+
+
+def _copy(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    source, target = block["src"], block["dst"]
+    most, clean = block.number("truncate"), block.switch("clean")
+
+    def step(view: View) -> Answer:
+        kept = [text for value in view.rd.get(source, ()) if (text := shortened(value, most, clean=clean))]
+        if not kept:  # what is there stays
+            return Answer.NOACTION
+        view.rd[target] = kept
+        return Answer.PROCEED
+
+    return step
+
+
+def shortened(text: str, most: int | None, *, clean: bool) -> str:
+    """Return at most `most` characters of a text; a clean cut leaves no part of a word.
+
+    Words end at blanks of any kind, and with each character in scripts that write none between them.
+    """
+    if most is None or len(text) <= most:
+        return text
+    if not clean:
+        return text[:most]
+    while most and not _is_between_words(text[most - 1], text[most]):
+        most -= 1
+    return text[:most].rstrip()
+
+
+def _is_between_words(before: str, after: str) -> bool:
+    if category(after).startswith("M"):  # it belongs to the character before it
+        return False
+    return before.isspace() or after.isspace() or bool(_NO_BLANKS.match(before) or _NO_BLANKS.match(after))
+
+
+def _rename(block: ParameterBlock, _: FilterHandle, __: Robot) -> Step:
+    pairs = [mapped(part) for part in block["src"].split(",")]
+    if any(not old or not new for old, new in pairs):
+        raise FilterError(
+            f"`{block['src']}` maps no names", "write src=old->new, with commas between several"
+        )
+
+    def step(view: View) -> Answer:
+        for old, new in pairs:
+            if old in view.rd:
+                view.rd[new] = view.rd.pop(old)
+        return Answer.PROCEED
+
+    return step
+
+
+def mapped(text: str) -> tuple[str, str]:
+    """Return the two names of `old->new`; the second is empty without an arrow."""
+    old, _, new = text.partition("->")
+    return old.strip(), new.strip()
+
+
+def _dated(default: str, moment: Callable[[View, Robot], datetime]) -> Callable[..., Step]:
+    def build(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
+        target = block.get("dst", default)
+        is_field = place.phase is Phase.GENERATE
+
+        def step(view: View) -> Answer:
+            text = format_datetime(moment(view, robot).astimezone(UTC), usegmt=True)
+            view.assign(target.lower(), text)
+            if is_field:
+                view.rd[target] = [text]
+            return Answer.PROCEED
+
+        return step
+
+    return build
+
+
+def _expiry(view: View, robot: Robot) -> datetime:
+    for name in ("expires", EXPIRES):
+        for value in view.values(name):
+            found = parse_http_date(value)
+            if found is not None:
+                return found
+    return months_after(robot.clock(), MONTHS_KEPT)
+
+
+def months_after(moment: datetime, months: int) -> datetime:
+    """Return the same day so many months later, or the last day of a month that is shorter."""
+    years, month = divmod(moment.month - 1 + months, 12)
+    year, month = moment.year + years, month + 1
+    return moment.replace(year=year, month=month, day=min(moment.day, monthrange(year, month)[1]))
+
+
+_now = _dated(LAST_MODIFIED, lambda _, robot: robot.clock())
+
+
+FUNCTIONS = (
+    _function("extract-full-text", _full_text, _TRUNCATE, Parameter("dst")),
+    _function("extract-html-meta", _html_meta, _TRUNCATE, _TYPE),
+    _function("extract-html-text", _html_text, _TRUNCATE, Parameter("skip-headings", Form.SWITCH), _TYPE),
+    _function("extract-html-toc", _html_contents, _TRUNCATE, Parameter("level", Form.NUMBER, least=1), _TYPE),
+    _function("extract-source", _source, _SOURCE),
+    _function("harvest-summarizer", _summarizer, Parameter("summarizer", required=True)),
+    Function("enumerate-urls", _ENUMERATE, _enumerating(_links), _TAKEN),
+    Function("enumerate-urls-from-text", _ENUMERATE, _enumerating(_marked_urls), _TAKEN),
+    Function("convert-to-html", frozenset({Phase.DATA}), _convert, (Parameter("type", required=True),)),
+    _function("copy-attribute", _copy, _SOURCE, _TARGET, _TRUNCATE, Parameter("clean", Form.SWITCH)),
+    _function("rename-attribute", _rename, _SOURCE),
+    Function("generate-rd-expires", _DATA_AND_GENERATE, _dated(EXPIRES, _expiry), (Parameter("dst"),)),
+    Function("generate-rd-last-modified", _DATA_AND_GENERATE, _now, (Parameter("dst"),)),
+    Function("generate-last-modified", _DATA_AND_GENERATE, _now, (Parameter("dst"),)),
+)
