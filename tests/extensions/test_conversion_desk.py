@@ -14,9 +14,11 @@ from support.context import made_context
 from ultracrawl.content.reader import AnswerHead, PageReader
 from ultracrawl.content.service.job import Converted, Job
 from ultracrawl.crawl.reading.document_converter import DocumentConverter
+from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.model import Conversion
+from ultracrawl.model import Conversion, UrlRecord
 from ultracrawl.sources import DataSource
+from ultracrawl.stores import QueueEntry
 
 
 class Waiting:
@@ -48,7 +50,8 @@ def test_the_crawl_waits_when_too_much_waits(
 ) -> None:
     pool = Waiting()
     converter._pool = cast(Any, pool)
-    visit = cast(Visit, SimpleNamespace(media_type="application/pdf", truncated="", url="http://h.example/"))
+    entry, record = QueueEntry(1, "http://h.example/", "h.example", 0, 1), UrlRecord("http://h.example/", "s")
+    visit = Visit(entry, record, fetch=FetchResult(media_type="application/pdf"))
 
     async def run() -> None:
         tasks = [

@@ -102,16 +102,16 @@ def test_an_expired_description_is_asked_for_in_full_and_renewed(robot: Robot) -
     robot.run(0, UrlOutcome.NEW, IN_TEN_DAYS)
     later = {"rd-expires": ["Wed, 11 Feb 1970 00:00:00 GMT"]}
     visit = robot.run(11, UrlOutcome.MODIFIED, later)
-    assert (visit.rescan, visit.renewed, robot.leaving) == (True, True, "")
+    assert (visit.rescan, visit.page.renewed, robot.leaving) == (True, True, "")
     assert robot.state.documents.expiries(12 * DAY) == (0, 41 * DAY)
     assert not robot.run(12, UrlOutcome.NOT_MODIFIED).rescan
 
 
 def test_what_is_expired_from_its_birth_stays_as_long_as_runs_find_it(robot: Robot) -> None:
     visit = robot.run(20, UrlOutcome.NEW, IN_TEN_DAYS)
-    assert (visit.renewed, robot.leaving) == (False, "")
+    assert (visit.page.renewed, robot.leaving) == (False, "")
     visit = robot.run(21, UrlOutcome.UNMODIFIED, IN_TEN_DAYS)
-    assert (visit.rescan, visit.renewed, robot.leaving) == (True, False, "")
+    assert (visit.rescan, visit.page.renewed, robot.leaving) == (True, False, "")
     robot.run(22, UrlOutcome.NETWORK_ERROR)
     assert robot.leaving.startswith("EXPIRED")
 

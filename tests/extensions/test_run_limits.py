@@ -11,6 +11,7 @@ import pytest
 from support.context import made_context
 
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.run.limits import LOOK_EVERY, RunLimits
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
@@ -45,7 +46,7 @@ class Bench:
         self.limits.visit_ended(_visit(ending=Ending(outcome)))
 
     def answers(self, size: int) -> None:
-        self.limits.note_answer(_visit(size=size))
+        self.limits.note_answer(_visit(fetch=FetchResult(size=size)))
 
     def second(self) -> None:
         for _ in range(LOOK_EVERY):

@@ -83,10 +83,15 @@ class NoFeeds:
 def test_an_answer_is_noted_and_told_to_whom_it_concerns(endings: Endings, request_: Request) -> None:
     context, visit = context_of(endings), visit_with(request_)
     sizes: list[int] = []
-    context.hooks.answered.append(lambda visit: sizes.append(visit.size))
+    context.hooks.answered.append(lambda visit: sizes.append(visit.fetch.size))
     page = answer(body=b"<html>words", Content_Type="text/html", ETag='"1"')
     assert AnswerMiddleware(context, NoFeeds()).process_response(request_, page) is page
-    assert (visit.status, visit.etag, visit.media_type, sizes) == (200, '"1"', "text/html", [11])
+    assert (visit.fetch.status, visit.fetch.etag, visit.fetch.media_type, sizes) == (
+        200,
+        '"1"',
+        "text/html",
+        [11],
+    )
     assert (context.report.fetched, endings.ended) == (1, None)
 
 
@@ -98,7 +103,7 @@ def test_an_answer_of_a_type_that_is_not_wanted_ends_its_visit(endings: Endings,
     )
     assert endings.ended is not None
     assert (endings.ended.outcome, endings.ended.status) == (UrlOutcome.NOT_INDEXED, StatusCode.WRONG_TYPE)
-    assert visit.etag == "", "the next visit has to see it in full"
+    assert visit.fetch.etag == "", "the next visit has to see it in full"
 
 
 def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, request_: Request) -> None:

@@ -89,7 +89,8 @@ def test_an_unchanged_document_ends_there() -> None:
 def test_a_document_is_proposed_to_the_index(answer: Placement) -> None:
     documents = Documents(answer)
     visit = visit_of_a()
-    visit.checksum, visit.hides_text = b"\x01\xff", True
+    visit.note_checksum(b"\x01\xff")
+    visit.note_permissions(hides_text=True, expires=False)
     pipeline = IndexPipeline(context_with(documents=documents), lambda item: visit)
     item = pipeline.process_item({"title": "T", "text": "words"})
     assert item["checksum"] == "01ff"

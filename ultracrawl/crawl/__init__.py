@@ -17,9 +17,10 @@ from ultracrawl.crawl.lifecycle import (
     feature_of,
     running_crawl,
 )
+from ultracrawl.crawl.ports import LinkQueue
 from ultracrawl.crawl.recorder import Recorder
 from ultracrawl.crawl.run.running import RunningCrawl
-from ultracrawl.crawl.visit import LinkQueue, Visit, visit_of
+from ultracrawl.crawl.visit import Visit, visit_of
 from ultracrawl.crawl.writing.writer import IndexWriter
 
 __all__ = [

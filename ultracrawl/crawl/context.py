@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ultracrawl.crawl.crawl_run import CrawlRun
     from ultracrawl.crawl.hooks import Hooks
-    from ultracrawl.crawl.ports import DocumentPort
+    from ultracrawl.crawl.ports import DocumentPort, LinkQueue
     from ultracrawl.crawl.recorder import Recorder
-    from ultracrawl.crawl.visit import LinkQueue, Visit
+    from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import RunReport
     from ultracrawl.sources import CompiledSource, DataSource, Project
     from ultracrawl.stores import RunMark, Store

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
     from ultracrawl.model import Page, UrlOutcome, UrlRecord
+    from ultracrawl.model.page import Link
 
 
 TICK = 0.1
@@ -54,8 +55,13 @@ class Feature:
     def links_found(self, visit: Visit, hrefs: Sequence[str], base: str) -> None:
         """Take note of the links of a page that is followed, as written, before any rule is asked."""
 
-    def links_placed(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
-        """Take note of the links of a page: canonical URLs by what is written, and the keys of those inside."""
+    def links_placed(
+        self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
+    ) -> None:
+        """Take note of the links of a page: canonical URLs by what is written, and the keys of those inside.
+
+        `named` are all links of the page with what they are called.
+        """
 
     def document_made(self, visit: Visit, document: IndexDocument) -> IndexDocument:
         """Complete a document that is about to be handed over, or kept; returns it as it is to be."""
@@ -118,7 +124,7 @@ class Hooks:
         self.visit_retried: list[Callable[[Visit, str], None]] = []
         self.page_read: list[Callable[[Visit, Page, str], None]] = []
         self.links_found: list[Callable[[Visit, Sequence[str], str], None]] = []
-        self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int]], None]] = []
+        self.links_placed: list[Callable[[Visit, Mapping[str, str], array[int], Sequence[Link]], None]] = []
         self.document_made: list[Callable[[Visit, IndexDocument], IndexDocument]] = []
         self.visit_ending: list[Callable[[Visit, UrlOutcome], None]] = []
         self.visit_ended: list[Callable[[Visit], None]] = []

@@ -30,16 +30,18 @@ class VisitObserver(Feature):
         key = visit.entry.key
         self._visits.note_seen((key,))
         unchanged = visit.outcome.unchanged
-        if visit.sitemap is not None or not (unchanged or visit.checksum):
+        if visit.sitemap is not None or not (unchanged or visit.fetch.checksum):
             return
         known, now = visit.record.checksum, self._clock()
         self._visits.note_visit(
             Observation(
                 key,
                 now,
-                changed=not unchanged and bool(known) and known != visit.checksum,
+                changed=not unchanged and bool(known) and known != visit.fetch.checksum,
                 modified=self._modified(visit, now),
-                markup=type_matches(visit.media_type, self._link_types) if visit.media_type else None,
+                markup=type_matches(visit.fetch.media_type, self._link_types)
+                if visit.fetch.media_type
+                else None,
             )
         )
 
@@ -49,9 +51,9 @@ class VisitObserver(Feature):
         if (
             visit.outcome
             and visit.outcome.unchanged
-            and visit.last_modified in ("", visit.record.last_modified)
+            and visit.fetch.last_modified in ("", visit.record.last_modified)
         ):
             return None
-        moment = parse_http_date(visit.last_modified) if visit.last_modified else None
+        moment = parse_http_date(visit.fetch.last_modified) if visit.fetch.last_modified else None
         date = moment.timestamp() if moment else 0.0
         return min(date, now) if is_statement(date, now) else 0.0

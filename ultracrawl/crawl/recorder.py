@@ -42,7 +42,7 @@ class Recorder:
         """Give a visit its outcome; one that already ended is left as it is."""
         if visit.done:
             return
-        follow, visit.follow = visit.follow, None
+        follow, visit.deferred = visit.deferred, None
         if follow is not None and ending.outcome is not UrlOutcome.DUPLICATE:
             follow()
         visit.ending = ending
@@ -56,7 +56,7 @@ class Recorder:
         if self._leaves_index(visit.record, outcome):
             cause = f"{FILTERED if ending.filtered else outcome.value}: {record.reason}".rstrip(": ")
             record = _leaving(record, visit.record, cause)
-        if visit.unrendered:
+        if visit.page.unrendered:
             record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
         if not outcome.transient:
             self._state.visits.forget_failures(visit.entry.key)
@@ -69,11 +69,11 @@ class Recorder:
         self._tell(visit)
 
     def _recorded(self, visit: Visit, ending: Ending) -> tuple[UrlRecord, UrlOutcome]:
-        outcome, status = ending.outcome, ending.status or visit.status
+        outcome, status = ending.outcome, ending.status or visit.fetch.status
         unchanged = outcome in UNCHANGED
         if unchanged and visit.record.pending:
             outcome, status = PENDING, StatusCode.CRAWLED
-        reason = ending.reason or visit.unrendered or (EXPIRES if visit.expires else "")
+        reason = ending.reason or visit.page.unrendered or (EXPIRES if visit.page.expires else "")
         return self._next_record(visit, outcome, status, reason, unchanged=unchanged), outcome
 
     def _tell(self, visit: Visit) -> None:
@@ -143,30 +143,32 @@ class Recorder:
                 record,
                 failures=0,
                 leaving="" if is_orphan(known) else known.leaving,
-                etag=visit.etag or known.etag,
-                last_modified=visit.last_modified or known.last_modified,
-                links=visit.links or known.links,
+                etag=visit.fetch.etag or known.etag,
+                last_modified=visit.fetch.last_modified or known.last_modified,
+                links=visit.page.links or known.links,
             )
         if outcome is UrlOutcome.GONE:
             gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
             return _forgotten(record, failures=gone)
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
-            return _forgotten(record, links=visit.links)
+            return _forgotten(record, links=visit.page.links)
         return replace(
             record,
             pending=outcome is PENDING,
             leaving="",
             failures=0,
-            etag=visit.etag,
-            last_modified=visit.last_modified,
-            checksum=visit.checksum,
+            etag=visit.fetch.etag,
+            last_modified=visit.fetch.last_modified,
+            checksum=visit.fetch.checksum,
             # A page that was not read, or that is as it was, still leads to what it led to.
-            links=known.links if outcome is UrlOutcome.ROBOTS or visit.status == 304 else visit.links,
+            links=known.links
+            if outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304
+            else visit.page.links,
             handed=outcome in SUBMITTED,
             indexed=known.indexed and outcome not in SUBMITTED,
-            fingerprint=visit.fingerprint if outcome in COMPARED else b"",
-            preference=visit.preference,
+            fingerprint=visit.page.fingerprint if outcome in COMPARED else b"",
+            preference=visit.page.preference,
         )
 
 

@@ -11,6 +11,7 @@ from scrapy.responsetypes import responsetypes
 
 from ultracrawl.crawl import feature_of, visit_of
 from ultracrawl.crawl.indexing.response_store import ResponseStore
+from ultracrawl.crawl.results import TRUNCATED
 
 if TYPE_CHECKING:
     from typing import Self
@@ -43,7 +44,7 @@ class StoredDownloadHandler(BaseDownloadHandler):
         answer = store.get(visit.entry.key) if visit is not None and store is not None else None
         if visit is None or answer is None:
             raise DownloadFailedError(f"{request.url} is not stored")
-        visit.truncated = answer.truncated
+        request.meta[TRUNCATED] = answer.truncated
         headers = _headers(visit, answer)
         kind = responsetypes.from_args(headers=headers, url=request.url, body=answer.body)
         return kind(request.url, status=200, headers=headers, body=answer.body)

@@ -11,9 +11,10 @@ from ultracrawl.content.ftp_listing import is_ftp_listing
 from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_of
 from ultracrawl.crawl.discovery.feed_tracker import FeedTracker
 from ultracrawl.crawl.ending import Ending
+from ultracrawl.crawl.results import TRUNCATED, FetchResult
 from ultracrawl.crawl.transport.headers import header_of, values_in, values_of
 from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.rules.acceptance import Refusal
+from ultracrawl.rules.acceptance import Accepted, Refusal
 from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS, retry_after
 
 if TYPE_CHECKING:
@@ -67,23 +68,44 @@ class AnswerMiddleware:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        visit.latency = float(request.meta.get("download_latency", 0.0))
-        self._note(visit, response)
+        listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
         is_page = 200 <= response.status < 300 and visit.sitemap is None
-        visit.listing = is_ftp_listing(visit.url, header_of(response, "Content-Type"))
-        visit.feed = is_page and self._feeds.is_feed(visit, response)
-        is_page = is_page and not visit.listing and not visit.feed
-        return self._accept(visit, response) if is_page else response
-
-    def _note(self, visit: Visit, response: Response) -> None:
-        visit.status = response.status
-        visit.size = len(response.body)
-        visit.retry_after = self._wish(response)
-        visit.etag = header_of(response, "ETag")
-        visit.last_modified = header_of(response, "Last-Modified")
+        feed = is_page and self._feeds.is_feed(visit, response)
+        judged = (
+            self._acceptance.judge(values_of(response), response.body)
+            if is_page and not listing and not feed
+            else None
+        )
+        accepted = judged if isinstance(judged, Accepted) else None
+        visit.note_answer(self._fetched(request, response, accepted, listing=listing, feed=feed))
         self._context.report.fetched += visit.sitemap is None
         for note in self._context.hooks.answered:
             note(visit)
+        if isinstance(judged, Refusal):
+            self._refuse(visit, judged)
+        elif accepted is not None and accepted.cut:
+            return response.replace(body=response.body[: self._acceptance.cut_off])
+        return response
+
+    def _fetched(
+        self, request: Request, response: Response, accepted: Accepted | None, *, listing: bool, feed: bool
+    ) -> FetchResult:
+        truncated = request.meta.get(TRUNCATED, "")
+        if accepted is not None and accepted.cut:
+            truncated = f"only the first {self._acceptance.cut_off} bytes were read (cut_off)"
+        return FetchResult(
+            status=response.status,
+            size=len(response.body),
+            latency=float(request.meta.get("download_latency", 0.0)),
+            retry_after=self._wish(response),
+            etag=header_of(response, "ETag"),
+            last_modified=header_of(response, "Last-Modified"),
+            media_type=accepted.media_type if accepted else "",
+            follow_only=accepted is not None and accepted.follow_only,
+            truncated=truncated,
+            listing=listing,
+            feed=feed,
+        )
 
     def _wish(self, response: Response) -> float:
         if response.status not in RETRY_AFTER_STATUS:
@@ -91,22 +113,9 @@ class AnswerMiddleware:
         longest = self._context.rules.pace.longest_retry_after
         return retry_after(header_of(response, "Retry-After"), self._context.clock(), longest)
 
-    def _accept(self, visit: Visit, response: Response) -> Response:
-        acceptance = self._acceptance
-        answer = acceptance.judge(values_of(response), response.body)
-        if isinstance(answer, Refusal):
-            self._refuse(visit, answer)
-            return response
-        visit.media_type = answer.media_type
-        visit.follow_only = answer.follow_only
-        if not answer.cut:
-            return response
-        visit.truncated = f"only the first {acceptance.cut_off} bytes were read (cut_off)"
-        return response.replace(body=response.body[: acceptance.cut_off])
-
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
-        visit.etag = visit.last_modified = ""
+        visit.drop_validators()
         self._context.report.count_exclusion(refusal.rule)
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING

@@ -67,16 +67,16 @@ class ConditionalMiddleware:
         refusal = "" if visit.sitemap else self._head_refusal(response)
         if refusal:
             # It can be withdrawn without a change of the page: the next visit has to see the page in full.
-            visit.etag = visit.last_modified = ""
+            visit.drop_validators()
         if response.status == 304:
             # That of a sitemap is for its reader; without a question it is no answer (RFC 9110 15.4.5).
             if visit.sitemap is None and _CONDITIONS & request.headers.keys():
                 self._not_modified(visit, refusal)
         elif response.status == 200:
-            visit.checksum = checksum(response.body)
+            visit.note_checksum(checksum(response.body))
             may_end = not refusal and self._may_end(visit, response)
-            if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
-                self._context.endings.end_visit(visit, Ending(_UNMODIFIED, 200, visit.truncated))
+            if may_end and classify(visit.record, visit.fetch.checksum) is _UNMODIFIED:
+                self._context.endings.end_visit(visit, Ending(_UNMODIFIED, 200, visit.fetch.truncated))
         return response
 
     def _not_modified(self, visit: Visit, refusal: str) -> None:

@@ -12,6 +12,7 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
+from ultracrawl.crawl.visit import VIEWS_KEY
 from ultracrawl.model import StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
@@ -70,11 +71,12 @@ class FilterMiddleware:
             return
         self._judge_expiry(visit)
         address = await self._address(request) if self._filters.needs_address else ""
-        visit.filtered = self._filters.judge(visit.url, visit.entry.depth, address)
-        if not visit.filtered.denied:
+        views = self._filters.judge(visit.url, visit.entry.depth, address)
+        request.meta[VIEWS_KEY] = views
+        if not views.denied:
             return
-        reason = visit.filtered.reason
-        self._context.report.rejected_by[visit.filtered.rule] += 1
+        reason = views.reason
+        self._context.report.rejected_by[views.rule] += 1
         ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason, asked=False, filtered=True)
         self._context.endings.end_visit(visit, ending)
         raise IgnoreRequest(reason)

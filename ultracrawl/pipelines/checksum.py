@@ -23,19 +23,19 @@ class ChecksumPipeline(DocumentPipeline):
     def process(self, item: ItemAdapter, visit: Visit) -> None:
         """Drop the item if it is unchanged. Raises `DropItem`."""
         value = item.get("checksum") or checksum(_content(item))
-        if visit.expires or visit.unrendered:
+        if visit.page.expires or visit.page.unrendered:
             # Neither validators nor the checksum of the body may end the next visit before the page is looked at.
             value = checksum(value)
-            visit.etag = visit.last_modified = ""
-        visit.checksum = value
+            visit.drop_validators()
+        visit.note_checksum(value)
         if (
             self._context.run.force
-            or visit.renewed
+            or visit.page.renewed
             or not visit.record.held
             or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
         ):
             return
-        self._context.endings.end_visit(visit, Ending(UrlOutcome.UNMODIFIED, reason=visit.truncated))
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.UNMODIFIED, reason=visit.fetch.truncated))
         raise DropItem("unchanged")
 
 

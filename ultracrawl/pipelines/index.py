@@ -28,10 +28,10 @@ class IndexPipeline(DocumentPipeline):
             text=str(item.get("text", "")),
             # As pipelines of others left them, without values that no index can hold.
             attributes=values.values,
-            secret_text=visit.hides_text,
+            secret_text=visit.page.hides_text,
         )
         placement = self._context.documents.propose(visit, document)
         if isinstance(placement, Refused):
             raise DropItem(str(placement))
         self._context.report.dropped_values += len(values.dropped)
-        item["checksum"] = visit.checksum.hex()
+        item["checksum"] = visit.fetch.checksum.hex()

@@ -48,7 +48,11 @@ class PageBudget:
 
     def count(self, visit: Visit) -> bool:
         """Count a visit that ended; True if it used up a page of a limited site."""
-        if self.per_site is None or visit.sitemap or not (200 <= visit.status < 300 or visit.status == 304):
+        if (
+            self.per_site is None
+            or visit.sitemap
+            or not (200 <= visit.fetch.status < 300 or visit.fetch.status == 304)
+        ):
             return False
         self._fetched[visit.entry.site] += 1
         return True

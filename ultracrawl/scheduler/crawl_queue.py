@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ultracrawl.rules.frontier.frontier import Frontier
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ultracrawl.crawl import Visit
     from ultracrawl.model import UrlRecord
+    from ultracrawl.model.page import Link
     from ultracrawl.rules.robots.rules import RobotsRules
 
 
@@ -57,9 +58,9 @@ class CrawlQueue:
         """Queue start URLs, at depth 0; returns how many were new."""
         return self._ingest.queue_seeds(urls)
 
-    def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+    def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Queue the links of a page that are new and inside the boundary; returns how many."""
-        return self._ingest.follow_links(visit, hrefs, base)
+        return self._ingest.follow_links(visit, hrefs, base, named)
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
         """Queue the target of an allowed redirect, at the depth of the URL that led there."""

@@ -56,6 +56,8 @@ class VisitsInFlight:
         self._watch = watch
         self._retries = retries
         self._wake = wake
+        self._released = set[Visit]()
+        """Visits whose place was given back: the answer is here, and what follows asks nothing of the site."""
 
     def must_ask(self, key: int) -> bool:
         """Whether the URL of a key has to be fetched, for reasons of this run."""
@@ -67,7 +69,7 @@ class VisitsInFlight:
         self._watch.begin(visit)
         if entry.seq:
             self._context.visits[entry.key] = visit
-        visit.stand_in = self._pacing.mirrors.stand_in(entry.site)
+        self._pacing.visit_begun(visit)
         return visit
 
     def _new_visit(self, entry: QueueEntry) -> Visit:
@@ -75,14 +77,14 @@ class VisitsInFlight:
         record = context.store.records.get_record(entry.key)
         if record is None:
             record = UrlRecord(entry.url, context.source.name, entry.depth, first_seen=context.clock())
-        nearer = self._repeats.nearer_depth(entry, record)
+        shorter_depth = self._repeats.shorter_depth(entry, record)
         # The links of a page that is nearer are a step nearer too, and may be inside now.
-        rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or nearer is not None
+        rescan = self._repeats.pop_unconditional(entry.key) or context.run.rescan or shorter_depth is not None
         task = self._sitemaps.task(entry.key)
         if task is not None:
             rescan = rescan or task.again or context.store.sites.get_sitemap(entry.key) is None
         entry = entry._replace(display_url=record.display_url)
-        return Visit(entry, record, rescan=rescan, sitemap=task, nearer=nearer)
+        return Visit(entry, record, rescan=rescan, sitemap=task, shorter_depth=shorter_depth)
 
     def visit_ended(self, visit: Visit) -> None:
         """Give back the place of a visit that has its outcome."""
@@ -95,8 +97,7 @@ class VisitsInFlight:
         self._gate.count_page(visit)
         if not visit.asked:
             self._frontier.clocks.refund_turn(visit.entry.site)
-        if not visit.released:
-            self._frontier.finish_entry(visit.entry.site)
+        self._return_place(visit)
 
     def refuse_entry(self, entry: QueueEntry, rule: str) -> None:
         """End an entry that was handed out and is not asked for."""
@@ -110,24 +111,26 @@ class VisitsInFlight:
 
     def release_place(self, visit: Visit) -> None:
         """Give back the place of a visit whose answer is here; not where pages are counted by site as they end."""
-        if not self._gate.keeps_places and visit.entry.seq and not visit.released:
-            visit.released = True
+        if not self._gate.keeps_places and visit.entry.seq and visit not in self._released:
+            self._released.add(visit)
             self._frontier.finish_entry(visit.entry.site)
             self._wake(0.0)
+
+    def _return_place(self, visit: Visit) -> None:
+        if visit in self._released:
+            self._released.discard(visit)
+        else:
+            self._frontier.finish_entry(visit.entry.site)
 
     def retry_visit(self, visit: Visit, delay: float) -> None:
         """Let a visit that failed wait for its site, at least `delay` seconds, and be tried again."""
         self._pacing.visit_ended(visit)
         self._watch.retried(visit)
-        visit.attempts += 1
-        visit.status = visit.size = 0
-        visit.error, visit.follow = "", None
+        visit.count_attempt()
         entry = visit.entry
         self._context.visits.pop(entry.key, None)
         self._retries[entry.key] = visit
-        if not visit.released:
-            self._frontier.finish_entry(entry.site)
-        visit.released = False
+        self._return_place(visit)
         self._frontier.clocks.hold_site(entry.site, time.monotonic() + delay)
         if entry.seq:
             self._frontier.entries.add_entry(entry)
@@ -141,4 +144,4 @@ class VisitsInFlight:
         key = url_key(record.url)
         visit = self._context.visits.get(key) or self._retries.get(key)
         if visit is not None and not visit.done:
-            visit.record = record
+            visit.replace_record(record)

@@ -62,6 +62,8 @@ class Pacing:
         self._abandon = abandon
         self.mirrors = Mirrors(context.source.sites.aliases)
         """Which copy of a site is asked, once the site itself was given up."""
+        self._asked: dict[int, str] = {}
+        """The copies that are asked by visits in flight, by key; not those that ask the site itself."""
         self._changed: set[str] = set()
         self._errors: dict[str, tuple[str, float]] = {}
         """Text and time of errors that are not stored yet."""
@@ -96,6 +98,11 @@ class Pacing:
 
     # ---- what happens to sites
 
+    def visit_begun(self, visit: Visit) -> None:
+        """Note which copy of its site a visit asks."""
+        if mirror := self.mirrors.stand_in(visit.entry.site):
+            self._asked[visit.entry.key] = mirror
+
     def note_request(self, site: str) -> None:
         """Note that a request to a site is about to be made."""
         if self._frontier.clocks.delay_of(site) >= DURABLE_FROM:
@@ -121,17 +128,17 @@ class Pacing:
 
     def visit_ended(self, visit: Visit) -> None:
         """Learn from the end of a visit, or of an attempt; a site that fails too often is given up."""
-        site = visit.entry.site
-        if not visit.asked or visit.stand_in != self.mirrors.stand_in(site):
+        site, mirror = visit.entry.site, self._asked.pop(visit.entry.key, "")
+        if not visit.asked or mirror != self.mirrors.stand_in(site):
             return
         self._changed.add(site)
-        if visit.status:
-            well = visit.status < 500 and visit.status != 429
-            self._frontier.clocks.note_answer(site, visit.latency, well=well)
-            if visit.retry_after:
-                self.hold_site(site, visit.retry_after)
-        elif visit.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
-            self._failed(site, visit.error)
+        if visit.fetch.status:
+            well = visit.fetch.status < 500 and visit.fetch.status != 429
+            self._frontier.clocks.note_answer(site, visit.fetch.latency, well=well)
+            if visit.fetch.retry_after:
+                self.hold_site(site, visit.fetch.retry_after)
+        elif visit.fetch.error and visit.outcome in (None, UrlOutcome.NETWORK_ERROR):
+            self._failed(site, visit.fetch.error)
 
     def _failed(self, site: str, error: str) -> None:
         self._errors[site] = (error, self._context.clock())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from scrapy import Request
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
+
+    from ultracrawl.model.page import Link
 
 WAIT = 0.05
 """Seconds between two looks at an index process that is behind."""
@@ -172,9 +174,9 @@ class ReplayQueue:
         """Take no start URLs."""
         return 0
 
-    def follow(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+    def follow(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Take no links; those that are known of the page stay."""
-        visit.links = visit.record.links
+        visit.note_links(visit.record.links)
         return 0
 
     def redirect(self, visit: Visit, target: str, display_url: str) -> None:
@@ -199,7 +201,7 @@ class ReplayQueue:
         """Take note of a record that was changed: its visit, if there is one, goes on from it."""
         for visit in self._context.visits.values():
             if visit.url == record.url and not visit.done:
-                visit.record = record
+                visit.replace_record(record)
 
     def offer_links(self, urls: Iterable[str], depth: int) -> int:
         """Take no links of other sources."""

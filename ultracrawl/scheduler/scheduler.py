@@ -128,7 +128,7 @@ class UltracrawlScheduler(BaseScheduler):
         return sys.maxsize if self._pages is None else self._pages - self._context.report.fetched
 
     def _unanswered(self) -> int:
-        return sum(not (visit.status or visit.sitemap) for visit in self._context.visits.values())
+        return sum(not (visit.fetch.status or visit.sitemap) for visit in self._context.visits.values())
 
     def _wake(self) -> None:
         """Wake the engine: after a None it asks the scheduler again only when a request comes in."""

@@ -57,18 +57,18 @@ class AnswerHandler:
 
     def handle(self, visit: Visit, response: Response) -> Iterable[Any] | AsyncIterator[Any]:
         """Return the documents that come of an answer, at once or later."""
-        if visit.listing:
+        if visit.fetch.listing:
             return self._guarded(visit, self._listed(visit, response))
-        if visit.feed:
+        if visit.fetch.feed:
             return self._guarded(visit, self._fed(visit, response))
         if self._responses.store is not None:
-            visit.answer = response
+            self._responses.keep_answer(visit, response)
         filtered = self._filtered
-        if self._converter.takes(visit.media_type) and (filtered is None or filtered.converts):
+        if self._converter.takes(visit.fetch.media_type) and (filtered is None or filtered.converts):
             return self._later(visit, self._converted(visit, response))
         if self._renderer.takes(visit, response.body):
             return self._later(visit, self._rendered(visit, response))
-        if self._reader.is_large(response.body, visit.media_type):
+        if self._reader.is_large(response.body, visit.fetch.media_type):
             return self._later(visit, self._read_apart(visit, response))
         return self._guarded(visit, self._read(visit, response))
 
@@ -107,7 +107,7 @@ class AnswerHandler:
             told = f"feed with {len(feed.entries)} entries, {number} of them inside"
             self._pages.leave_out(visit, "; ".join(filter(None, [told, feed.problem])))
         else:
-            visit.media_type = sniff_type(response.body)
+            visit.note_media_type(sniff_type(response.body))
             page = Page(title=feed.title, text=feed.text)
             yield complete({}, self._pages.document(visit, response, page, {}))
 
@@ -155,9 +155,9 @@ class AnswerHandler:
 
     def _static(self, visit: Visit, response: Response) -> Page | None:
         """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
-        page = self._reader.read(response.body, response.url, visit.media_type, head_of(response))
+        page = self._reader.read(response.body, response.url, visit.fetch.media_type, head_of(response))
         if page is None:
-            reason = f"there is no converter for {visit.media_type}"
+            reason = f"there is no converter for {visit.fetch.media_type}"
             self._pages.leave_out(visit, reason, StatusCode.CONVERTER_MISSING)
         else:
             note_cut(self._context, visit, page)
@@ -165,7 +165,7 @@ class AnswerHandler:
 
     async def _static_apart(self, visit: Visit, response: Response) -> Page | None:
         """Return the page as `_static` does, without holding anything up if it is large."""
-        if not self._reader.is_large(response.body, visit.media_type):
+        if not self._reader.is_large(response.body, visit.fetch.media_type):
             return self._static(visit, response)
         page = await self._converter.large_page(visit, response.body, response.url, head_of(response))
         if page is not None:

@@ -14,11 +14,13 @@ from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
+from ultracrawl.crawl.visit import VIEWS_KEY
 from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -92,7 +94,7 @@ class FilteredPages:
         `converted` is what a document became, `rendered` what a browser has of a page, `read`
         the page if it was read already.
         """
-        views = self._views(visit, rendered, read)
+        views = self._views(visit, response.request, rendered, read)
         result = self._filtering.use(views, headers_of(response), response.body, converted)
         resource = views.resource
         html_page = resource.page if converted is None and resource.content_type in HTML else None
@@ -122,7 +124,7 @@ class FilteredPages:
     async def of_large_page(self, visit: Visit, response: Response) -> Iterator[Document]:
         """Do as `documents` for a page that is read apart because it is large."""
         page = None
-        if visit.media_type in HTML:
+        if visit.fetch.media_type in HTML:
             from ultracrawl.rules.filters.resource import LINKS  # noqa: PLC0415 - loads all of the filters
 
             limits, robots_name = self._context.rules.reader.limits, self._context.source.robots.name
@@ -135,9 +137,12 @@ class FilteredPages:
                 return iter(())
         return self.documents(visit, response, read=page)
 
-    def _views(self, visit: Visit, rendered: Rendered | None, read: Page | None) -> FilterViews:
+    def _views(
+        self, visit: Visit, request: Request | None, rendered: Rendered | None, read: Page | None
+    ) -> FilterViews:
         """Return what the filters know of a URL, with the page as it was read or rendered."""
-        views = visit.filtered or self._filtering.judge(visit.url, visit.entry.depth)
+        known: FilterViews | None = request.meta.get(VIEWS_KEY) if request is not None else None
+        views = known or self._filtering.judge(visit.url, visit.entry.depth)
         resource, source = views.resource, self._context.source
         resource.robots_name, resource.limits = source.robots.name, self._context.rules.reader.limits
         resource.read = read
@@ -160,9 +165,7 @@ class FilteredPages:
         if not result.links or not self._follows(visit, page, twin):
             return
         base = (page.base if page else "") or response.url
-        if page is not None and self._context.project.index.anchors:
-            visit.anchor_links = page.links
-        new = self._context.queue.follow(visit, result.links, base)
+        new = self._context.queue.follow(visit, result.links, base, page.links if page is not None else ())
         if self._logs.robot is not None:
             self._logs.robot.enumerated(visit.url, len(result.links), new)
 
@@ -183,8 +186,8 @@ class FilteredPages:
             if page
             else permissions.head_refusal(response)
         )
-        if visit.follow_only:
-            return forbidden or f"follow_only_types: {visit.media_type} is not indexed"
+        if visit.fetch.follow_only:
+            return forbidden or f"follow_only_types: {visit.fetch.media_type} is not indexed"
         return forbidden or self._context.rules.boundary.follow_only(visit.url) or ""
 
 
@@ -204,8 +207,8 @@ def _document(context: CrawlContext, visit: Visit, rd: dict[str, list[str]]) -> 
         source=context.source.name,
         title=" ".join(rd.get(TITLE, ())),
         text="\n".join(next(texts, ())),
-        mimetype=visit.media_type,
-        last_modified=visit.last_modified,
-        checksum=visit.checksum,
+        mimetype=visit.fetch.media_type,
+        last_modified=visit.fetch.last_modified,
+        checksum=visit.fetch.checksum,
         attributes={name.lower(): values for name, values in rd.items() if name not in TEXTS},
     )

@@ -80,7 +80,7 @@ class PageHandler:
             if reason or self._source.duplicates.follow_links:
                 follow()
             else:
-                visit.follow = follow
+                visit.defer_links(follow)
         if twin is not None:
             self._duplicates.refuse(visit, twin)
             return
@@ -89,7 +89,7 @@ class PageHandler:
             return
         if self._relations.on:
             self._relations.read(visit, response, page)
-        visit.expires, visit.hides_text = permissions.expires, permissions.hides_text
+        visit.note_permissions(hides_text=permissions.hides_text, expires=permissions.expires)
         for item in self._spider.documents(response, page):
             yield complete(item, self.document(visit, response, page, permissions.attributes))
             return
@@ -110,9 +110,9 @@ class PageHandler:
             title=page.title,
             text=page.text,
             language=self._languages.of(page, response),
-            mimetype=visit.media_type,
-            last_modified=visit.last_modified,
-            checksum=visit.checksum,
+            mimetype=visit.fetch.media_type,
+            last_modified=visit.fetch.last_modified,
+            checksum=visit.fetch.checksum,
             attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
         )
 
@@ -122,9 +122,7 @@ class PageHandler:
         base = page.base or response.url
         for found in self._hooks.links_found:
             found(visit, links, base)
-        if self._context.project.index.anchors:
-            visit.anchor_links = page.links
-        self._context.queue.follow(visit, links, base)
+        self._context.queue.follow(visit, links, base, page.links)
 
     def _follows(self, visit: Visit, page: Page, twin: UrlRecord | None) -> bool:
         if twin is not None and not self._source.duplicates.follow_links:
@@ -144,8 +142,8 @@ class PageHandler:
 
     def _followed_only(self, visit: Visit) -> str:
         """Return why a page is read for its links only, or empty."""
-        if visit.follow_only:
-            return f"follow_only_types: {visit.media_type} is not indexed"
+        if visit.fetch.follow_only:
+            return f"follow_only_types: {visit.fetch.media_type} is not indexed"
         return self._context.rules.boundary.follow_only(visit.url) or ""
 
     # ---- facts of the document
@@ -162,8 +160,8 @@ class PageHandler:
         if page.canonical:
             canonical = rules.url_policy.canonical(page.canonical, page.base or response.url)
             facts["canonical"] = [canonical] if canonical else []
-        if visit.truncated:
-            facts["truncated"] = [visit.truncated]
+        if visit.fetch.truncated:
+            facts["truncated"] = [visit.fetch.truncated]
         return facts
 
 

@@ -92,7 +92,7 @@ class FeedTracker(Feature):
         live = {link.key for link in links if not link.expired}
         if not self.section.follow_links:
             self._only.update(link.key for link in links if link.only)
-        visit.links = array("q", (one for one in named if one in live)).tobytes()
+        visit.note_links(array("q", (one for one in named if one in live)).tobytes())
         return len(live.intersection(named))
 
     def _wanted(self, feed: Feed, over: set[int]) -> tuple[list[FeedEntry], dict[int, float]]:

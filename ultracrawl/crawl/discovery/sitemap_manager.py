@@ -217,7 +217,7 @@ class SitemapManager(Feature):
             return
         if visit.outcome is not None:
             self.echo.note_end(visit, visit.outcome, task)
-        elif task.tentative and 200 <= visit.status < 500:
+        elif task.tentative and 200 <= visit.fetch.status < 500:
             self.echo.note_guess(visit.url)
         self._waiting.stop_waiting(task)
 

@@ -45,7 +45,7 @@ class SitemapReader:
         """Take the answer, 304 or a body, and end the visit."""
         visit = self._visit
         stored = self._context.store.sites.get_sitemap(visit.entry.key)
-        unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
+        unchanged = not visit.rescan and classify(visit.record, visit.fetch.checksum) is UrlOutcome.UNMODIFIED
         if stored is not None and (response.status == 304 or unchanged):
             await self._echo.repeat(self._task, visit.record, stored)
             self._task.stored = stored
@@ -67,12 +67,12 @@ class SitemapReader:
         self._task.tentative = False
         await self._take_children(sitemap.children, response.url)
         await self._take_pages(sitemap.urls)
-        self._visit.links = self._keys.tobytes()
+        self._visit.note_links(self._keys.tobytes())
         is_index = bool(sitemap.children)
         if is_index and sitemap.urls:
             # It cannot be repeated from what is stored, so the next run has to see it in full.
-            self._visit.etag = self._visit.last_modified = ""
-            self._visit.checksum = b""
+            self._visit.drop_validators()
+            self._visit.note_checksum(b"")
         self._task.stored = StoredSitemap(self._context.mark.number, is_index, self._dates.tobytes())
         number = len(sitemap.children) + len(sitemap.urls)
         told = f"sitemap ({sitemap.kind}) with {number} entries"

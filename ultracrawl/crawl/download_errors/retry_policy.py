@@ -37,12 +37,12 @@ class RetryPolicy:
 
     def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
         """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""
-        failure = Failure(UrlOutcome.HTTP_ERROR, visit.status, f"FTP {reply}", reply.startswith("4"))
+        failure = Failure(UrlOutcome.HTTP_ERROR, visit.fetch.status, f"FTP {reply}", reply.startswith("4"))
         self._act(visit, reply[:3], failure)
 
     def handle_failure(self, visit: Visit, failure: Failure) -> None:
         """Act on a download, or its processing, that failed."""
-        visit.error = failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else ""
+        visit.note_error(failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
         error = error_of(failure)
         if error:
             self._act(visit, error, failure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ultracrawl.content.anchors import LONGEST, anchor_text
@@ -14,6 +14,7 @@ from ultracrawl.rules.urls.key import url_key
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
     from ultracrawl.crawl.visit import Visit
+    from ultracrawl.model.page import Link
 
 LINKS_OF_A_PAGE = 1000
 """Links of one page whose texts count, the first ones; equal ones count once."""
@@ -40,14 +41,18 @@ class AnchorTexts(Feature):
         """Marks of links met lately by URL and text, in two generations: they cost two look-ups."""
         self._met = 0
         """How many are in the younger one."""
+        self._said: dict[int, bytes] = {}
+        """The marks of links that say something of their targets, by the keys of visits whose links were placed."""
 
     # ---- texts of links, page by page
 
-    def links_placed(self, visit: Visit, located: Mapping[str, str], inside: array[int]) -> None:
+    def links_placed(
+        self, visit: Visit, located: Mapping[str, str], inside: array[int], named: Sequence[Link]
+    ) -> None:
         """Take the links of a page: `located` are URLs by link as written, `inside` the keys of those that count."""
         marks, own, known = dict[int, None](), visit.url, self._young.get
         kept: frozenset[int] | None = None
-        for href, _, text, _ in visit.anchor_links:
+        for href, _, text, _ in named:
             if not text or (url := located.get(href, own)) == own:
                 continue
             if "#" in href:
@@ -62,7 +67,7 @@ class AnchorTexts(Feature):
                 marks[mark] = None
                 if len(marks) == LINKS_OF_A_PAGE:
                     break
-        visit.anchors = array("q", marks).tobytes()
+        self._said[visit.entry.key] = array("q", marks).tobytes()
 
     def redirected(self, visit: Visit, target: str, shown: str) -> None:
         """Count the texts of links to a redirect for its target."""
@@ -85,14 +90,15 @@ class AnchorTexts(Feature):
 
     def visit_ended(self, visit: Visit) -> None:
         """Store the links with texts of a page that was read; others keep those that are stored."""
-        outcome = visit.outcome
+        outcome, key = visit.outcome, visit.entry.key
+        said = self._said.pop(key, None)
         if outcome is None or outcome.transient or visit.stored:
             return
-        links, key = self._context.store.links, visit.entry.key
+        links = self._context.store.links
         known = visit.record.last_fetched > 0
-        if visit.anchors is not None:
-            links.put_page_anchors(key, visit.anchors)
-        elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.status == 304):
+        if said is not None:
+            links.put_page_anchors(key, said)
+        elif known and not (outcome.unchanged or outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304):
             links.put_page_anchors(key, b"")
         if known and outcome is not UrlOutcome.REDIRECTED:
             links.put_redirect(key, 0)

@@ -10,7 +10,8 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.crawl.visit import Step, Visit, visit_of
+from ultracrawl.crawl.results import FetchResult
+from ultracrawl.crawl.visit import Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Document, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.key import url_key
@@ -87,7 +88,7 @@ class ItemTracker:
         document.source = context.source.name
         known = record or UrlRecord(url, document.source, first_seen=context.clock())
         entry = QueueEntry(key, url, site_of(url), 0, 0, display_url=shown if shown != url else "")
-        visit = Visit(entry, known, given=True, status=200, step=Step.PROCESSING)
+        visit = Visit(entry, known, given=True, fetch=FetchResult(status=200))
         context.visits[key] = visit
         return visit
 

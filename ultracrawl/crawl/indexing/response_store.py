@@ -42,7 +42,13 @@ class ResponseStore(Feature):
         self._options = context.source.storage
         self.store: DocumentStore | None = None
         """The stored answers of the source, if it keeps them."""
+        self._answers: dict[int, Response] = {}
+        """Answers of visits that have not ended, by key."""
         self._usable = True
+
+    def keep_answer(self, visit: Visit, response: Response) -> None:
+        """Keep the answer of a visit until it is known what becomes of its document."""
+        self._answers[visit.entry.key] = response
 
     def open(self) -> None:
         """Open the store of a source that keeps documents."""
@@ -57,7 +63,7 @@ class ResponseStore(Feature):
 
     def visit_ended(self, visit: Visit) -> None:
         """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
-        answer, visit.answer = visit.answer, None
+        answer = self._answers.pop(visit.entry.key, None)
         store = self.store
         if store is None or answer is None or not self._usable or visit.stored:
             return
@@ -69,7 +75,7 @@ class ResponseStore(Feature):
             )
             return
         compress = self._options.compress and not type_matches(
-            visit.media_type, self._options.compress_exclude
+            visit.fetch.media_type, self._options.compress_exclude
         )
         try:
             store.put_answer(visit.entry.key, self._answer(visit, answer), compress=compress)
@@ -107,7 +113,7 @@ class ResponseStore(Feature):
             for value in values
             if _is_kept(name.decode("latin-1").lower(), everything=self._options.headers)
         )
-        return StoredAnswer(visit.url, self._context.clock(), headers, response.body, visit.truncated)
+        return StoredAnswer(visit.url, self._context.clock(), headers, response.body, visit.fetch.truncated)
 
     def _give_up(self, problem: str) -> None:
         self._usable = False

@@ -58,12 +58,12 @@ class RobotLog:
     def note_visit(self, visit: Visit) -> None:
         """Tell how a visit ended."""
         outcome, ending = visit.outcome, visit.ending
-        if visit.status:
-            self.say(LogLevel.RETRIEVAL, f"retrieved: {visit.url} (status {visit.status})")
+        if visit.fetch.status:
+            self.say(LogLevel.RETRIEVAL, f"retrieved: {visit.url} (status {visit.fetch.status})")
         if outcome is None or ending is None:
             return
         if outcome in _ERRORS:
-            why = ending.reason or visit.error
+            why = ending.reason or visit.fetch.error
             self.say(LogLevel.ERRORS, f"error: {visit.url}: {ending.status} {why}".rstrip())
         elif outcome in _GENERATED:
             self.say(LogLevel.GENERATION, f"{_GENERATED[outcome]}: {visit.url}")

@@ -54,8 +54,8 @@ class SiteLog:
         if not visit.asked or not visit.entry.seq:
             return
         numbers = self._of(visit.entry.site)
-        numbers.fetched += bool(visit.status)
-        numbers.size += visit.size
+        numbers.fetched += bool(visit.fetch.status)
+        numbers.size += visit.fetch.size
         numbers.items += visit.outcome in _ITEMS
         numbers.errors += visit.outcome in _ERRORS
 

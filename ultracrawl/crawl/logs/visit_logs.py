@@ -51,7 +51,7 @@ class FetchLog:
 
     def note_visit(self, visit: Visit) -> None:
         """Note how a download ended; a visit for which nothing was asked has none."""
-        if visit.stored or not visit.asked or not (visit.status or visit.outcome in _WORDS):
+        if visit.stored or not visit.asked or not (visit.fetch.status or visit.outcome in _WORDS):
             return
         self._add(visit, "sitemap" if visit.sitemap is not None else _became(visit))
 
@@ -61,10 +61,10 @@ class FetchLog:
 
     def _add(self, visit: Visit, became: str, error: str = "") -> None:
         self._log.add(
-            str(visit.status) if visit.status else error or _error_class(visit),
-            visit.media_type or "-",
-            visit.size,
-            f"{visit.latency:.4f}",
+            str(visit.fetch.status) if visit.fetch.status else error or _error_class(visit),
+            visit.fetch.media_type or "-",
+            visit.fetch.size,
+            f"{visit.fetch.latency:.4f}",
             visit.depth,
             visit.url,
             became,
@@ -96,12 +96,12 @@ class ItemLog:
             return
         what = _became(visit)
         if self._xml:
-            fields = {"outcome": what, "status": str(ending.status), "type": visit.media_type}
+            fields = {"outcome": what, "status": str(ending.status), "type": visit.fetch.media_type}
             fields |= {"uri": visit.shown_url, "reason": ending.reason}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
             self._log.add_element("item", named)
         else:
-            self._log.add(what, ending.status, visit.media_type or "-", visit.shown_url, ending.reason)
+            self._log.add(what, ending.status, visit.fetch.media_type or "-", visit.shown_url, ending.reason)
 
 
 def _quoted(text: str) -> str:

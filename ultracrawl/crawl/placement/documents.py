@@ -71,15 +71,15 @@ class Documents:
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
-            endings.end_visit(visit, Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, visit.truncated))
+            endings.end_visit(visit, Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, visit.fetch.truncated))
             return Retained(visit.url)
         leaving = self._duplicates.wait_for_place(visit, document)
         if leaving is not None:
             return Retained(visit.url, leaving.url)
         self.writer.add(key, document)
         self._duplicates.displace(visit)
-        outcome = classify(visit.record, visit.checksum, force=True)
-        endings.end_visit(visit, Ending(outcome, StatusCode.OK, visit.truncated))
+        outcome = classify(visit.record, visit.fetch.checksum, force=True)
+        endings.end_visit(visit, Ending(outcome, StatusCode.OK, visit.fetch.truncated))
         return Placed(visit.url, outcome)
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:

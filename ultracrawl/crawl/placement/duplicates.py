@@ -65,9 +65,10 @@ class Duplicates(Feature):
         """
         if self._prints is None:
             return None
-        visit.preference = self._preference(visit, page)
-        whole = not (visit.truncated or page.truncated)
-        visit.fingerprint = self._prints.of(page, body, whole=whole)
+        whole = not (visit.fetch.truncated or page.truncated)
+        visit.page = visit.page._replace(
+            fingerprint=self._prints.of(page, body, whole=whole), preference=self._preference(visit, page)
+        )
         others = self._holders.others_of_visit(visit)
         if not others and self._prints.near and whole:
             others = self._near(visit, self._prints.near_of(page))
@@ -89,14 +90,14 @@ class Duplicates(Feature):
         records = self._context.store.records
         found = records.nearest_simhash(simhash, self._options.near_distance)
         if found is None:
-            records.put_simhash(visit.fingerprint, simhash)
+            records.put_simhash(visit.page.fingerprint, simhash)
             return []
-        visit.fingerprint = found
+        visit.page = visit.page._replace(fingerprint=found)
         return self._holders.others_of_visit(visit)
 
     def find_again(self, visit: Visit) -> UrlRecord | None:
         """Return the same as `find`, for a page that was on its way while others of its content were, too."""
-        if not self._open.is_contested(visit.fingerprint):
+        if not self._open.is_contested(visit.page.fingerprint):
             return None
         others = self._holders.others_of_visit(visit)
         return self._holders.preferred(visit, others) or self._rival(visit)
@@ -108,7 +109,7 @@ class Duplicates(Feature):
         """
         if visit.record.held or visit.record.searchable:
             return None
-        same = self._open.of_content(visit.fingerprint)
+        same = self._open.of_content(visit.page.fingerprint)
         best = min(same, key=self._holders.rank_of_visit, default=visit)
         return None if best is visit else best.record
 
@@ -118,8 +119,8 @@ class Duplicates(Feature):
         """End a visit whose content another document has (909)."""
         if not self._succession.is_listed(visit.url, self._holders.others_of_visit(visit)):
             # Without validators it is looked at again in the next run, and is not forgotten for good.
-            visit.fingerprint = b""
-            visit.etag = visit.last_modified = ""
+            visit.page = visit.page._replace(fingerprint=b"")
+            visit.drop_validators()
         logger.info("30083 duplicate document ignored: %s has the content of %s", visit.url, holder.url)
         ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, same_content(holder))
         self._context.endings.end_visit(visit, ending)
@@ -141,7 +142,7 @@ class Duplicates(Feature):
 
     def displace(self, visit: Visit) -> None:
         """Take worse documents of the same content out of their place; called when this one has taken it."""
-        if self._open.is_contested(visit.fingerprint):
+        if self._open.is_contested(visit.page.fingerprint):
             self._succession.displace(visit)
 
     def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
@@ -149,7 +150,7 @@ class Duplicates(Feature):
 
         Returns the record of that URL; None if there is none, and nothing was done.
         """
-        if not self._open.is_contested(visit.fingerprint):
+        if not self._open.is_contested(visit.page.fingerprint):
             return None
         return self._succession.wait_for_place(visit, document)
 

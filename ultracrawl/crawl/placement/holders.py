@@ -35,7 +35,7 @@ class ContentHolders:
 
     def others_of_visit(self, visit: Visit) -> list[UrlRecord]:
         """Return what else has the content of a visit."""
-        same = self._context.store.records.same_content(visit.fingerprint)
+        same = self._context.store.records.same_content(visit.page.fingerprint)
         return [record for record in same if record.url != visit.url]
 
     def others_of_record(self, record: UrlRecord) -> list[UrlRecord]:
@@ -64,7 +64,7 @@ class ContentHolders:
         would see none of them leave. What is right is settled by the next run.
         """
         changed = holder.outcome is UrlOutcome.MODIFIED and holder.last_fetched >= self.since
-        return changed and visit.record.searchable and visit.record.fingerprint != visit.fingerprint
+        return changed and visit.record.searchable and visit.record.fingerprint != visit.page.fingerprint
 
     def has_place(self, record: UrlRecord) -> bool:
         """Return whether a document is in the index to stay, or waits: for an approval, or for a place."""
@@ -80,4 +80,4 @@ class ContentHolders:
 
     def rank_of_visit(self, visit: Visit) -> Rank:
         """Return the same for a visit."""
-        return rank(visit.url, visit.preference, self._seeds)
+        return rank(visit.url, visit.page.preference, self._seeds)

@@ -23,10 +23,10 @@ class OpenVisits:
     def enter(self, visit: Visit, *, contested: bool) -> None:
         """Take note of a visit that is on its way; `contested` says that another document has its content."""
         self.leave(visit)
-        self._open[visit.entry.key] = visit.fingerprint, visit
-        self._number_open[visit.fingerprint] += 1
-        if contested or self._number_open[visit.fingerprint] > 1:
-            self._contested.add(visit.fingerprint)
+        self._open[visit.entry.key] = visit.page.fingerprint, visit
+        self._number_open[visit.page.fingerprint] += 1
+        if contested or self._number_open[visit.page.fingerprint] > 1:
+            self._contested.add(visit.page.fingerprint)
 
     def leave(self, visit: Visit) -> bytes:
         """Take note that a visit is on its way no more; returns its fingerprint if others had it, too."""

@@ -82,7 +82,7 @@ class DocumentConverter:
         """
         context = self._context
         seconds = context.source.limits.seconds_per_page
-        media_type = "text/html" if reader else visit.media_type
+        media_type = "text/html" if reader else visit.fetch.media_type
         job = PageJob(body, url, media_type, head, reader or context.rules.reader, seconds)
         answer = await self._answer(visit, job)
         if isinstance(answer, PageRead):
@@ -96,13 +96,13 @@ class DocumentConverter:
     async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
         """Return the page of a document; None if it could not be converted, and the visit has ended by that."""
         charset = self._context.source.default_charset
-        job = Job(body, visit.media_type, head.content_type, charset, self._limits)
+        job = Job(body, visit.fetch.media_type, head.content_type, charset, self._limits)
         answer = await self._answer(visit, job)
         assert isinstance(answer, Converted | NotConverted)
         conversion = self._settle(visit, answer)
         if conversion is None:
             return None
-        page = self._context.rules.reader.page_of(conversion, visit.media_type, head)
+        page = self._context.rules.reader.page_of(conversion, visit.fetch.media_type, head)
         note_cut(self._context, visit, page)
         return page
 
@@ -120,12 +120,12 @@ class DocumentConverter:
     def _settle(self, visit: Visit, answer: Converted | NotConverted) -> Conversion | None:
         """Return what is worth indexing; end the visit if that is nothing (Ultra Search 903, 908)."""
         if isinstance(answer, Converted):
-            _mark(visit, answer.conversion.truncated)
+            visit.note_truncated(answer.conversion.truncated)
             return replace(answer.conversion, truncated="")
         if answer.partial is not None and self._keep_partial and not _holds_whole(visit):
-            _mark(visit, answer.reason)
+            visit.note_truncated(answer.reason)
             return replace(answer.partial, truncated="")
-        reason = _joined(answer.reason, visit.truncated)
+        reason = _joined(answer.reason, visit.fetch.truncated)
         logger.info("%s was not converted: %s", visit.url, reason)
         self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
         return None
@@ -138,12 +138,8 @@ class DocumentConverter:
 def note_cut(context: CrawlContext, visit: Visit, page: Page) -> None:
     """Note what was left out of a page, if anything, in its document, its record and the report."""
     if page.truncated:
-        _mark(visit, page.truncated)
+        visit.note_truncated(page.truncated)
         context.report.cut[page.truncated] += 1
-
-
-def _mark(visit: Visit, truncated: str) -> None:
-    visit.truncated = _joined(visit.truncated, truncated)
 
 
 def _joined(*reasons: str) -> str:

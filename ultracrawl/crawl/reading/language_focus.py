@@ -34,7 +34,8 @@ class LanguageFocus:
         if self.policy.keeps(language):
             return ""
         key = visit.entry.key
-        visit.link_hops = self.policy.hops_behind(state.queue.hops_to([key]).get(key, 0))
+        hops = self.policy.hops_behind(state.queue.hops_to([key]).get(key, 0))
+        visit.page = visit.page._replace(link_hops=hops)
         return f"{FOCUSED}: its language is {language or 'unknown'}"
 
     def language_of(self, page: Page, response: Response) -> str:

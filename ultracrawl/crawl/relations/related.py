@@ -48,20 +48,22 @@ class RelatedDocuments(Feature):
 
     def read(self, visit: Visit, response: Response, page: Page) -> None:
         """Take what a page says for itself; called before its document is made."""
+        own: dict[str, list[str]] = {}
         if "links" in self._names:
             policy = self._context.rules.url_policy.without_rewriting
-            visit.told[RELATION_ATTRIBUTES["links"]] = links_of(page, response.url, policy)
+            own[RELATION_ATTRIBUTES["links"]] = links_of(page, response.url, policy)
         if "metadata" in self._names:
             known = next(self._context.store.visits.known_pages([visit.entry.key]), None)
-            visit.told[RELATION_ATTRIBUTES["metadata"]] = metadata_of(page, response, known)
+            own[RELATION_ATTRIBUTES["metadata"]] = metadata_of(page, response, known)
+        visit.page = visit.page._replace(related=own)
 
     def document_made(self, visit: Visit, document: IndexDocument) -> IndexDocument:
         """Return a document with its lists, and keep it for later."""
         if not self._names:
             return document
         state, key = self._context.store, visit.entry.key
-        own = {name: urls for name, urls in visit.told.items() if urls}
-        record = replace(visit.record, fingerprint=visit.fingerprint)
+        own = {name: urls for name, urls in visit.page.related.items() if urls}
+        record = replace(visit.record, fingerprint=visit.page.fingerprint)
         lists = RelationLists(self._context.source, state).of(record)
         plain = replace(document, attributes={**document.attributes, **own})
         state.documents.retain_document(Retained.RELATED, key, packed(key, plain))

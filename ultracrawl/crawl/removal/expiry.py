@@ -57,12 +57,13 @@ class ExpirySweeper(Feature):
 
     def note_description(self, visit: Visit, rd: Mapping[str, Sequence[str]]) -> None:
         """Take note of a description that was made."""
-        visit.rd_expires = expiry_of(rd)
-        visit.renewed = visit.entry.key in self._due and visit.rd_expires > self._context.clock()
+        ends = expiry_of(rd)
+        renewed = visit.entry.key in self._due and ends > self._context.clock()
+        visit.page = visit.page._replace(description_ends=ends, renewed=renewed)
 
     def visit_ended(self, visit: Visit) -> None:
         """Note when the description that a visit made or found again expires."""
-        key, at = visit.entry.key, visit.rd_expires
+        key, at = visit.entry.key, visit.page.description_ends
         if (visit.outcome in _KNOWN_AGAIN and at) or (visit.outcome in _MADE and (at or key in self._due)):
             self._context.store.documents.put_expiry(key, at)
 

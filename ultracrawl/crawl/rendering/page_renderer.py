@@ -70,7 +70,7 @@ class PageRenderer:
 
     def takes(self, visit: Visit, body: bytes) -> bool:
         """Whether a page is opened in the browser: it has scripts, and a rule covers it."""
-        if not self.on or visit.media_type not in PAGES or b"<script" not in body.lower():
+        if not self.on or visit.fetch.media_type not in PAGES or b"<script" not in body.lower():
             return False
         return self._pages.empty or self._pages.find(visit.url) is not None
 
@@ -102,8 +102,9 @@ class PageRenderer:
                     return rendered
                 why = "what they make of it is larger than limits.max_size"
                 break
-        visit.unrendered = f"its scripts were not run: {why}"
-        logger.warning("%s: %s", visit.url, visit.unrendered)
+        unrendered = f"its scripts were not run: {why}"
+        visit.page = visit.page._replace(unrendered=unrendered)
+        logger.warning("%s: %s", visit.url, unrendered)
         self._context.report.count_exclusion("javascript failed")
         return None
 

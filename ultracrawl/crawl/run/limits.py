@@ -84,7 +84,7 @@ class RunLimits(Feature):
     def note_answer(self, visit: Visit) -> None:
         """Count the bytes of an answer."""
         report = self._context.report
-        report.bytes += visit.size
+        report.bytes += visit.fetch.size
         if self._bytes and report.bytes >= self._bytes:
             self.end_run(f"limits.bytes {self._bytes}")
 

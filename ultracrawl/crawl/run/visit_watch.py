@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_GIVEN = Step.PROCESSING, 0.0
+"""Where documents are that came without a request."""
 MOST_TOLD = 5
 """Visits that the report names; the others are in the document table."""
 
@@ -67,6 +69,8 @@ class VisitWatch(Feature):
             Step.BROWSER: self.patience + source.javascript.timeout,
         }
         self._out: set[Visit] = set()
+        self._steps: dict[Visit, tuple[Step, float]] = {}
+        """Where each visit is, and since when; kept as long as anybody works on its request."""
         self._time = 0.0
         self._latest = dict.fromkeys(Step, 0.0)
         """When a visit came out of a step in which others wait for their turn."""
@@ -88,11 +92,11 @@ class VisitWatch(Feature):
 
     def enter(self, visit: Visit, step: Step) -> None:
         """Take note that a visit has got as far as a step."""
-        visit.step, visit.since = step, self._time
+        self._steps[visit] = step, self._time
 
     def note_answer(self, visit: Visit) -> None:
         """Take note that the answer for a visit is there."""
-        visit.step, visit.since = Step.PROCESSING, self._time
+        self.enter(visit, Step.PROCESSING)
 
     @contextmanager
     def within(self, visit: Visit, step: Step) -> Iterator[None]:
@@ -142,6 +146,8 @@ class VisitWatch(Feature):
         }
         for visit in [one for one in self._out if one.done or one not in holders]:
             self._ended(visit)
+        for visit in [one for one in self._steps if one not in self._out and one not in holders]:
+            del self._steps[visit]
         self._others = {
             one: self._others.get(one, self._time) for one in slot.inprogress if visit_of(one) is None
         }
@@ -163,8 +169,8 @@ class VisitWatch(Feature):
         visit = visit_of(request)
         if visit is None:
             return self._time - self._others[request] > self.patience
-        since = max(visit.since, self._latest[visit.step])
-        return self._time - since > self._longest[visit.step]
+        step, since = self._steps.setdefault(visit, (Step.DOWNLOAD, self._time))
+        return self._time - max(since, self._latest[step]) > self._longest[step]
 
     def _give_up(self, request: Request) -> None:
         visit = visit_of(request)
@@ -179,7 +185,8 @@ class VisitWatch(Feature):
         """End a visit that will not end by itself; the report names its URL and where it was."""
         if visit.done:
             return
-        reason = f"lost in {visit.step}: {why}"
+        step, _ = self._steps.get(visit, _GIVEN)
+        reason = f"lost in {step}: {why}"
         self._tell(f"{visit.url} was {reason}; code of the source or its components has to give an answer")
         failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason)
         try:

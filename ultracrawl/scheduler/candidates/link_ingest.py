@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.discovery.new_urls import closing_rule
+from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.candidates.stages import REFRESH_ONLY
 from ultracrawl.rules.urls.key import url_key
@@ -90,19 +91,19 @@ class LinkIngest:
 
     # ---- links
 
-    def follow_links(self, visit: Visit, hrefs: Iterable[str], base: str) -> int:
+    def follow_links(self, visit: Visit, hrefs: Iterable[str], base: str, named: Sequence[Link] = ()) -> int:
         """Queue the links of a page that are new and inside the boundary; returns how many.
 
         The keys of all links inside are noted in the visit, so that an unchanged page re-asserts them later.
         """
         candidates = self._candidates
-        with candidates.closed_by(FOCUSED if visit.link_hops == NO_LINKS else ""):
+        with candidates.closed_by(FOCUSED if visit.page.link_hops == NO_LINKS else ""):
             located = candidates.located(hrefs, base)
             entries, inside = candidates.admit_located(located.values(), visit.url, visit.depth + 1)
-        visit.links = inside.tobytes()
+        visit.note_links(inside.tobytes())
         for told in self._context.hooks.links_placed:
-            told(visit, located, inside)
-        self._hops.note(visit.link_hops, (entry.key for entry in entries), inside)
+            told(visit, located, inside, named)
+        self._hops.note(visit.page.link_hops, (entry.key for entry in entries), inside)
         self._place_all(entries)
         return len(entries)
 

@@ -93,10 +93,10 @@ class RecrawlActivator:
 
     def finished(self, visit: Visit) -> None:
         """Treat the stored links of a page that was found unchanged as met in this cycle."""
-        if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.status == 304):
+        if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.fetch.status == 304):
             return
         if visit.sitemap is None or not self._is_index(visit.entry.key):
-            self._reassert(visit.links or visit.record.links)
+            self._reassert(visit.page.links or visit.record.links)
 
     def vouched(self, record: UrlRecord) -> None:
         """Put off the same, to the next `catch_up`, for a page that a sitemap says is unchanged."""

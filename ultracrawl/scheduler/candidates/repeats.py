@@ -35,12 +35,12 @@ class RepeatVisits:
         """Whether the URL of a key has to be fetched, for reasons of this run."""
         return key in self._unconditional or key in self._depths
 
-    def nearer_depth(self, entry: QueueEntry, record: UrlRecord) -> int | None:
+    def shorter_depth(self, entry: QueueEntry, record: UrlRecord) -> int | None:
         """Return the depth of an entry that goes out by a shorter route that turned up while it waited, if one did."""
-        nearer = self._depths.pop(entry.key, None)
-        if nearer is None and record.depth < entry.depth:  # found before the run was interrupted
+        shorter = self._depths.pop(entry.key, None)
+        if shorter is None and record.depth < entry.depth:  # found before the run was interrupted
             return record.depth
-        return nearer
+        return shorter
 
     def pop_unconditional(self, key: int) -> bool:
         """Return whether a page that goes out has to be read in full, and forget it."""
@@ -63,8 +63,8 @@ class RepeatVisits:
         key = url_key(record.url)
         visit = self._context.visits.get(key)
         if visit is not None:
-            visit.record = record
-            visit.entry = visit.entry._replace(display_url=record.display_url)
+            visit.replace_record(record)
+            visit.replace_display_url(record.display_url)
             self._once_more.add(key)
         elif self._was_visited(record) or self._is_fresh(key):
             self.requeue(key, record, record.depth)
