@@ -46,8 +46,8 @@ def test_a_failing_proxy_rests_while_another_works(now: float, expected: str) ->
     proxies = roster(None, None)
     first = proxies.acquire_proxy(0)
     assert first is not None
-    assert proxies.failed(first, 0)
-    assert not proxies.failed(first, 0), "once is news"
+    assert proxies.note_failure(first, 0)
+    assert not proxies.note_failure(first, 0), "once is news"
     assert "".join(taken(proxies, now) for _ in range(3)) == expected
 
 
@@ -55,7 +55,7 @@ def test_a_single_proxy_is_tried_whatever_happened() -> None:
     proxies = roster(None)
     first = proxies.acquire_proxy(0)
     assert first is not None
-    proxies.failed(first, 0)
+    proxies.note_failure(first, 0)
     assert taken(proxies, 1) == "a"
 
 
@@ -63,8 +63,8 @@ def test_a_proxy_that_worked_needs_no_rest() -> None:
     proxies = roster(None, None)
     first = proxies.acquire_proxy(0)
     assert first is not None
-    proxies.failed(first, 0)
-    proxies.worked(first, 1)
+    proxies.note_failure(first, 0)
+    proxies.note_answer(first, 1)
     assert taken(proxies, 1) + taken(proxies, 1) == "ba"
 
 
@@ -98,6 +98,6 @@ def test_fast_25_a_proxy_hangs_if_nothing_came_through_it_meanwhile() -> None:
     first, second = proxies.acquire_proxy(0), proxies.acquire_proxy(0)
     assert first is not None
     assert second is not None
-    proxies.worked(second, 5)
+    proxies.note_answer(second, 5)
     assert proxies.hangs(first, 1)
     assert [proxies.hangs(second, since) for since in (1, 5, 6)] == [False, False, True]

@@ -16,7 +16,7 @@ def report(**facts: int) -> RunReport:
 
 def test_pages_that_sitemaps_spared_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     print_report(report(sitemaps=1, not_asked=2))
-    assert "  Sitemaps: 1 read; 2 pages were not asked for by their word\n" in capsys.readouterr().out
+    assert "  Sitemaps: 1 read; 2 pages skipped, unchanged by their dates\n" in capsys.readouterr().out
 
 
 def test_without_them_nothing_is_said_of_sitemaps(capsys: pytest.CaptureFixture[str]) -> None:

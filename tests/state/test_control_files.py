@@ -49,24 +49,24 @@ def test_a_source_without_crawl_has_no_sign(file: Path) -> None:
 def test_a_crawl_shows_what_it_does__portal_robot_133(file: Path, post: ControlChannel) -> None:
     first = seen(file)
     assert (first.pid, first.phase, first.in_flight) == (os.getpid(), Phase.RUNNING, 0)
-    post.say(Phase.PAUSING, 7)
+    post.publish_phase(Phase.PAUSING, 7)
     assert seen(file) == CrawlSign(first.crawl, first.pid, Phase.PAUSING, 7)
-    post.say(Phase.PAUSED)
+    post.publish_phase(Phase.PAUSED)
     assert seen(file).phase is Phase.PAUSED
 
 
 @pytest.mark.parametrize("command", list(Command))
 def test_an_order_is_taken_once(file: Path, post: ControlChannel, command: Command) -> None:
-    assert post.order() is None
+    assert post.pop_order() is None
     leave_order(file, seen(file), command)
-    assert post.order() is command
-    assert post.order() is None
+    assert post.pop_order() is command
+    assert post.pop_order() is None
 
 
 def test_of_two_orders_the_later_one_counts(file: Path, post: ControlChannel) -> None:
     leave_order(file, seen(file), Command.PAUSE)
     leave_order(file, seen(file), Command.STOP)
-    assert (post.order(), post.order()) == (Command.STOP, None)
+    assert (post.pop_order(), post.pop_order()) == (Command.STOP, None)
 
 
 def test_both_files_belong_to_their_owner_alone(file: Path, post: ControlChannel) -> None:
@@ -104,20 +104,20 @@ def test_what_is_no_order_for_this_crawl_is_cleared_away(
     file: Path, post: ControlChannel, text: bytes
 ) -> None:
     order_path(file).write_bytes(text)
-    assert post.order() is None
+    assert post.pop_order() is None
     assert not order_path(file).exists()
 
 
 def test_an_unknown_command_is_no_order(file: Path, post: ControlChannel) -> None:
     order_path(file).write_text(json.dumps({"crawl": seen(file).crawl, "command": "fly"}))
-    assert post.order() is None
+    assert post.pop_order() is None
 
 
 def test_a_link_is_not_followed(file: Path, post: ControlChannel, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text(json.dumps({"crawl": seen(file).crawl, "command": "stop"}))
     order_path(file).symlink_to(elsewhere)
-    assert post.order() is None
+    assert post.pop_order() is None
     assert elsewhere.exists()
 
 
@@ -133,7 +133,7 @@ def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
     code = (
         "import sys, os, signal; from pathlib import Path\n"
         "from ultracrawl.stores.control_channel import *\n"
-        "file = Path(sys.argv[1]); post = ControlChannel(file); post.say(Phase.PAUSED)\n"
+        "file = Path(sys.argv[1]); post = ControlChannel(file); post.publish_phase(Phase.PAUSED)\n"
         "leave_order(file, sign_of_crawl(file), Command.STOP)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -144,9 +144,9 @@ def test_what_a_killed_crawl_left_does_not_confuse_the_next(file: Path) -> None:
     order = order_path(file).read_bytes()
     post = ControlChannel(file)
     assert seen(file).phase is Phase.RUNNING
-    assert post.order() is None
+    assert post.pop_order() is None
     order_path(file).write_bytes(order)
-    assert post.order() is None, "an order for the dead one that comes late is not for this one"
+    assert post.pop_order() is None, "an order for the dead one that comes late is not for this one"
     post.close()
 
 

@@ -1,4 +1,4 @@
-"""One mistake (or doubt) found in a definition file."""
+"""One mistake, or something doubtful, in a definition file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.errors import UserError
 
 
 class FindingCode(StrEnum):
-    """Kinds of findings that something is done about, whatever their words are."""
+    """Kinds of findings that code reacts to, whatever their texts say."""
 
     NO_START = "no-start"
     """A source has no beginning, so it would crawl nothing."""

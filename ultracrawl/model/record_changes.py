@@ -34,7 +34,7 @@ def approved(record: UrlRecord) -> UrlRecord:
 
 
 def removed(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL that somebody took out."""
+    """Return the record of a URL that a person removed (status 955)."""
     return replace(
         unread(record),
         outcome=UrlOutcome.REMOVED,
@@ -44,7 +44,7 @@ def removed(record: UrlRecord) -> UrlRecord:
 
 
 def restored(record: UrlRecord) -> UrlRecord:
-    """Return the record of a URL that was taken out and may come back: as if it had been found just now."""
+    """Return the record of a removed URL that may be crawled again: as if it had been found just now."""
     return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, reason="")
 
 

@@ -27,7 +27,7 @@ class RunReport:
     deleted: int = 0
     bytes: int = 0
     sitemaps: int = 0
-    """Sitemaps that were read, or that were as before."""
+    """Sitemaps that were read, or found unchanged."""
     not_asked: int = 0
     """URLs that were not asked for, because a sitemap says that they have not changed."""
     orphans: int = 0
@@ -36,7 +36,7 @@ class RunReport:
     status_codes: Counter[int] = field(default_factory=Counter)
     rejected_by: Counter[str] = field(default_factory=Counter)
     excluded_later: int = 0
-    """URLs that had been let in and were excluded later; they have an outcome and count in `rejected_by` too."""
+    """URLs that were accepted and excluded later; they have an outcome, and count in `rejected_by` too."""
     given_up: Counter[str] = field(default_factory=Counter)
     """Sites that were given up after network errors, with the number of their URLs that wait for the next run."""
     lost: int = 0
@@ -69,7 +69,7 @@ class RunReport:
         return bool(self.run_id)
 
     def count_exclusion(self, rule: str) -> None:
-        """Count a URL that had been let in and is excluded by a rule."""
+        """Count a URL that was accepted, and is excluded by a rule now."""
         self.rejected_by[rule] += 1
         self.excluded_later += 1
 
@@ -91,7 +91,7 @@ class RunReport:
 
     @property
     def reached_nothing(self) -> bool:
-        """Whether URLs were tried and nothing was read: a document that left is a result, too."""
+        """Whether URLs were fetched and nothing was read; a document that left the index counts as a result."""
         return bool(+self.outcomes) and not self.deleted and all(one.in_vain for one in +self.outcomes)
 
     @property

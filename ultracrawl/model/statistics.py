@@ -21,9 +21,9 @@ class CrawlStatistics:
     to_fetch: int
     """Still waiting when the run ended."""
     fetched: int
-    """Answered with a document, with a redirect, or with the word that it has not changed."""
+    """Answered with a document, a redirect, or 304 (not modified)."""
     failures: int  # word: the key of the report
-    """Not to be got: no connection, a time-out, an error of the server, no permission, nothing there."""
+    """Not fetched: no connection, a time-out, an error of the server, no permission, not found."""
     rejected: int
     """Excluded by the boundary, robots.txt, the media type, the depth, the rewriter or a limit."""
     indexed: int

@@ -1,4 +1,4 @@
-"""Begins the crawl of a source; one that could not begin is told in a line, and leaves a note for `status`."""
+"""Turns what kept a crawl from beginning into one line, and leaves a note of it for `status`."""
 
 from __future__ import annotations
 

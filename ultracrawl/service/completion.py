@@ -1,4 +1,4 @@
-"""The end of a run: the program that the source names is run, and the robot's log tells of it (portal robot 13.3)."""
+"""The end of a run: runs the program that the source names, and notes that in the robot's log (portal robot 13.3)."""
 
 from __future__ import annotations
 

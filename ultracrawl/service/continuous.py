@@ -1,4 +1,4 @@
-"""Stays alive and begins the cycles of sources when they are due."""
+"""Runs until it is stopped, and begins the cycles of sources when they are due."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ultracrawl.rules.recrawl.cycle import CyclePlace
 from ultracrawl.service.beginning import refusal_of, refused
 from ultracrawl.service.completion import complete
 from ultracrawl.service.process import crawler_process
-from ultracrawl.service.reactor import live
+from ultracrawl.service.reactor import run_reactor
 from ultracrawl.service.run import WATCH_EVERY, Watcher
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -95,7 +95,7 @@ class _Continuous:
         self._due = {source.name: first_due(project, source, time.time()) for source in sources}
 
     def run(self) -> None:
-        live(self._process, self._live())
+        run_reactor(self._process, self._live())
 
     async def _live(self) -> None:
         interrupted = False

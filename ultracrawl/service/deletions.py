@@ -26,7 +26,7 @@ def held_back(project: Project, source: DataSource) -> list[UrlRecord]:
 
 @contextmanager
 def deletions_of(project: Project, source: DataSource) -> Iterator[Deletions]:
-    """Open what is to leave the index; at the end, what was let go has left it.
+    """Open the deletions of a source; at the end of the block, those that were approved are carried out.
 
     Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: what
     was decided then stays in the document cache, and the next crawl goes on with it.

@@ -8,8 +8,8 @@ from ultracrawl.service.asking import ProbeClient
 from ultracrawl.sources import DataSource, Project, compile_source
 
 
-def asker_of(source: DataSource, project: Project) -> ProbeClient:
-    """Return who asks servers for a source: with its headers, and only at addresses that it may reach."""
+def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
+    """Return the client for single requests of a source: with its headers, and only to addresses that it may reach."""
     rules = compile_source(source, project)
     networks = [str(network) for network in source.boundary.networks]
     policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)

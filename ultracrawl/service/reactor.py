@@ -9,7 +9,7 @@ from typing import Any
 from scrapy.crawler import AsyncCrawlerProcess
 
 
-def live(process: AsyncCrawlerProcess, work: Coroutine[Any, Any, None]) -> None:
+def run_reactor(process: AsyncCrawlerProcess, work: Coroutine[Any, Any, None]) -> None:
     """Run the reactor until the work is done, or SIGINT ends it. Raises what the work raised.
 
     The work may begin any number of crawls of the process, one after the other.

@@ -72,7 +72,7 @@ def _lost(project: Project, name: str, state: SqliteStore) -> list[UrlRecord]:
 
 
 def _forget(project: Project, name: str, source: str) -> None:
-    """Have the table of a source know that documents are not in the index, so that they are fetched in full."""
+    """Mark documents in the table of a source as not indexed, so that they are fetched in full."""
     state = open_state(project, source)
     forget_documents(state, _lost(project, name, state))
     state.close()

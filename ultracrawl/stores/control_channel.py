@@ -1,4 +1,4 @@
-"""The files by which other processes see a running crawl and tell it what to do; nothing listens on a port."""
+"""The files by which other processes see a running crawl and give it orders; no port is opened."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ class Phase(StrEnum):
     FINISHING = "finishing"
     """Nothing is left to be fetched; the last documents are being indexed."""
     IDLE = "idle"
-    """A robot whose run is over, and that waits for what it is told."""
+    """A robot whose run is over, and that waits for an order."""
 
 
 class Command(StrEnum):
-    """What a crawl can be told."""
+    """An order that a crawl can be given."""
 
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
     RESTART = "restart"
-    """Begin a new run; only a robot, which outlives its runs, can be told so."""
+    """Begin a new run; only a robot, which outlives its runs, takes this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlSign:
-    """What a running crawl says of itself. `crawl` tells it from every other crawl, before and after."""
+    """The state that a running crawl publishes. `crawl` identifies it among all crawls of the source."""
 
     crawl: str
     pid: int
@@ -83,7 +83,7 @@ class ControlChannel:
             self._lock()
             self._order_path.unlink(missing_ok=True)
             os.ftruncate(self._file, 0)
-        self.say(Phase.RUNNING)
+        self.publish_phase(Phase.RUNNING)
 
     def _lock(self) -> None:
         """Take the lock; somebody who looks whether a crawl runs holds it for some microseconds."""
@@ -99,11 +99,11 @@ class ControlChannel:
 
     @property
     def phase(self) -> Phase:
-        """What was said last."""
+        """The phase that was published last."""
         return self._sign.phase
 
-    def say(self, phase: Phase, in_flight: int = 0) -> None:
-        """Show what the crawl is doing. A full disk is no reason to end it: then the old sign stays."""
+    def publish_phase(self, phase: Phase, in_flight: int = 0) -> None:
+        """Publish what the crawl is doing. If the disk is full, the old sign stays and the crawl goes on."""
         self._sign = CrawlSign(self._sign.crawl, self._sign.pid, phase, in_flight)
         sign = {
             "crawl": self._sign.crawl,
@@ -114,7 +114,7 @@ class ControlChannel:
         with suppress(OSError):
             os.pwrite(self._file, json.dumps(sign).encode().ljust(_SIGN_SIZE), 0)
 
-    def order(self) -> Command | None:
+    def pop_order(self) -> Command | None:
         """Return the order that was left for this crawl since the last call; costs one look at a file name."""
         try:
             file = os.open(self._order_path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -139,7 +139,7 @@ class ControlChannel:
         return None
 
     def close(self) -> None:
-        """Take the sign down: the source is not being crawled any more."""
+        """Remove the sign: the source is not being crawled any more."""
         for path in (self._order_path, self._sign_path):
             with suppress(OSError):
                 path.unlink()
@@ -147,7 +147,7 @@ class ControlChannel:
 
 
 def sign_of_crawl(state_file: Path) -> CrawlSign | None:
-    """Return the sign of the crawl that runs over a state file, None if there is none; what a dead one left is none."""
+    """Return the sign of the crawl that runs over a state file, None if none runs; that of a dead one is ignored."""
     try:
         file = os.open(sign_path(state_file), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:

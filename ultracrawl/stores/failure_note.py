@@ -1,4 +1,4 @@
-"""What is left of a crawl that could not begin, or failed as a whole: a line beside the state, which may be damaged."""
+"""Why a crawl could not begin, or failed as a whole: a note beside the state, as the state itself may be damaged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _path(state_file: Path) -> Path:
 
 
 def note_failure(state_file: Path, note: FailureNote) -> None:
-    """Leave a note beside a state file, in place of an older one; where nothing can be written, there is none."""
+    """Write a note beside a state file, in place of an older one; without one if nothing can be written."""
     path = _path(state_file)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError):
@@ -44,6 +44,6 @@ def failure_note(state_file: Path) -> FailureNote | None:
 
 
 def forget_failure(state_file: Path) -> None:
-    """Take the note away: a crawl has begun."""
+    """Delete the note, because a crawl has begun."""
     with suppress(OSError):
         _path(state_file).unlink()

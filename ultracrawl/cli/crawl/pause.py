@@ -1,4 +1,4 @@
-"""`ultracrawl pause`: have running crawls hand out no more requests."""
+"""`ultracrawl pause`: pause running crawls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ command = order_verb(
     """Pause the running crawls of SOURCES, whatever started them.
 
     A paused crawl finishes what is in flight, has it indexed, and then waits for `resume` or `stop`. The pause ends
-    with its process: a later crawl of the source goes on.
+    with its process: the next `ultracrawl crawl` resumes the run.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`ultracrawl reindex`: every document again from what is stored."""
+"""`ultracrawl reindex`: index stored documents again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ultracrawl.service.reindex import reindex_sources
 @config_option
 @json_option
 def command(sources: tuple[str, ...], config: str | None, as_json: bool, sites: tuple[str, ...] = ()) -> None:
-    """Make every document of SOURCES (all if none is named) again from what is stored, without one request.
+    """Process the stored documents of SOURCES (all if none is named) again and index them, without a request.
 
     For sources with `storage: {keep: true}`. Use it after the index was lost, or after a change of attributes.
     Documents in the index that are not stored are counted, and left as they are.

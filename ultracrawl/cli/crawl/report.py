@@ -39,7 +39,7 @@ def print_report(report: RunReport) -> None:
     )
     if report.not_asked:
         click.echo(
-            f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages were not asked for by their word"
+            f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"
         )
     if report.orphans:
         click.echo(f"  {report.orphans:>9,}  of them orphans: nothing led to them any more")
@@ -60,7 +60,7 @@ def print_report(report: RunReport) -> None:
 
 
 def print_remade(report: RunReport) -> None:
-    """Print what became of the documents of one source that were made again from what is stored."""
+    """Print what became of the stored documents of one source that were processed again."""
     if _refused(report):
         return
     click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")

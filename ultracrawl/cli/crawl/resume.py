@@ -1,4 +1,4 @@
-"""`ultracrawl resume`: let paused crawls go on."""
+"""`ultracrawl resume`: resume paused crawls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ultracrawl.stores.control_channel import Command
 
 command = order_verb(
     Command.RESUME,
-    """Let the paused crawls of SOURCES go on.
+    """Resume the paused crawls of SOURCES.
 
     A crawl that was stopped or killed is resumed by `ultracrawl crawl`.
 

@@ -152,7 +152,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
 @_CONFIG
 @click.pass_context
 def go_on(context: click.Context, name: str, config: str | None) -> None:
-    """Let the paused crawl of NAME, or of a sub-collection of it, go on; the same as `ultracrawl resume`.
+    """Resume the paused crawl of NAME, or of a sub-collection of it; the same as `ultracrawl resume`.
 
     \b
     Example:

@@ -44,7 +44,7 @@ class Explanation:
 
     @property
     def accept(self) -> bool:
-        """Whether every rule lets the URL in."""
+        """Whether no rule excludes the URL."""
         return all(decision.accept for decision in self.decisions)
 
     def as_json(self) -> dict[str, Any]:
@@ -71,9 +71,9 @@ class Explanation:
 @click.option("--dns", is_flag=True, help="Look the host up, and judge its addresses.")
 @json_option
 def command(url: str, config: str | None, source: str, dns: bool, as_json: bool) -> None:
-    """Say, stage by stage, which rule lets URL in or turns it away, and how its last visit ended.
+    """Show, stage by stage, which rule includes or excludes URL, and how its last visit ended.
 
-    Nothing is fetched: robots.txt and the answer are told of as they were at the last visit. With --json one object
+    Nothing is fetched: robots.txt and the answer are shown as they were at the last visit. With --json one object
     a source.
 
     \b

@@ -27,7 +27,7 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool) -> None
 
     Which known URLs would be dropped, by which rule, and how many documents with them; which documents filters would
     leave out; which start URLs would be added; whether every page would be scanned anew. What is decided only after
-    a fetch (types, sizes, languages, `Data` directives of filters) cannot be foreseen. Nothing is fetched and nothing
+    a fetch (types, sizes, languages, `Data` directives of filters) is not shown. Nothing is fetched and nothing
     is changed. A rewriter and the filters of the source are asked, and hosts are looked up where these or address
     masks want it, as in the crawl itself.
 

@@ -10,7 +10,7 @@ from ultracrawl.cli.options import chosen_sources, config_option, json_option, o
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.service.asking import ProbeClient
-from ultracrawl.service.policy import asker_of
+from ultracrawl.service.policy import probe_client_of
 from ultracrawl.service.probe import SiteProbe, probe
 from ultracrawl.sources import adhoc
 
@@ -27,7 +27,7 @@ from ultracrawl.sources import adhoc
 def command(
     url: str, config: str | None, name: str | None, no_dns: bool, advanced_dns: bool, as_json: bool
 ) -> None:
-    """Find out what a crawler meets at the site of URL: addresses, redirects, virtual servers, robots.txt, sitemaps.
+    """Test the site of URL: addresses, redirects, virtual servers, robots.txt, sitemaps.
 
     A handful of requests is sent to the site; nothing is stored.
 
@@ -44,14 +44,14 @@ def command(
 
 
 def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient, str]:
-    """Return who asks: the named source, or one made up for this URL."""
+    """Return the client of the named source, or of one made for this URL, and the name that robots.txt is read for."""
     if name is None:
         project = adhoc([url], Path.cwd())
         source = next(iter(project.sources.values()))
     else:
         project = open_project(config)
         source = chosen_sources(project, [name])[0]
-    return asker_of(source, project), source.robots.name
+    return probe_client_of(source, project), source.robots.name
 
 
 def _as_json(found: SiteProbe) -> dict[str, object]:

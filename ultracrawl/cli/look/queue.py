@@ -1,4 +1,4 @@
-"""`ultracrawl queue`: what is due, in which order and why."""
+"""`ultracrawl queue`: which URLs are fetched next, in which order and why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ultracrawl.stores.opening import open_state, state_exists
 )
 @json_option
 def command(source: str | None, config: str | None, limit: int, as_json: bool) -> None:
-    """Show what is due for SOURCE, or for all sources: in which order, and why.
+    """Show which URLs of SOURCE, or of all sources, are fetched next: in which order, and why.
 
     If a run did not end, this is what waits in its queue. Otherwise it is what the next cycle would begin with if it
     began now; URLs that pages lead to then follow. In mode `adaptive` every URL comes with its score and its

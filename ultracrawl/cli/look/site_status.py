@@ -1,4 +1,4 @@
-"""`ultracrawl status SITE`: one page of truth about one site."""
+"""`ultracrawl status SITE`: everything that is known of one site."""
 
 from __future__ import annotations
 

@@ -111,14 +111,14 @@ def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | N
 
 
 def _destinations(project: Project, source: DataSource) -> list[DestinationStatus]:
-    """Return the destinations of a source, if there is anything to be said of them."""
+    """Return the destinations of a source; none where there is only the index of the project and nothing waits."""
     rows = destination_status(project, source)
     worth = len(rows) > 1 or any(one.destination or one.paused or one.segments or one.problem for one in rows)
     return rows if worth else []
 
 
 def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
-    """Let the state of a source that is being crawled just now be the phase of its crawl."""
+    """Replace the state of a source that is being crawled by the phase of its crawl."""
     sign = None
     with suppress(StateError):  # the crawl of another user cannot be looked at, its document table can
         sign = running_crawl(project, row["source"])

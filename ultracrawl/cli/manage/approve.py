@@ -1,4 +1,4 @@
-"""`ultracrawl approve`: decide on documents that wait, and take URLs out for good."""
+"""`ultracrawl approve`: approve documents that wait, and remove URLs permanently."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(
     config: str | None,
     as_json: bool,
 ) -> None:
-    """Let the documents of SOURCE that wait into the index: all of them, or only the URLs named.
+    """Index the documents of SOURCE that wait for approval: all of them, or only the URLs named.
 
     Documents wait after a crawl in the mode `examine`. They were kept when they were crawled, and are not fetched
     again. With --remove URLs leave queue and index, stay known with status 955, and are not crawled again. With --list

@@ -1,4 +1,4 @@
-"""`ultracrawl approve-deletions`: let documents leave the index that a crawl held back."""
+"""`ultracrawl approve-deletions`: carry out deletions that a crawl held back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN = 20
 @click.option("--discard", is_flag=True, help="Keep the documents, until a later crawl finds the same again.")
 @json_option
 def command(source: str, config: str | None, only_list: bool, discard: bool, as_json: bool) -> None:
-    """Let the documents of SOURCE leave the index that a crawl held back because they were too many at once.
+    """Delete the documents of SOURCE whose deletion a crawl held back because they were too many at once.
 
     A crawl deletes nothing when more than `deletion.percent` of the documents of its source are to go: a broken
     server looks like one whose pages are gone.

@@ -1,4 +1,4 @@
-"""`ultracrawl feeding`: hold back what goes to the indexes of a source, and let it go again."""  # word: the verb
+"""`ultracrawl feeding`: pause and resume what a source sends to its indexes."""  # word: the verb
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ultracrawl.service.destinations import DestinationStatus, destination_statu
 
 @click.group("feeding")
 def command() -> None:
-    """Hold back what goes from a source to its indexes, and let it go again.
+    """Pause and resume what a source sends to its indexes.
 
-    Crawling goes on meanwhile. What is held back waits in the document cache on disk, in order, also over restarts.
+    Crawling goes on meanwhile. What a paused index lacks waits in the document cache on disk, in order.
 
     \b
     Examples:
@@ -34,7 +34,7 @@ def command() -> None:
 @config_option
 @json_option
 def pause(source: str, destination: str, config: str | None, as_json: bool) -> None:
-    """Hold back everything from SOURCE for one DESTINATION, or for all.
+    """Pause one DESTINATION of SOURCE, or all of them.
 
     \b
     Example:
@@ -43,13 +43,13 @@ def pause(source: str, destination: str, config: str | None, as_json: bool) -> N
     _order(source, destination, config, as_json, paused=True)
 
 
-@command.command("resume", short_help="Let what was held back go to one destination, or to all.")
+@command.command("resume", short_help="Resume one destination of a source, or all of them.")
 @click.argument("source")
 @click.argument("destination", default="")
 @config_option
 @json_option
 def resume(source: str, destination: str, config: str | None, as_json: bool) -> None:
-    """Let what was held back of SOURCE go to one DESTINATION, or to all that are not paused themselves.
+    """Resume one DESTINATION of SOURCE, or all that are not paused themselves.
 
     \b
     Example:

@@ -35,7 +35,7 @@ def index_option(function: F) -> F:
 
 @click.group("index")
 def command() -> None:
-    """Look at the full-text index, check it, or work on it.
+    """Inspect, check, optimise or rebuild the full-text index.
 
     \b
     Examples:
@@ -195,7 +195,7 @@ def _tell(
     *,
     as_json: bool,
 ) -> None:
-    """Tell how large the index was before and is now, and what could not be read."""
+    """Print how large the index was before and is now, and what could not be read."""
     if as_json:
         earlier = None if before is None else _facts_json(before)
         print_json(

@@ -1,4 +1,4 @@
-"""`ultracrawl init`: a Scrapy project of one's own for data sources, ready for Scrapyd."""
+"""`ultracrawl init`: a new Scrapy project for data sources, ready for Scrapyd."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNFIT = re.compile(r"[^a-z0-9]+")
 @click.argument("directory", metavar="DIR")
 @click.option("--name", metavar="PACKAGE", default="", help="Name of the Python package. Default: after DIR.")
 def command(directory: str, name: str) -> None:
-    """Write a small project into DIR: definitions, settings, tests, and what a deploy to Scrapyd needs.
+    """Create a Scrapy project in DIR: definitions, settings, tests, and what a deploy to Scrapyd needs.
 
     DIR has to be new or empty.
 

@@ -19,7 +19,7 @@ from ultracrawl.rules.filters.program import FilterProgram
 from ultracrawl.rules.filters.resource import Resource, View
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.service.asking import Asked, ProbeClient
-from ultracrawl.service.policy import asker_of
+from ultracrawl.service.policy import probe_client_of
 from ultracrawl.sources import DataSource, compile_source
 
 
@@ -82,7 +82,7 @@ def command(
     source = sources[0]
     filtering = Filtering(source.filters, lambda: 0.0)
     filtering.start()
-    asker = None if no_redirects else asker_of(source, project)
+    asker = None if no_redirects else probe_client_of(source, project)
     rules = compile_source(source, project)
     if sitename is not None:
         urls = (*urls, *starts_of_site(config, sitename))

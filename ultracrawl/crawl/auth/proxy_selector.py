@@ -101,7 +101,7 @@ class ProxySelector:
         if response.status == _LOGIN:
             self._failed(proxy, ProxyLoginError("407"))
             return response if last else None
-        self._pool.worked(proxy, time.monotonic())
+        self._pool.note_answer(proxy, time.monotonic())
         return response
 
     def _hangs(self, proxy: Proxy, begun: float, error: Exception) -> bool:
@@ -112,7 +112,7 @@ class ProxySelector:
         return True
 
     def _failed(self, proxy: Proxy, error: Exception) -> None:
-        if self._pool.failed(proxy, time.monotonic()):
+        if self._pool.note_failure(proxy, time.monotonic()):
             logger.warning("The proxy %s failed: %s", proxy.name, error)
 
     async def _give_back(self, proxy: Proxy) -> None:

@@ -89,7 +89,7 @@ class ScopeCheck:
             self._exempt = frozenset(link.key for _, link in state.sites.all_feed_links())
 
     def outside(self) -> Iterator[tuple[UrlRecord, str]]:
-        """Yield every known URL that is outside now, with the rule that turns it away."""
+        """Yield every known URL that is outside now, with the rule that excludes it."""
         sitemaps = self._state.sites.sitemap_keys()
         for record in self._state.records.all_records():
             if record.removed or (sitemaps and url_key(record.url) in sitemaps):

@@ -50,7 +50,7 @@ class CrawlControl(Feature):
         if self._post.phase is Phase.PAUSING:
             self._settle(self._post)
         if self._ticks % LOOK_EVERY == 0:
-            self._obey(self._post, self._post.order())
+            self._obey(self._post, self._post.pop_order())
 
     def give_order(self, command: Command) -> None:
         """Give an order from inside this process."""
@@ -64,10 +64,10 @@ class CrawlControl(Feature):
         match command:
             case Command.PAUSE if not self.paused:
                 self.paused = True
-                post.say(Phase.PAUSING, self._in_flight())
+                post.publish_phase(Phase.PAUSING, self._in_flight())
             case Command.RESUME if self.paused:
                 self.paused = False
-                post.say(Phase.RUNNING)
+                post.publish_phase(Phase.RUNNING)
                 for told in self._context.hooks.resumed:
                     told()
             case Command.STOP:
@@ -76,22 +76,22 @@ class CrawlControl(Feature):
     def _stop(self, post: ControlChannel) -> None:
         """End the crawl as one Ctrl-C does: what is in flight is finished, what waits stays queued."""
         self.stopped = True
-        post.say(Phase.STOPPING, self._in_flight())
+        post.publish_phase(Phase.STOPPING, self._in_flight())
         self._context.run.end_soon(STOPPED)
 
     def _settle(self, post: ControlChannel) -> None:
         """Report the crawl as paused once nothing is in flight; what was fetched is indexed meanwhile."""
         if in_flight := self._in_flight():
-            post.say(Phase.PAUSING, in_flight)
+            post.publish_phase(Phase.PAUSING, in_flight)
             return
         self._context.flush()
         self._context.documents.writer.drain()
-        post.say(Phase.PAUSED)
+        post.publish_phase(Phase.PAUSED)
 
     def ending(self, *, interrupted: bool) -> None:
         """Say that nothing more is fetched."""
         if self._post is not None:
-            self._post.say(Phase.STOPPING if interrupted else Phase.FINISHING)
+            self._post.publish_phase(Phase.STOPPING if interrupted else Phase.FINISHING)
 
     def close(self) -> None:
         """Take no more orders."""

@@ -19,7 +19,7 @@ class Proxy:
 
 
 class ProxyPool:
-    """Keeps count of requests, and of the proxies that failed lately. Times are seconds of one clock."""
+    """Counts the requests through each proxy, and knows which proxies failed lately. Times are seconds of one clock."""
 
     def __init__(self, proxies: Iterable[Proxy], rest: float) -> None:
         self._proxies = list(proxies)
@@ -29,7 +29,7 @@ class ProxyPool:
         self._answered: dict[str, float] = {}
 
     def acquire_proxy(self, now: float, without: Collection[str] = ()) -> Proxy | None:
-        """Take a place at the next proxy in turn; None while there is none.
+        """Take a place at the next proxy in turn; None while no proxy has a free place.
 
         Proxies that failed lately come last, so that a single one is tried again and again.
         """
@@ -49,19 +49,19 @@ class ProxyPool:
         """Give a place back."""
         self._running[proxy.name] -= 1
 
-    def failed(self, proxy: Proxy, now: float) -> bool:
-        """Leave a proxy alone for a time; returns whether that is news."""
+    def note_failure(self, proxy: Proxy, now: float) -> bool:
+        """Put a proxy last for a time, because it failed; returns whether it had worked until now."""
         news = self._wait(proxy, now) == 0
         self._rests_until[proxy.name] = now + self._rest
         return news
 
-    def worked(self, proxy: Proxy, now: float) -> None:
-        """Take a proxy for good again: an answer came through it."""
+    def note_answer(self, proxy: Proxy, now: float) -> None:
+        """Count a proxy as working again, because an answer came through it."""
         self._rests_until.pop(proxy.name, None)
         self._answered[proxy.name] = now
 
     def hangs(self, proxy: Proxy, since: float) -> bool:
-        """Whether nothing came through a proxy since a time, so that a request that timed out is its own affair."""
+        """Whether nothing came through a proxy since a time, so that a time-out is its fault, not the server's."""
         return self._answered.get(proxy.name, float("-inf")) < since
 
     def _has_place(self, proxy: Proxy) -> bool:

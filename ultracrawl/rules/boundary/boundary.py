@@ -53,7 +53,7 @@ class Boundary:
         """The stages in their order, spelled out; `rejects` is the same, compiled."""
 
     def admit(self, host: str) -> None:
-        """Let a host in, as if a domain rule included it; what excludes it still does."""
+        """Include a host, as if a domain rule did; rules that exclude it still hold."""
         self.rules = replace(self.rules, domains=(*self.rules.domains, DomainRule(Kind.EXACT, host)))
         self._refusals.judge = SiteJudge(self.rules, self._addresses)
         self._sites.clear()

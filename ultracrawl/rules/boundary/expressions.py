@@ -20,14 +20,14 @@ LIMIT = 0.1
 PATIENCE = 100
 """Texts without an answer after which an expression gets `LATER_LIMIT` for each."""
 LATER_LIMIT = 0.001
-"""What it gets then: enough for texts that nobody made to take long, and next to nothing for the others."""
+"""Seconds that it gets then: enough for ordinary texts, and next to nothing for those made to take long."""
 SET_MEMORY = 256 << 20
 """Bytes that a set of expressions may take."""
 _PROBE = "\x00probe"
 
 
 class SlowExpression:
-    """An expression that goes back and forth in a text; a text that somebody else wrote may take it any time."""
+    """An expression for a backtracking engine, where a hostile text may take any time."""
 
     __slots__ = ("_compiled", "_unanswered", "pattern")
 

@@ -40,7 +40,7 @@ class TrapGuard:
         return TrapCounts(self._sites.get(site, 0), self._queries.get(url.partition("?")[0], 0))
 
     def rejects(self, url: str, site: str) -> str | None:
-        """Count a new URL that is inside; returns the rule that turns it away, or None. Only what passes is counted."""
+        """Count a new URL that is inside; returns the rule that excludes it, or None. Only what passes is counted."""
         path = url.partition("?")[0] if self.variations and "?" in url else None
         if path is not None and self.variations and self._queries.get(path, 0) >= self.variations:
             return self._query_rule

@@ -42,10 +42,10 @@ class FilterLine:
 
 
 class NoteMistake(Protocol):
-    """Takes note of a mistake."""
+    """Called with a mistake in a filter."""
 
     def __call__(self, line: int, key: str, problem: str, instead: str, *, fatal: bool = True) -> None:
-        """Say what is wrong in which line, and what to write instead."""
+        """Note what is wrong in which line, and what to write instead."""
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Used:
 
 
 class FilterCompiler:
-    """Makes programs; whatever is wrong goes to `blame`, and the line is left out."""
+    """Makes programs; mistakes are reported to `note_mistake`, and their lines are left out."""
 
     def __init__(self, robot: Robot, functions: Mapping[str, Function], note_mistake: NoteMistake) -> None:
         self._robot = robot

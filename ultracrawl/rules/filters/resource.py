@@ -116,7 +116,7 @@ class Resource:
     read: Page | None = None
     """What `page` is without scripts, if it was read already."""
     number: int = 0
-    """The how-manieth resource of its run it is; 0 as long as it is not known whether it is fetched."""
+    """Its number among the resources of its run, from 1; 0 until it is known whether it is fetched."""
 
     @cached_property
     def given(self) -> dict[str, _Values]:
@@ -282,5 +282,5 @@ class View:
             values.append(value)
 
     def deny(self, rule: str, reason: str) -> None:
-        """Say what denies the resource, as it is counted, and why."""
+        """Note what denies the resource, as it is counted, and why."""
         self.rule, self.reason = rule, reason

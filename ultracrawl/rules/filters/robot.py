@@ -1,4 +1,4 @@
-"""What all filters of one robot share: the world outside, handed in, and what the robot remembers."""
+"""What all filters of one robot share: functions for I/O that are handed in, and what the robot remembers."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class Robot:
     """How much the log of decisions says of each filter: `terse`, `normal` or `verbose`."""
 
     def begin_run(self) -> None:
-        """Forget what is counted and remembered by run."""
+        """Reset what is counted and remembered for one run."""
         self.hosts.clear()
         self.checksums.clear()
         self.objects = 0
 
     def count(self, host: str) -> int:
-        """Take note of a resource that is going to be fetched; return the how-manieth of this run it is."""
+        """Count a resource that is going to be fetched; return its number in this run, from 1."""
         self.objects += 1
         self.hosts.add(host)
         return self.objects

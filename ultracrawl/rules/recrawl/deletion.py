@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DeletionGuard:
-    """Lets at most `percent` of the documents of a source go in one run, and always `always` of them."""
+    """Allows to delete at most `percent` of the documents of a source in one run, and always `always` of them."""
 
     percent: float = 10.0
     always: int = 10
 
     def allows(self, leaving: int, indexed: int) -> bool:
-        """Return whether so many of the indexed documents may go."""
+        """Return whether so many of the indexed documents may be deleted."""
         return leaving <= self.limit(indexed)
 
     def limit(self, indexed: int) -> int:
-        """Return how many of the indexed documents may go."""
+        """Return how many of the indexed documents may be deleted."""
         return max(self.always, int(indexed * self.percent / 100))

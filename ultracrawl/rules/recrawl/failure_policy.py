@@ -98,7 +98,7 @@ class FailurePolicy:
         return max(fitting, key=lambda rule: (sum(char.isdigit() for char in rule.pattern), rule.pattern))
 
     def judge(self, error: str, errors: int, attempts: int, retries: int) -> FailureVerdict:
-        """Say what follows the error number `errors` of a URL, in a visit that tried again `attempts` times.
+        """Return what follows the error number `errors` of a URL, in a visit that was tried again `attempts` times.
 
         `retries` counts where the rule says nothing about it.
         """

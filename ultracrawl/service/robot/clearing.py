@@ -1,4 +1,4 @@
-"""Makes a robot forget what it knows of URLs (portal robot 17)."""
+"""Deletes what a robot knows of URLs (portal robot 17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts a robot as a process of its own, looks what it is doing, and tells it what to do (portal robot 13.1)."""
+"""Starts a robot as a process of its own, reads its state, and gives it orders (portal robot 13.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A robot: a process that outlives its runs, and is told from outside what to do (portal robot 13)."""
+"""A robot: a process that outlives its runs and takes orders from other processes (portal robot 13)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ultracrawl.service.beginning import refusal_of, refused
 from ultracrawl.service.completion import Say, complete, robot_voice
 from ultracrawl.service.control import robot_sign
 from ultracrawl.service.process import crawler_process
-from ultracrawl.service.reactor import live
+from ultracrawl.service.reactor import run_reactor
 from ultracrawl.service.run import WATCH_EVERY
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.spiders.loader import spider_class
@@ -77,9 +77,9 @@ class Robot:
         """How often in a row a function of the filters began the cycle anew."""
 
     def run(self) -> None:
-        """Live. Raises what ended it, if that was no order."""
+        """Run until an order or the last run ends the robot. Raises the error that ended it, if one did."""
         try:
-            live(self._process, self._live())
+            run_reactor(self._process, self._live())
         finally:
             self._filtering.release()
 
@@ -87,7 +87,7 @@ class Robot:
         goes_on = True
         while goes_on:
             self._order = None
-            self._post.say(Phase.RUNNING)
+            self._post.publish_phase(Phase.RUNNING)
             try:
                 crawl = await self._crawl()
             except Exception as error:  # the edge to the settings of a source
@@ -124,14 +124,14 @@ class Robot:
 
     async def _rest(self, seconds: float | None = None) -> Command | None:
         """Wait for an order to stop or to run again, at most some seconds; while it is paused the time stands still."""
-        self._post.say(Phase.IDLE)
+        self._post.publish_phase(Phase.IDLE)
         left = seconds
         while left is None or left > 0:
-            match self._post.order():
+            match self._post.pop_order():
                 case Command.PAUSE:
-                    self._post.say(Phase.PAUSED)
+                    self._post.publish_phase(Phase.PAUSED)
                 case Command.RESUME:
-                    self._post.say(Phase.IDLE)
+                    self._post.publish_phase(Phase.IDLE)
                 case Command() as order:
                     return order
             await asyncio.sleep(WATCH_EVERY)
@@ -159,7 +159,7 @@ class Robot:
             crawl = running_crawl(crawler) if crawler.crawling else None
             if crawl is None or not crawl.opened:
                 continue
-            order = self._post.order()
+            order = self._post.pop_order()
             if order in (Command.STOP, Command.RESTART):
                 self._order = order
                 crawl.give_order(Command.STOP)

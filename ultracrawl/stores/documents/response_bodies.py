@@ -1,4 +1,4 @@
-"""Bodies of fetched documents with their headers, durable: what a store of them can do, and one of plain files."""
+"""Bodies of fetched documents with their headers, durable: the interface of such stores, and one of plain files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DocumentStore(Protocol):
 
     @property
     def renewed(self) -> str:
-        """What became of a damaged store in whose place this one was begun; empty without."""
+        """What was done with a damaged store that this new one replaces; empty if there was none."""
 
     @property
     def size(self) -> int:

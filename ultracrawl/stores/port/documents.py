@@ -1,4 +1,4 @@
-"""What becomes of documents between crawl and index: which are there, which are kept back, which are on their way."""
+"""Documents between crawl and index: which are indexed, which are retained, which are on their way."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Retained(Enum):
     REPLACEMENT = "successor"
     """They take the place of equal ones, as soon as these leave the index."""
     RELATED = "told"
-    """They tell of other URLs; kept without what changes by itself."""
+    """Documents with `relations`, kept without the lists that change without a visit."""
     RELATED_LISTS = "told_lists"
-    """What these documents told last of URLs that change by themselves."""
+    """The lists of these documents that change without a visit, as the index has them."""
 
 
 class Expiries(NamedTuple):
@@ -28,7 +28,7 @@ class Expiries(NamedTuple):
 
 
 class Unrecorded(NamedTuple):
-    """Keys of documents that were handed over without the store being told; `unknown` are no URLs of the store."""
+    """Keys of documents that were submitted, but not recorded as such; `unknown` are no URLs of the store."""
 
     known: tuple[int, ...]
     unknown: tuple[int, ...]
@@ -37,13 +37,13 @@ class Unrecorded(NamedTuple):
 class DocumentPart(Protocol):
     """The part of a `Store` about documents on both sides of the index."""
 
-    # ---- kept back; what a document looks like is the business of those who put it in
+    # ---- retained; the bytes of a document mean nothing to the store
 
     def retain_document(self, purpose: Retained, key: int, document: bytes) -> None:
         """Keep the document of a known URL; it replaces an older one."""
 
     def release_document(self, purpose: Retained, key: int) -> None:
-        """Let go of the document of a URL; no error if there is none."""
+        """Delete the retained document of a URL; no error if there is none."""
 
     def retained_document(self, purpose: Retained, key: int) -> bytes | None:
         """Return the document of a URL, None if none is kept."""
@@ -54,7 +54,7 @@ class DocumentPart(Protocol):
     # ---- descriptions that expire
 
     def put_expiry(self, key: int, at: float) -> None:
-        """Say when the description of a URL expires, seconds since the epoch; 0: it does not."""
+        """Store when the description of a URL expires, in seconds since the epoch; 0: never."""
 
     def expired_documents(self, now: float) -> dict[int, float]:
         """Return the URLs (by key) whose descriptions have expired, and when; sees what was flushed."""
@@ -71,19 +71,19 @@ class DocumentPart(Protocol):
         """Return how many documents there are of those that were there when a run started; what is leaving counts."""
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
-        """Say, after the commit of the index, whether the documents of these keys are in it."""
+        """Mark, after the commit of an index, whether the documents of these keys are in it."""
 
     def remake_documents(self) -> None:
-        """Forget, durably, by what documents in the index are known again, so that the next visits make them anew."""
+        """Delete validators and checksums of indexed documents, durably, so that the next visits make them anew."""
 
     def refetch_lost(self, waiting: frozenset[int]) -> int:
-        """Make documents that were handed over, but are neither indexed nor in `waiting`, be fetched anew.
+        """Have documents fetched again that were submitted, but are neither indexed nor in `waiting`.
 
         Returns how many. Such documents exist only after the document cache was damaged or removed.
         """
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:
-        """Take note of documents on their way to the index that the store was not told of, and have them fetched anew.
+        """Mark documents as submitted that the store has not recorded as such, and have them fetched again.
 
         They were handed over between the last flush and the end of a crawler that was killed.
         """

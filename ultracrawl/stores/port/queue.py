@@ -82,7 +82,7 @@ class QueuePart(Protocol):
         """Take URLs out of the queue, durably; they stay known."""
 
     def dequeue_removed(self) -> None:
-        """Take the URLs that somebody removed (status 955) out of the queue, durably; they stay known."""
+        """Take the URLs that a person removed (status 955) out of the queue, durably; they stay known."""
 
     # ---- shares and hops
 
@@ -99,10 +99,10 @@ class QueuePart(Protocol):
         """Return how many documents in other languages lead to those of the URLs that have any (focused crawling)."""
 
     def put_hops(self, key: int, hops: int) -> None:
-        """Say how many documents in other languages lead to a URL."""
+        """Store how many documents in other languages lead to a URL."""
 
     def reset_hops(self, hops: int) -> None:
-        """Let every known URL but the start URLs have so many hops until it is met anew; seen after `flush`."""
+        """Set the hops of every known URL but the start URLs, until a link to it is met again; seen after `flush`."""
 
     # ---- for people who look at it; sees what was flushed
 

@@ -61,7 +61,7 @@ class Store(Protocol):
     """
 
     renewed: str
-    """What became of a damaged store in whose place this one was begun; empty without."""
+    """What was done with a damaged store that this new one replaces; empty if there was none."""
 
     @property
     def records(self) -> RecordPart:
@@ -107,14 +107,14 @@ class Store(Protocol):
     # ---- the unit of work
 
     def flush(self) -> None:
-        """Make everything said so far durable, in one transaction."""
+        """Make everything written so far durable, in one transaction."""
 
     def drop_urls(self, keys: Iterable[int]) -> None:
-        """Forget URLs, durably: they leave table and queue, and what the parts know of them is forgotten."""
+        """Delete URLs, durably, from table and queue, with everything that the parts store of them."""
 
     @property
     def damage(self) -> str:
-        """What was found in it that cannot be; empty for a sound store. It is set aside when it is closed."""
+        """What is damaged in it; empty for a sound store. A damaged one is set aside when it is closed."""
 
     def close(self) -> None:
         """Flush and release."""

@@ -1,4 +1,4 @@
-"""The life of each URL over time: when it was seen, how often it changed, how often it failed."""
+"""Each URL over time: when it was seen, how often it changed, how often it failed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class VisitPart(Protocol):
         """
 
     def note_visit(self, observation: Observation) -> None:
-        """Note what a visit says about the life of a page."""
+        """Store what a visit shows about the changes of a page."""
 
     def note_advice(self, advice: Iterable[Advice]) -> None:
         """Note what a sitemap says about URLs."""
@@ -67,12 +67,12 @@ class VisitPart(Protocol):
         """Count one more error of a URL under a rule that deletes after several; returns how many there are now."""
 
     def forget_failures(self, key: int) -> None:
-        """Begin anew with the errors of a URL: it answered well."""
+        """Set the errors of a URL to 0, because it answered well."""
 
     # ---- many; they see what was flushed
 
     def history_of(self, key: int) -> ChangeHistory:
-        """Return what the visits to a page say together."""
+        """Return the change history of a page, from all visits to it."""
 
     def unseen_urls(self, cycles: int) -> list[UnseenUrl]:
         """Return the known URLs, sitemaps apart, not seen for at least so many cycles."""

@@ -43,7 +43,7 @@ class Changes(Protocol):
 
 
 class SqlitePart:
-    """A part of a SQLite store: takes note of changes, and writes them when the store is flushed."""
+    """A part of a SQLite store: collects changes, and writes them when the store is flushed."""
 
     changes: tuple[Changes, ...] = ()
     """All that waits for the next flush, and what is known of it alone."""
@@ -63,6 +63,6 @@ class SqlitePart:
         raise NotImplementedError
 
     def forget_changes(self) -> None:
-        """Take note that the transaction of `write_changes` went well."""
+        """Clear the changes, because the transaction of `write_changes` succeeded."""
         for one in self.changes:
             one.clear()

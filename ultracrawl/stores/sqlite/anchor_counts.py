@@ -24,7 +24,7 @@ class AnchorLink(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Targets of which other texts are said than before, and those of which texts are said by more or fewer pages."""
+    """Targets with other texts than before, and targets with texts of more or fewer pages."""
 
     texts: set[int]
     numbers: set[int]
@@ -44,7 +44,7 @@ _TURNED = """
 class AnchorCounts:
     """The tables `anchor`, `anchor_text` and `anchor_page`; all calls are inside a transaction of the store.
 
-    A row of `anchor` that no page has stays until `sweep_turned`: who noted its text goes on from its mark.
+    A row of `anchor` that no page has stays until `sweep_turned`, so that its mark stays valid during a run.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -53,14 +53,14 @@ class AnchorCounts:
     def change_pages(
         self, met: Mapping[int, AnchorLink], pages: Mapping[int, bytes], taken_back: Iterable[bytes]
     ) -> Moved:
-        """Store what pages say now and count it; `met` are the links of marks that the store may not know yet."""
+        """Store and count the links of pages; `met` are the links of marks that the store may not know yet."""
         deltas = self._deltas(pages)
         for marks in taken_back:
             deltas.subtract(marks_of(marks))
         return self._add(met, deltas)
 
     def _deltas(self, pages: Mapping[int, bytes]) -> Counter[int]:
-        """Replace what pages remember; returns by how many pages more each mark is said."""
+        """Replace the marks of pages; returns by how many pages more each mark is had."""
         deltas: Counter[int] = Counter()
         rows = []
         for key, marks in pages.items():
@@ -109,7 +109,7 @@ class AnchorCounts:
         self._db.executemany(_COUNT_TEXT, sorted(item for item in targets.items() if item[1]))
 
     def sweep_turned(self) -> None:
-        """Have documents looked at whose texts count now or do not any more, and forget what nobody says."""
+        """Mark documents as due whose texts began or ceased to count, and delete texts that no page has."""
         if self._db.execute("SELECT EXISTS (SELECT 1 FROM anchor_text WHERE turned)").fetchone()[0]:
             self._db.execute(_TURNED)
             self._db.execute("DELETE FROM anchor_text WHERE turned AND targets<=0")

@@ -1,4 +1,4 @@
-"""Takes over what a store of an older version knew of anchor texts: who said it is known, how many is counted."""
+"""Migrates the anchor texts of a store of an older version: pages are counted from the links that it has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAGES = """
 
 
 def take_over_anchors(db: sqlite3.Connection) -> None:
-    """Count what pages said by the former tables, and empty these; nothing happens where they are empty.
+    """Count the links in the former tables, and empty these; does nothing where they are empty.
 
     A redirect had the texts of its URL as its own; now it is noted that it is one.
     """

@@ -31,7 +31,7 @@ _REMEDY = "the next crawl makes it anew, and asks for every page again"
 
 
 class ImpossibleValueError(sqlite3.DatabaseError):
-    """A store holds what cannot be, where SQLite itself sees nothing wrong."""
+    """A store holds an impossible value, although SQLite itself finds nothing wrong."""
 
 
 def lock_file(path: Path, source: str) -> IO[str]:
@@ -205,7 +205,7 @@ def code_of(error: BaseException | None) -> int:
 def is_damage(error: BaseException) -> bool:
     """Return whether what reading a store raised says that its file is damaged, and not that the disk is full."""
     if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", None) is None:
-        return True  # Python's own word for a text that is no UTF-8
+        return True  # Python's own error for a text that is no UTF-8
     return isinstance(error, ImpossibleValueError) or code_of(error) in _DAMAGE
 
 
@@ -217,7 +217,7 @@ class _Translation:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self.damage = ""
-        """What was found that cannot be."""
+        """What was found to be damaged."""
 
     def __enter__(self) -> None:
         return
@@ -248,5 +248,5 @@ def _file_of(db: sqlite3.Connection) -> str:
 
 
 def translated(db: sqlite3.Connection) -> _Translation:
-    """Let errors of SQLite be `StateError`s."""
+    """Turn errors of SQLite into `StateError`s."""
     return _Translation(db)

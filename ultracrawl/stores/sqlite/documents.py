@@ -42,7 +42,7 @@ class SqliteDocuments(SqlitePart):
         self._retained[purpose][key] = document
 
     def release_document(self, purpose: Retained, key: int) -> None:
-        """Let go of the document of a URL."""
+        """Delete the retained document of a URL."""
         self._access.ahead.forget_records((key,))
         self._retained[purpose][key] = None
 
@@ -61,7 +61,7 @@ class SqliteDocuments(SqlitePart):
     # ---- descriptions that expire
 
     def put_expiry(self, key: int, at: float) -> None:
-        """Say when the description of a URL expires."""
+        """Store when the description of a URL expires."""
         self._expiries[key] = at
 
     def expired_documents(self, now: float) -> dict[int, float]:
@@ -90,18 +90,18 @@ class SqliteDocuments(SqlitePart):
         return int(self._read(_BEFORE, UrlOutcome.NEW.value, started)[0][0])
 
     def mark_indexed(self, keys: Iterable[tuple[int, bool]]) -> None:
-        """Say whether the documents of these keys are in the index."""
+        """Mark whether the documents of these keys are in the index."""
         self._marks.update(keys)
 
     def remake_documents(self) -> None:
-        """Forget by what documents in the index are known again."""
+        """Delete validators and checksums of documents in the index."""
         self._access.flush()
         self._access.ahead.forget_records()
         with self._access.transaction():
             self._db.execute(_REMAKE)
 
     def refetch_lost(self, waiting: frozenset[int]) -> int:
-        """Make documents that were handed over but got lost be fetched anew."""
+        """Have documents fetched again that were submitted but got lost."""
         handed = self._read("SELECT key FROM url WHERE handed=1")
         lost = [(key,) for (key,) in handed if key not in waiting]
         self._access.ahead.forget_records()
@@ -110,7 +110,7 @@ class SqliteDocuments(SqlitePart):
         return len(lost)
 
     def adopt_unrecorded(self, waiting: Collection[int]) -> Unrecorded:
-        """Take note of documents on their way to the index that the store was not told of.
+        """Mark documents as submitted that the store has not recorded as such.
 
         What was recorded is no longer in the queue.
         """
@@ -139,6 +139,6 @@ class SqliteDocuments(SqlitePart):
         run("DELETE FROM expiry WHERE key=?", [(key,) for key, at in self._expiries.items() if not at])
 
     def forget_dropped(self) -> None:
-        """Let go of documents whose URLs left the document table."""
+        """Delete documents whose URLs left the document table."""
         for purpose in Retained:
             self._db.execute(_FORGET_DROPPED.format(purpose.value))

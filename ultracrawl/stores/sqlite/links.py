@@ -29,15 +29,15 @@ _HAND = """
     ON CONFLICT DO UPDATE SET told=NULL, due=1"""
 
 _WITHOUT, _LEFT = "without", "left"
-"""What is told of a document whose texts are still to come, and of one that has left."""
+"""Marks in `anchor_document` for a document whose texts are still to come, and for one that has left."""
 _FIRST = -(1 << 63)
 
 
 class SqliteLinks(SqlitePart):
     """The tables `anchor...`; see `LinkPart`.
 
-    What pages say is in those of `AnchorCounts`; `anchor_left` has what is to be taken back of pages that were dropped,
-    `anchor_redirect` where URLs redirect to, `anchor_document` what the index was told of documents.
+    The links of pages are in the tables of `AnchorCounts`; `anchor_left` has those of dropped pages until
+    they are subtracted, `anchor_redirect` where URLs redirect to, `anchor_document` which texts were submitted.
     """
 
     def __init__(self, access: SqliteAccess) -> None:
@@ -49,30 +49,30 @@ class SqliteLinks(SqlitePart):
         self._told: dict[int, tuple[str, ...] | str] = {}
         self._sweep = False
         self._crowded: set[int] | None = None
-        """Documents of which more may be said than the index takes, so that numbers decide what it gets."""
+        """Documents with more texts than the index takes, so that the numbers of pages decide."""
         self.changes = (self._met, self._pages, self._redirects, self._told)
 
     def page_links(self) -> Iterator[tuple[int, bytes]]:
         """Yield every page that has links, with them."""
         yield from self._db.execute("SELECT key, links FROM url WHERE links<>x''")
 
-    # ---- what pages say
+    # ---- links of pages
 
     def note_anchor(self, target: int, text: str, fragment: str = "") -> int:
-        """Take note of a text of links."""
+        """Store an anchor text."""
         mark = anchor_mark(target, text, fragment)
         self._met[mark] = AnchorLink(target, fragment, text)
         return mark
 
     def put_page_anchors(self, key: int, marks: bytes) -> None:
-        """Say which links a page has."""
+        """Replace the links of a page."""
         self._pages[key] = marks
 
     def put_redirect(self, key: int, target: int) -> None:
-        """Say where a URL redirects to."""
+        """Store where a URL redirects to."""
         self._redirects[key] = target
 
-    # ---- what documents get
+    # ---- texts of documents
 
     def anchor_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
         """Return the texts that documents should have."""
@@ -85,33 +85,33 @@ class SqliteLinks(SqlitePart):
         return found
 
     def submitted_without_texts(self, key: int) -> None:
-        """Say that a document goes to the index without its texts."""
+        """Note that a document is submitted without texts."""
         self._told[key] = _WITHOUT
 
     def submitted_with_texts(self, key: int, texts: tuple[str, ...]) -> None:
-        """Say which texts the index has for a document."""
+        """Note which texts are submitted for a document."""
         self._told[key] = texts
 
     def document_left(self, key: int) -> None:
-        """Say that a document leaves the index."""
+        """Note that a document leaves the index."""
         self._told[key] = _LEFT
 
     def doubt_submitted_texts(self) -> None:
-        """Say that the index may have other texts than it was told."""
+        """Note that the index may have other texts than were submitted."""
         with self._access.translated:
             self._db.execute("UPDATE anchor_document SET told=NULL, due=1")
 
     def sweep_anchors(self) -> None:
-        """Have the next flush see to what is seen to once a run."""
+        """Have the next flush do what is done once a run."""
         self._sweep = True
 
     def documents_due(self, after: int | None, number: int) -> list[int]:
-        """Return documents whose texts may be others than the index was told."""
+        """Return documents whose texts may differ from those submitted."""
         query = "SELECT key FROM anchor_document WHERE due=1 AND key>=? ORDER BY key LIMIT ?"
         return [key for (key,) in self._read(query, _FIRST if after is None else after + 1, number)]
 
     def changed_texts(self, keys: Collection[int]) -> dict[int, tuple[str, ...]]:
-        """Return the texts of those documents whose texts are others than the index was told."""
+        """Return the texts of those documents whose texts differ from those submitted."""
         now = self.anchor_texts(keys)
         query = "SELECT key, told FROM anchor_document WHERE key IN (SELECT value FROM json_each(?))"
         told = dict(self._read(query, json.dumps(list(keys))))
@@ -152,7 +152,7 @@ class SqliteLinks(SqlitePart):
         self._crowded.update(key for key, texts in told if len(texts) == MOST_ANCHORS)
 
     def _write_redirects(self) -> set[int]:
-        """Store where URLs redirect to; returns the targets of which less or more is said by that."""
+        """Store where URLs redirect to; returns the targets whose texts change by that."""
         targets = set()
         for key, target in self._redirects.items():
             row = self._db.execute("SELECT target FROM anchor_redirect WHERE key=?", (key,)).fetchone()

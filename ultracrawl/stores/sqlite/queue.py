@@ -163,7 +163,7 @@ class SqliteQueue(SqlitePart):
         return self._seq
 
     def count_on(self) -> None:
-        """Take up what stands in the table now: it was changed as a whole."""
+        """Read the counters from the table again, after it was changed as a whole."""
         self._seq = int(self._read("SELECT coalesce(max(seq), 0) FROM queue")[0][0])
         self._ahead.clear()
         self.places.forget_places()
@@ -198,11 +198,11 @@ class SqliteQueue(SqlitePart):
         return {key: hops for key, hops in found.items() if hops}
 
     def put_hops(self, key: int, hops: int) -> None:
-        """Say how many documents in other languages lead to a URL."""
+        """Store how many documents in other languages lead to a URL."""
         self._hops[key] = hops
 
     def reset_hops(self, hops: int) -> None:
-        """Let every known URL but the start URLs have so many hops."""
+        """Set the hops of every known URL but the start URLs."""
         self._hops.clear()
         self._hops_of_all = hops
 

@@ -1,4 +1,4 @@
-"""What spares queries: entries and records that are asked for next, and values that a table does not hold."""
+"""Saves queries: reads entries and records ahead, and knows values that a table does not hold."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class SqliteSites(SqlitePart):
         run("DELETE FROM robots WHERE max(asked, failed)<?", (started - KEPT,))
 
     def resume_run(self) -> None:
-        """Take up what was said in a run before it was killed."""
+        """Load the dates that were noted in a run before it was interrupted."""
         self.dates_announced = bool(self._read("SELECT 1 FROM announced LIMIT 1"))
 
     def write_changes(self) -> None:

@@ -115,7 +115,7 @@ class SqliteStore:
         return sum(part.unwritten for part in self._parts)
 
     def flush(self) -> None:
-        """Make everything said so far durable, in one transaction."""
+        """Make everything written so far durable, in one transaction."""
         if not self.unflushed:
             return
         with self._access.transaction():
@@ -140,7 +140,7 @@ class SqliteStore:
 
     @property
     def damage(self) -> str:
-        """What was found in it that cannot be."""
+        """What is damaged in it."""
         return self._access.translated.damage
 
     def close(self) -> None:

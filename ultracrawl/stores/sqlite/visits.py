@@ -89,11 +89,11 @@ class SqliteVisits(SqlitePart):
         return [found[key] for key in unmet if key in found]
 
     def note_visit(self, observation: Observation) -> None:
-        """Note what a visit says."""
+        """Store what a visit shows."""
         self._observed.append(observation)
 
     def history_of(self, key: int) -> ChangeHistory:
-        """Return what the visits to a page say together."""
+        """Return the change history of a page."""
         return next((ChangeHistory(*row) for row in self._read(_HISTORY, key)), ChangeHistory())
 
     def unseen_urls(self, cycles: int) -> list[UnseenUrl]:
@@ -156,7 +156,7 @@ class SqliteVisits(SqlitePart):
         return known + 1
 
     def forget_failures(self, key: int) -> None:
-        """Begin anew with a URL."""
+        """Set the errors of a URL to 0."""
         if key in self._known_failing():
             self._known_failing().discard(key)
             self._recovered.add(key)

@@ -39,7 +39,7 @@ class UrlRewriter:
     """Base class of rewriters; override what you need. This one changes nothing."""
 
     def open(self, log: Logger) -> None:
-        """Get ready; called once before the first link. An exception here ends the crawl of the source."""
+        """Prepare; called once before the first link. An exception here ends the crawl of the source."""
 
     def rewrite(self, candidate: Candidate) -> bool:
         """Look at one link; return True if its URLs were changed, False to keep the link as it is.
@@ -49,7 +49,7 @@ class UrlRewriter:
         return candidate.discard
 
     def close(self) -> None:
-        """Let go of everything; called once after the last link."""
+        """Release resources; called once after the last link."""
 
 
 class RewriteOutcome(StrEnum):
