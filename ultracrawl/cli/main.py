@@ -35,7 +35,7 @@ VERBS = {
     "export": Verb("manage.export", "Write stored documents to a WARC file."),
     "feeding": Verb("manage.feeding", "Pause and resume what crawls send to the indexes."),
     "index": Verb("manage.index", "Inspect, check, optimise or rebuild the index."),
-    "init": Verb("manage.init", "Create a Scrapy project with definitions, ready for Scrapyd."),
+    "init": Verb("manage.init", "Create a Scrapy project, ready for Scrapyd."),
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
     "load-metadata": Verb("manage.load_metadata", "Load lists of values from an XML file."),
