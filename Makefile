@@ -45,9 +45,10 @@ samples: venv ## Fetch documents for the tests that no system package brings: th
 	    echo "could not fetch $$sample; the tests that need it will say so"; \
 	done
 
-lint: venv ## Check style and format, and that no text decides anything outside the wings in WORDY
+lint: venv ## Check style, format and words, and that no text decides anything outside the wings in WORDY
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/words.py
 	$(BIN)/python tools/sentences.py --except $(WORDY)
 
 types: venv ## Check types

@@ -18,9 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
-from typing import TypeGuard
 
 from source_tree import Definition, Module, SourceTree, called, extent, is_prose
 
@@ -94,9 +92,12 @@ VERBS: Mapping[str, str] = dict.fromkeys(
 SHOWN: Mapping[str, str] = {
     "screened": "excluded",
     "turned away": "excluded",
+    "turns it away": "excludes it",
 }
 """Words that users do not read."""
 
+SECTIONS = ("Section", "Options")
+"""How the bases of classes end whose docstrings are the documentation of a definition file."""
 QUOTED = re.compile(r"`[^`]*`|\bultracrawl \w+|\b\w+:(?=\s)")
 """What is no prose in a text or a page: code, a command, an option of a definition."""
 MARK = re.compile(r"(?:#|<!--)\s*word:\s*\S")
@@ -233,26 +234,26 @@ def _assigned(body: Iterable[ast.stmt]) -> Iterator[tuple[int, str]]:
 
 
 def _in_texts(module: Module) -> Iterator[tuple[int, int, str, str]]:
-    """Yield the retired words in texts; users read the docstrings of commands, and those below options."""
-    prose = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
+    """Yield the retired words in texts and in those docstrings that users read."""
+    hidden = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr) and is_prose(node)}
+    hidden -= {id(shown) for node in module.nodes for shown in _shown(node)}
     for node in module.nodes:
-        if isinstance(node, Definition) and _is_command(node) and node.body and is_prose(node.body[0]):
-            assert isinstance(node.body[0], ast.Expr)
-            prose.discard(id(node.body[0].value))
-        if isinstance(node, ast.ClassDef):
-            prose -= {id(below.value) for one, below in pairwise(node.body) if _describes(below, one)}
-    for node in module.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in hidden:
             text = QUOTED.sub("", node.value)
             for word, write in SHOWN.items():
                 if re.search(rf"\b{word}\b", text, re.IGNORECASE):
                     yield extent(node)[0], extent(node)[-1], f"the text `{word}`", write
 
 
-def _describes(below: ast.stmt, option: ast.stmt) -> TypeGuard[ast.Expr]:
-    """Whether what stands below an option of a definition is the text that its JSON schema shows."""
-    value = option.value if isinstance(option, ast.AnnAssign) else None
-    return isinstance(value, ast.Call) and called(value.func) in ("Field", "switch") and is_prose(below)
+def _shown(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the docstrings of a definition that users read: the help of a command, what options of a section do."""
+    if not isinstance(node, Definition):
+        return
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith(SECTIONS) for base in node.bases):
+        shown = node.body
+    else:
+        shown = node.body[:1] if _is_command(node) else []
+    yield from (one.value for one in shown if isinstance(one, ast.Expr) and is_prose(one))
 
 
 def _is_command(node: Definition) -> bool:

@@ -26,6 +26,14 @@ RETIRED = {
         "class Log(Section):\n    all: bool = Field(default=False)\n    '''What was turned away.'''",
         "the text `turned away`: write excluded",
     ),
+    "a text with code in it": (
+        "print('`log.screened` keeps what was screened')",
+        "the text `screened`: write excluded",
+    ),
+    "the documentation of an option": (
+        "class LogSection(Section):\n    links: bool\n    '''Keep what was turned away.'''",
+        "the text `turned away`: write excluded",
+    ),
     "the help of a command": (
         "@click.command()\ndef show():\n    '''Show what was turned away.'''",
         "the text `turned away`: write excluded",
@@ -37,6 +45,8 @@ FREE = {
     "an ordinary word for one file": "class X:\n    def _take(self):\n        self._held = 1",
     "a verb with its noun": "class X:\n    def take_entry(self): ...",
     "a longer word": "class Bookmark: ...\ndef desktop(): ...",
+    "code and options in a text": "print('see `screened`, or write log: {screened: true}, then ultracrawl screened')",
+    "an attribute of another class": "class LogSize:\n    links: int\n    '''Of what was turned away.'''",
     "a docstring": "def use():\n    '''What was turned away.'''",
     "a word that only classes have": "class X:\n    places: int",
 }
