@@ -63,7 +63,7 @@ class IndexOutdatedError(IndexStoreError):
 def is_panic(error: BaseException) -> bool:
     """Return whether a library broke in a way that is no `Exception`, as those in Rust do (pyo3's PanicException).
 
-    What tells a process, a task or a generator to end is no failure, and has to pass.
+    `SystemExit`, `CancelledError`, `GeneratorExit` and their like end something on purpose, and are no panic.
     """
     from asyncio import CancelledError  # noqa: PLC0415 - commands that only look have no tasks
 

@@ -1,4 +1,4 @@
-"""Anchor texts: what the links to a page are called on other pages, where they say something about it."""
+"""Anchor texts: the texts of links to a page on other pages, if they say something about it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def anchor_text(text: str) -> str:
 def anchor_mark(target: int, text: str, fragment: str = "") -> int:
     """Return a number of 64 bits, never 0, by which a page remembers that it has such a link to a target.
 
-    The marks of one target share their upper half, so that what is said of it lies side by side.
+    The marks of one target share their upper half, so that its texts lie side by side in the store.
     """
     said = f"{fragment}\n{text}" if fragment else text
     return target >> 32 << 32 | crc32(said.encode(errors="replace"), target & 0xFFFFFFFF) or 1

@@ -1,4 +1,4 @@
-"""Reading XML from strangers: no DTD, no entities, nothing fetched.
+"""Reading untrusted XML: no DTD, no entities, nothing fetched.
 
 `guarded_parser` and `parse` are what every reader of XML goes through: they hold the one guard against DTDs.
 `read_xml` joins events to elements with their text and mends common mistakes, for sitemaps, feeds and lists;
@@ -43,7 +43,7 @@ class XmlBrokenError(XmlError):
 
 
 class XmlEvents(Protocol):
-    """Who listens to the elements of a document; `name` is without its namespace prefix, in lower case."""
+    """Called for the elements of a document; `name` is without its namespace prefix, in lower case."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> bool:
         """Take the start of an element; return False to stop reading here."""
@@ -53,7 +53,7 @@ class XmlEvents(Protocol):
 
 
 class XmlHandler(Protocol):
-    """Who listens to a stream of events; names come without their prefix, in lower case."""
+    """Called for a stream of events; names come without their prefix, in lower case."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take the start of an element; names of attributes are as written."""
@@ -124,7 +124,7 @@ def _mend(found: re.Match[str]) -> str:
 
 
 class _EnoughError(Exception):
-    """The listener has all it wants."""
+    """The listener needs no further elements."""
 
 
 class _ElementReader:

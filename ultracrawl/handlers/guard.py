@@ -1,4 +1,4 @@
-"""What a crawl's source has to say about each request: which addresses it may go to, and what it shows there."""
+"""What of a source applies to each request: which addresses it may go to, and its credentials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def guard_of(crawler: Crawler) -> AddressGuard | None:
 
 
 def access_of(crawler: Crawler) -> AuthChain | None:
-    """Return what a crawl's source shows to servers; None for a spider that is not made from a definition."""
+    """Return the credentials, cookies and proxies of a crawl's source; None for a spider without a definition."""
     try:
         return feature_of(crawler, AuthChain)
     except NotConfigured:

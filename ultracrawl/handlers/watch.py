@@ -26,19 +26,19 @@ class DownloadWatch:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody listens; sending to nobody would cost more than the rest of a small download."""
+        """Whether a signal has receivers; sending without any would cost more than the rest of a small download."""
         return any(map(self._is_heard, _SIGNALS))
 
     def headers(
         self, request: Request, values: dict[bytes, list[bytes]], length: int | None
     ) -> StopDownload | None:
-        """Tell that the head of a response has come; returns the wish to stop."""
+        """Send `headers_received`; returns the `StopDownload` that a receiver raised."""
         headers = Headers()
         dict.update(headers, values)  # the names are normal already
         return self._send(signals.headers_received, request, headers=headers, body_length=length)
 
     def chunk(self, request: Request, data: bytes) -> StopDownload | None:
-        """Tell that a piece of the body has come; returns the wish to stop."""
+        """Send `bytes_received`; returns the `StopDownload` that a receiver raised."""
         if not self._is_heard(signals.bytes_received):
             return None
         return self._send(signals.bytes_received, request, data=data)

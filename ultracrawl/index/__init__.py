@@ -1,4 +1,4 @@
-"""The full-text index: engines, the durable document cache in front of them, and the process that feeds them.
+"""The full-text index: engines, the durable document cache in front of them, and the process that writes to them.
 
 `IndexEngine` is the interface; `IndexDocument`, `Deletion` and `NewAnchors` (together `Change`) go in, `SearchQuery`
 with its `Filter`s asks, `SearchResult` with its `Hit`s and `FacetValue`s answers. `memory.MemoryIndex`,

@@ -1,4 +1,4 @@
-"""Batches of changes: how many make one commit, and what counts of those about one document."""
+"""Batches of changes: how many make one commit, and which one counts if several are about one document."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class IndexDocument:
     secret_text: bool = False
     """The text can be searched, and no piece of it is shown (`nosnippet`)."""
     anchors: tuple[str, ...] = ()
-    """What links to it on other pages are called, each text once."""
+    """The texts of links to it on other pages (anchor texts), each once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ Change = IndexDocument | Deletion | NewAnchors
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A question to the index.
+    """A query, with everything that decides which documents it returns and in which order.
 
     `text` is the user's input: words (all must occur), `"a phrase"`, `-word`, `word*`, `Attribute:word`,
     AND/OR/NOT. `where` are attribute values that must be equal (several values of one attribute: any of

@@ -29,7 +29,7 @@ def open_cache(project: Project, source: str) -> DocumentCache:
 
 
 def pause_switch(project: Project, source: str) -> PauseSwitch:
-    """Return what was said from outside about feeding the documents of one source."""
+    """Return the pauses that were ordered for the destinations of a source."""
     return PauseSwitch(cache_folder(project, source))
 
 
@@ -72,7 +72,7 @@ def open_destinations(project: Project, source: DataSource) -> IndexDestinations
 
 
 def former_indexes(project: Project, source: DataSource) -> list[str]:
-    """Return the names of indexes that a source fed once and feeds no more."""
+    """Return the names of indexes that a source wrote to once, and that its definition names no more."""
     fed = {place.index for place in source.feeding.in_order} or {PROJECT_INDEX}
     return [name for name in queue_folders(cache_folder(project, source.name)) if name not in fed]
 

@@ -13,13 +13,13 @@ _SUSPICION = "suspect.txt"
 
 
 def suspect(path: Path, what: str) -> None:
-    """Leave word for the next crawl that an index is damaged; who may not write there has told its user at least."""
+    """Note in the folder of an index that it is damaged, for the next crawl; ignored if it cannot be written."""
     with suppress(OSError):
         (path / _SUSPICION).write_text(what + "\n", encoding="utf-8")
 
 
 def probe(index: IndexEngine, path: Path, source: str) -> int:
-    """Return how many documents of a source an index has, after a question that every part of it has to answer.
+    """Return how many documents of a source an index has, after a query that reads every part of it.
 
     The whole index is read only where a search has found damage. Raises `IndexDamagedError`, `IndexStoreError`.
     """

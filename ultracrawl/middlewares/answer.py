@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 CHEAP = 16_384
-"""A body that is announced to be this short is let come: that costs less than another connection."""
+"""Bytes of an announced body up to which it is received although it is not used: cheaper than a new connection."""
 _COUNT = "ultracrawl_received"
 
 
@@ -44,7 +44,7 @@ class FeedDetector(Protocol):
 
 
 class AnswerMiddleware:
-    """Sees every answer first: notes status and validators, cuts what is too long, ends what is no page for us."""
+    """Sees every answer first: notes status and validators, cuts long bodies, ends visits whose answer is no page."""
 
     def __init__(self, context: CrawlContext, feeds: FeedDetector) -> None:
         self._context = context

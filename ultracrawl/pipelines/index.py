@@ -1,4 +1,4 @@
-"""The end of the way: the document is proposed to the index of its source."""
+"""The last pipeline: proposes the document to the index of its source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IndexPipeline(DocumentPipeline):
             url=str(item.get("url") or visit.shown_url),
             title=str(item.get("title", "")),
             text=str(item.get("text", "")),
-            # As pipelines of others left them, without values that no index can hold.
+            # As pipelines of users left them, without values that no index can hold.
             attributes=values.values,
             secret_text=visit.page.hides_text,
         )

@@ -1,4 +1,4 @@
-"""The item pipelines of a source, ours and others': none of them holds up a crawl for ever."""
+"""The item pipelines of a source, ours and others': each has a limit of time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DocumentPipelines(ItemPipelineManager):
         return made
 
     def attach(self, context: CrawlContext, items: ItemTracker, watch: VisitWatch, limits: RunLimits) -> None:
-        """Take what bounds the pipelines; called once, before anything is processed."""
+        """Set the tracker of items, the watch and the limits; called once, before anything is processed."""
         self._context = context
         self._items = items
         self._watch = watch

@@ -9,12 +9,12 @@ _THRESHOLDS = (50_000, 20, 20)
 
 
 def collect_seldom() -> None:
-    """Look for garbage less often than Python does: it looks in vain at what is loaded and kept, for 6 % of a crawl."""
+    """Collect garbage less often than Python does by default, which takes 6 % of a crawl and finds next to nothing."""
     gc.set_threshold(*_THRESHOLDS)
 
 
 def spare_what_is_there() -> None:
-    """Take the objects that there are out of the collector's sight; garbage of an earlier call goes first."""
+    """Freeze the present objects (`gc.freeze`), after a collection, so that the collector skips them."""
     if gc.get_freeze_count():
         gc.unfreeze()
         gc.collect()

@@ -30,7 +30,7 @@ class QuietLogFormatter(LogFormatter):
     def item_error(
         self, item: Any, exception: BaseException, response: Any, spider: Spider
     ) -> LogFormatterResult:
-        """Keep what ends the crawl for debugging: the session says it, once and in one line."""
+        """Log an error that ends the crawl at DEBUG only: the crawl itself reports it, once and in one line."""
         result = super().item_error(item, exception, response, spider)
         if isinstance(exception, WorkError):
             result["level"] = logging.DEBUG

@@ -1,4 +1,4 @@
-"""Where the data of a project lie when its definitions cannot say it: in a package, or on another machine."""
+"""The folder of a project's data if its definitions cannot name it: in a package, or on another machine."""
 
 from __future__ import annotations
 

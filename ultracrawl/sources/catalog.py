@@ -1,4 +1,4 @@
-"""Sources by name, and a project made up on the spot from URLs."""
+"""Sources by name, and a project made from URLs without a definition file."""
 
 from __future__ import annotations
 

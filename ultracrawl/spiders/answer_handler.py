@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class AnswerHandler:
-    """Has the answers of a source read, and what comes of them handled: directories, feeds, documents, pages.
+    """Reads the answers of a source by kind, and handles what they hold: directories, feeds, documents, pages.
 
     Whatever raises on the way ends the visit, and no other.
     """
@@ -196,7 +196,7 @@ class AnswerHandler:
     def _broken(self, visit: Visit, error: BaseException) -> None:
         """End a visit whose processing raised: one page fails, the crawl goes on.
 
-        What is no `Exception` is nothing else here: Scrapy would take no notice of it, and wait for the page for ever.
+        A `BaseException` of code of users is treated alike: Scrapy would ignore it, and wait for the page without end.
         """
         task = asyncio.current_task()
         if isinstance(error, KeyboardInterrupt) or (task is not None and task.cancelling()):

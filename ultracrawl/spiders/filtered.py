@@ -38,7 +38,7 @@ HTML = ("text/html", "application/xhtml+xml")
 
 
 class FilteredPages:
-    """Has the filters of a source say which links of an answer are followed, and what its document is."""
+    """Runs the filters of a source over an answer: they name the links to follow, and make the document."""
 
     def __init__(
         self,

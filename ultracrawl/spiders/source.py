@@ -1,4 +1,4 @@
-"""The spider of a data source: what a class of one's own overrides, and what Scrapy calls."""
+"""The spider of a data source: the methods that a subclass overrides, and those that Scrapy calls."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from w3lib.encoding import resolve_encoding
 
 FALLBACK = "cp1252"
-"""What browsers assume for bytes that say nothing of themselves."""
+"""What browsers assume for bytes without a declared encoding."""
 
 _CODEC_NAMES = (
     "utf-8 utf-16-le utf-16-be cp866 cp874 cp949 cp932 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 "

@@ -62,7 +62,7 @@ def die_with_crawler() -> None:
 
 
 def _nobody_listens() -> bool:
-    """Return whether the other end of the pipe for answers is closed."""
+    """Return whether the crawler has closed its end of the pipe for answers."""
     poll = select.poll()
     poll.register(1, 0)
     return bool(poll.poll(0))

@@ -74,7 +74,7 @@ class ConversionPool:
     def _settle(self, number: int, job: Job | PageJob, future: Future[Answer]) -> None:
         try:
             future.set_result(self._convert(number, job))
-        except BaseException as error:  # the edge of the thread: whoever waits has to hear of it
+        except BaseException as error:  # the edge of the thread: the future has to get an answer
             future.set_exception(error)
 
     def _convert(self, number: int, job: Job | PageJob) -> Answer:

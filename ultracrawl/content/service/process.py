@@ -29,7 +29,7 @@ from ultracrawl.model import Conversion, StatusCode
 _READ = 1 << 16
 _LAST_WORDS = 2000
 _OVERHEAD = 64 << 20
-"""Bytes of answers beside the text itself that are taken from a process; one that sends more has gone mad."""
+"""Bytes of answers beside the text itself that are accepted from a process; one that sends more is killed."""
 _VARIABLES = ("PATH", "HOME", "LANG", "TZ", "LC_", "LD_", "PYTHON", "VIRTUAL_ENV")
 """Beginnings of the names of environment variables that a process gets; secrets of definitions have others."""
 _OF_THE_GROUP = {signal.SIGINT, signal.SIGHUP, signal.SIGTERM}
@@ -43,7 +43,7 @@ def _environment() -> dict[str, str]:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Have what this thread starts never see the signals that go to a whole group: the crawler decides when it ends."""
+    """Start children with signals blocked that go to a whole process group: the crawler decides when they end."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_GROUP)
     try:
         yield
@@ -102,7 +102,7 @@ class ConversionProcess:
         answer = exchange.answer()
         broken = isinstance(answer, NotConverted) and answer.status is StatusCode.CONVERTER_MISSING
         if broken or isinstance(answer, PageLost):
-            self.kill()  # what is left of its memory is in pieces
+            self.kill()  # its memory may be fragmented
         return answer
 
     def _exchange(self, exchange: _Exchange) -> bool | None:
@@ -140,7 +140,7 @@ class ConversionProcess:
         return words != b""
 
     def _died(self, exchange: _Exchange) -> NotConverted | PageLost:
-        """Tell why the process is gone: for want of memory, or because the document broke it."""
+        """Return why the process died: out of memory, or because the document broke it."""
         _, status, usage = os.wait4(self.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         self._listen(self._streams()[2])

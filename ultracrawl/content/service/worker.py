@@ -39,7 +39,7 @@ def main(memory: int, seconds: float) -> None:
     die_with_crawler()
     jobs = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # what a library prints must not get among the answers
+    os.dup2(2, 1)  # what a library prints must not mix with the answers
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     confine()
     gc.freeze()

@@ -29,7 +29,7 @@ class EasyTransfer:
         self._forget()
 
     def _forget(self) -> None:
-        """Be as new, but for the options of the handle."""
+        """Reset everything but the options of the handle."""
         self._request: Request | None = None
         self._watch: DownloadWatch | None = None
         self.chunks: list[bytes] = []
@@ -64,7 +64,7 @@ class EasyTransfer:
         return bool(self._sockets)
 
     def release(self) -> None:
-        """Let go of the request and its answer; the handle may be used for the next."""
+        """Drop the request and its answer; the handle may be used for the next."""
         for opened in self._sockets:
             opened.close()
         self._sockets.clear()

@@ -77,7 +77,7 @@ class FtpClient:
 
     async def _file(self, transfer: FtpTransfer, request: Request, order: FtpOrder) -> Response:
         stopped = self._watch.headers(request, _as_received(file_headers(request.url)), None)
-        if stopped is not None and not stopped.fail:  # its name says that nobody wants it
+        if stopped is not None and not stopped.fail:  # its type, by its name, is not wanted
             return file_response(request, file_headers(request.url), b"", ["download_stopped"])
         tag = request.headers.get(b"If-None-Match")
         if tag is not None:
@@ -144,7 +144,7 @@ class FtpClient:
             return ""
         if code == pycurl.E_FILESIZE_EXCEEDED:
             raise DownloadCancelledError("the file is larger than DOWNLOAD_MAXSIZE")
-        # libcurl calls it a time-out when a server takes its leave (RFC 959 5.4); it has answered, though.
+        # libcurl calls it a time-out when a server closes with 421 (RFC 959 5.4), although it has answered.
         in_time = code != pycurl.E_OPERATION_TIMEDOUT or transfer.reply.startswith("421")
         if transfer.reply and in_time and not transfer.too_large:
             return transfer.reply

@@ -1,4 +1,4 @@
-"""What an engine needs to know of its own words to help users on: more like this, and did you mean."""
+"""Queries that need the words of the index itself: more like this, and did you mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the user's text to a query tree; whatever is typed, the worst that comes out is a `UserError`."""
+"""From the user's text to a query tree; no input raises anything but a `UserError`."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class Generations:
                 )
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._open = None
 
     @contextmanager

@@ -99,5 +99,5 @@ class _Cursor:
         return self._position
 
     def close(self) -> None:
-        """Let go of the map."""
+        """Close the map."""
         self._window.release()

@@ -1,4 +1,4 @@
-"""The durable cache between crawler and index: what is handed over survives any crash until its commit."""
+"""The durable cache between crawler and index: a change in it survives any crash until its commit."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class IndexDestination:
         return tuple(self._line)
 
     def recover(self) -> None:
-        """Take up what an earlier process left."""
+        """Queue the segments that an earlier process left."""
         self._line = deque(sorted(self.folder.glob("*.sealed")))
         self._size = sum(path.stat().st_size for path in self._line)
         with suppress(OSError):
@@ -97,7 +97,7 @@ class IndexDestination:
         return len(self._line) if self.going else int(self._sent)
 
     def prepare(self) -> None:
-        """Have the index process ready when the first segment comes."""
+        """Start the index process, so that it is ready when the first segment comes."""
         if self.going:
             self._indexer.prepare()
 
@@ -131,15 +131,15 @@ class IndexDestination:
         match report:
             case Committed():  # it stays in work until `done`
                 self._retry_after = FIRST_RETRY
-                self._say("")
+                self._note_problem("")
             case Failed(reason=reason):
                 self._sent = False
                 self._retry_at = self._clock() + self._retry_after
                 self._retry_after = min(2 * self._retry_after, LONGEST_RETRY)
-                self._say(reason)
+                self._note_problem(reason)
 
-    def _say(self, problem: str) -> None:
-        """Leave a word for those who look from outside why there is a backlog."""
+    def _note_problem(self, problem: str) -> None:
+        """Write the problem into the folder, where `status` of another process finds it."""
         if problem == self.problem:
             return
         self.problem = problem
@@ -156,7 +156,7 @@ class IndexDestination:
         self._advance()
 
     def discard(self) -> None:
-        """Give up everything that waits, apart from what is in work."""
+        """Delete all waiting segments, apart from the one in work."""
         while len(self._line) > int(self._sent):
             self._remove(self._line[-1])
 

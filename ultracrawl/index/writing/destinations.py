@@ -56,7 +56,7 @@ class IndexDestinations:
         return self.all[0]
 
     def salvage(self) -> list[str]:
-        """Keep of damaged segments what can be read; returns what to tell. To be called before `recover`.
+        """Keep what can be read of damaged segments; returns the remarks for the report. To be called before `recover`.
 
         The other documents are lost by the primary index, and asked for again; another index is filled anew by a later
         run.
@@ -75,7 +75,7 @@ class IndexDestinations:
         return told
 
     def recover(self, cache: DocumentCache) -> None:
-        """Take up what an earlier process left, by whatever definition it fed. Raises `IndexStoreError`."""
+        """Queue what an earlier process left, whatever its definition named. Raises `IndexStoreError`."""
         with cache_errors(self._cache):
             if self._shared:
                 for destination in self.all:
@@ -88,13 +88,13 @@ class IndexDestinations:
             destination.recover()
 
     def _take_back(self) -> None:
-        """Let what waited for the index of the project among several wait for it alone."""
+        """Move segments that waited for the index of the project as one of several back to the cache."""
         former = queue_folder(self._cache, PROJECT_INDEX)
         for path in sorted(former.glob("*.sealed")):
             path.rename(self._cache / path.name)
 
     def deliver(self, path: Path) -> None:
-        """Put a sealed segment in line everywhere. Raises `IndexStoreError`."""
+        """Queue a sealed segment for every destination. Raises `IndexStoreError`."""
         if not self._shared:
             self.primary.add(path)
             return
@@ -153,7 +153,7 @@ class IndexDestinations:
                 (folder / _FILLED).touch()
 
     def give_up(self, destination: IndexDestination) -> None:
-        """Throw away what waits for an index, which is to be filled anew by a later run."""
+        """Delete what waits for an index, and mark the index to be filled anew by a later run."""
         with cache_errors(self._cache):
             leave_unfilled(self._cache, destination.index)
         destination.discard()

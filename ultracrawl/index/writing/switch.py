@@ -1,4 +1,4 @@
-"""What somebody said from outside about feeding: paused or going on, durable, for running crawls and later ones."""
+"""Pauses of destinations that `ultracrawl feeding` orders: durable, for running crawls and later ones."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from ultracrawl.index.writing.destination import cache_errors
 
 EVERYTHING = ""
-"""The key of feeding as a whole; destinations have their own."""
+"""The key of all destinations together; each has its own as well."""
 _FILE = "feeding.json"
 
 
 class PauseSwitch:
     """Pauses by destination, in a file of the document cache of a source.
 
-    An order counts for as long as the definition says what it said then; whoever changes the definition afterwards
-    has the last word.
+    An order counts as long as `paused` in the definition is what it was then; a later change of the definition
+    overrides it.
     """
 
     def __init__(self, cache: Path) -> None:
@@ -43,7 +43,7 @@ class PauseSwitch:
         return ordered if then == defined else defined
 
     def order(self, key: str, *, paused: bool, defined: bool) -> None:
-        """Pause or go on. Raises `IndexStoreError` if that cannot be written."""
+        """Pause or resume a destination. Raises `IndexStoreError` if that cannot be written."""
         self.changed()
         orders = {**self._orders, key: (paused, defined)}
         text = json.dumps({name: {"paused": one, "defined": then} for name, (one, then) in orders.items()})
@@ -59,4 +59,4 @@ class PauseSwitch:
             data = json.loads(self._file.read_text(encoding="utf-8"))
             return {str(key): (bool(one["paused"]), bool(one["defined"])) for key, one in data.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}  # somebody's own hand: the definition counts
+            return {}  # edited by hand: the definition counts

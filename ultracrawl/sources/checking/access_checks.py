@@ -1,4 +1,4 @@
-"""What types alone cannot say about the options of access: secrets that everybody can read, or work out."""
+"""What types alone cannot say about the options of access: secrets that others can read, or infer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 
 
 def check_access(source: DataSource) -> Iterator[PathFinding]:
-    """Yield an advice for each secret that stands in the definition as it is, or that listeners can work out."""
+    """Yield a hint for each secret that is written in clear text, or that eavesdroppers can infer."""
     for path, secret in _secrets(source):
         if stands_in_clear(secret):
             problem = "the secret stands here for everybody to read"

@@ -211,7 +211,7 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
 
 
 def check_expressions(source: DataSource) -> Iterator[PathFinding]:
-    """Tell of expressions that only the slower engine can do."""
+    """Yield a hint for each expression that only the slower engine can run."""
     headers = source.exclude_headers
     texts = [(("exclude_headers", name), text) for name in headers for text in headers[name]]
     for place, text in (*_expressions(source, ()), *texts):

@@ -1,1 +1,1 @@
-"""Definitions made into the rules that a crawl asks."""
+"""Compiles definitions into the rule objects that a crawl uses."""

@@ -117,7 +117,7 @@ def compile_certificates(
 
 
 def _check_pair(pair: ClientCertificate, place: str) -> None:
-    """Find out now what is wrong with two files, and not at the first handshake."""
+    """Load two files now, so that a mistake in them shows before the first handshake."""
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_cert_chain(pair.certificate, pair.key, lambda: pair.password)

@@ -50,7 +50,7 @@ from ultracrawl.sources.sections.scope.limits import LimitsSection
 
 @dataclass(frozen=True, slots=True)
 class CompiledSource:
-    """The rules of one source, each an object that answers."""
+    """The rules of one source, compiled into objects."""
 
     name: str
     seeds: tuple[str, ...]

@@ -29,7 +29,7 @@ class FindingCollector:
 
     @contextmanager
     def about(self, source: str) -> Iterator[None]:
-        """Take every mistake that is found meanwhile for one of this source; an empty name changes nothing."""
+        """Inside the block, count every mistake as one of this source; an empty name changes nothing."""
         before, self._source = self._source, source or self._source
         try:
             yield
@@ -56,7 +56,7 @@ class FindingCollector:
         self.add_findings(findings)
 
     def add_findings(self, findings: Iterable[Finding]) -> None:
-        """Take findings that know their place already."""
+        """Add findings that have their file and line already."""
         for finding in findings:
             self._findings.append(finding)
             if finding.fatal:

@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
 
 class PathFinding(NamedTuple):
-    """A finding that knows a path in a tree, and not yet its file and line; with `fatal` False it is an advice."""
+    """A finding with a path in a tree, before its file and line are looked up; with `fatal` False it is an advice."""
 
     path: Path
     problem: str

@@ -33,7 +33,7 @@ _BROKEN = (OSError, ValueError, SyntaxError, KeyError, TypeError, EOFError)
 
 def convert(source: Source, sink: Sink) -> None:
     """Read size and metadata; title, description and keywords are the text too."""
-    Image.MAX_IMAGE_PIXELS = None  # nothing is decoded, so there is nothing to be afraid of
+    Image.MAX_IMAGE_PIXELS = None  # no pixels are decoded, so a huge image costs nothing
     try:
         with Image.open(io.BytesIO(source.body), formats=_FORMATS) as image:
             sink.meta("width", str(image.width))

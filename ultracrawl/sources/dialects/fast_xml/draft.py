@@ -28,7 +28,7 @@ class Draft:
         self._leaves: dict[Path, _Leaf] = dict(defaults._leaves) if defaults else {}
 
     def put_option(self, path: Path, value: Data, setting: Setting | None = None, line: int = 0) -> None:
-        """Set an option; `line` is that of the member that it comes from, without which the others still count."""
+        """Set an option; `line` is that of its member in the file, if the others of a list are usable without it."""
         if setting is not None and line:
             self._leaves[path] = _Leaf(value, setting.member_place(line), is_member=True)
         else:
@@ -84,7 +84,7 @@ class Draft:
         self._leaves[path] = _Leaf([*own, *members], place, known.members if known is not None else [])
 
     def forget(self, path: Path) -> None:
-        """Leave an option at its default."""
+        """Remove an option, so that it has its default."""
         self._leaves.pop(path, None)
 
     def get(self, path: Path) -> Data:

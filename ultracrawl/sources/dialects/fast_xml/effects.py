@@ -1,4 +1,4 @@
-"""What is said about options that have no effect here, or none yet: each option once for a file."""
+"""Notices about options that have no effect here, or none yet: each option once for a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ultracrawl.sources.dialects.fast_xml.values import Setting
 
 
 def tell_effects(collection: Scope, node: str, notices: Notices) -> None:
-    """Tell of the options that a collection sets in its own file and that change nothing."""
+    """Add a notice for each option that a collection sets in its own file and that has no effect."""
     for setting in _settings(collection):
         if setting.place.file == notices.file and not setting.spec.sets:
             _tell(setting, notices)

@@ -92,7 +92,7 @@ def _is_script(address: str) -> bool:
 
 
 def doubts(properties: RobotProperties) -> Iterator[Finding]:
-    """Yield what of it has no effect, and switches that ask for what there is not."""
+    """Yield a finding for each property without effect, and for switches that need what is not configured."""
     for name in ("enable-rdm-probe", "remote-access"):
         if properties[name]:
             problem = f"has no effect: {PROPERTIES[name].effect}"

@@ -18,14 +18,14 @@ Got = TypeVar("Got")
 
 
 class NoteMistake(Protocol):
-    """Takes note of a mistake."""
+    """Called with a mistake in a definition."""
 
     def __call__(self, line: int, key: str, problem: str, instead: str) -> None:
-        """Say what is wrong in which line, and what to write instead."""
+        """Note what is wrong in which line, and what to write instead."""
 
 
 class OwnFunctions:
-    """Adds functions to those that directives may name; what cannot be loaded goes to `blame`."""
+    """Adds functions to those that directives may name; what cannot be loaded is reported to `note_mistake`."""
 
     def __init__(self, functions: dict[str, Function], note_mistake: NoteMistake) -> None:
         self._functions = functions

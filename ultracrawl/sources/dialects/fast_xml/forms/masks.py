@@ -45,7 +45,7 @@ def unmasked(new: Scope, old: Scope) -> Scope:
 
 
 def tell_masked(collection: Scope, notices: Notices) -> None:
-    """Tell of passwords that are masked: no server is to be asked with them."""
+    """Add a notice for each masked password, which no server may be sent."""
     for scope in (collection, *collection.logins.values()):
         for setting in scope.settings.values():
             if _has_mask(setting):
