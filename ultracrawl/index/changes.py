@@ -10,7 +10,9 @@ from ultracrawl.index.engine import Change, Deletion, IndexDocument, NewAnchors
 TEXT_PER_COMMIT = 8_000_000
 """Characters of text in one commit; the postings made of it take about 6 bytes for each."""
 CHANGES_PER_COMMIT = 2_000
+"""Changes in one commit, whatever their texts."""
 TEXT_OF_A_KEPT_DOCUMENT = 20_000
+"""Characters that a document with new anchor texts counts as; its own text is in the index."""
 
 
 def last_changes(changes: Iterable[Change]) -> dict[tuple[str, str], Change]:

@@ -13,6 +13,7 @@ Header = Callable[[str], Sequence[str]]
 """Returns all values of a header, whose name may be written in any case."""
 
 _LONGEST_BLANK = 4096
+"""Bytes up to which a body is checked for being blank; a longer one is taken to hold something."""
 
 
 class Refusal(NamedTuple):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LONGEST_SLEEP = 60.0  # seconds; the clock on the wall may have been set meanwhile
 CONGESTION_WAIT = 0.1
+"""Seconds until the scheduler looks again whether converters and index have caught up."""
 
 
 class UltracrawlScheduler(BaseScheduler):

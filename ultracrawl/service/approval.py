@@ -22,6 +22,7 @@ from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.opening import open_state
 
 COMMIT_TIMEOUT = 3600.0
+"""Seconds that the index process may take for what was approved."""
 
 
 @dataclass(frozen=True, slots=True)

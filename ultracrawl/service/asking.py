@@ -15,7 +15,9 @@ from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
 MOST_BODY = 512_000
+"""Bytes of a body that are read: as much of a robots.txt as RFC 9309 2.5 asks for."""
 MOST_HOPS = 10
+"""Redirects that are followed."""
 _FORM = UrlPolicy()
 
 

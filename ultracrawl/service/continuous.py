@@ -26,6 +26,7 @@ from ultracrawl.stores.opening import open_state, state_exists
 REST = 1.0
 """Seconds between a cycle that ended and the next one of a source that is refreshed when idle."""
 REST_AFTER_FAILURE = 60.0
+"""Seconds after which a source that could not begin is tried again."""
 LONGEST_SLEEP = 30.0
 """Seconds after which the clock is looked at again: it may have been set, or the machine suspended."""
 CYCLE_OVER = "cycle over"

@@ -13,6 +13,7 @@ from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, leave_o
 from ultracrawl.stores.opening import open_state, robot_file, state_file
 
 POLL = 0.1
+"""Seconds between two looks whether a crawl has obeyed."""
 _WANTED = {
     Command.PAUSE: frozenset({Phase.PAUSED}),
     Command.RESUME: frozenset({Phase.RUNNING}),

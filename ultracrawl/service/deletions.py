@@ -13,6 +13,7 @@ from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_state
 
 COMMIT_TIMEOUT = 3600.0
+"""Seconds that the index process may take for the deletions."""
 
 
 def held_back(project: Project, source: DataSource) -> list[UrlRecord]:

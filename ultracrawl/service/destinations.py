@@ -19,6 +19,7 @@ from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.opening import open_state, state_exists
 
 COMMIT_TIMEOUT = 3600.0
+"""Seconds that the index processes may take for what waited."""
 
 
 @dataclass(frozen=True, slots=True)

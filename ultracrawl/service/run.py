@@ -21,6 +21,7 @@ Watcher = Callable[[RunningCrawl], None]
 """Called a few times a second while a source is crawled, and once at its end."""
 
 WATCH_EVERY = 0.2
+"""Seconds between two calls of a watcher."""
 
 
 def run_sources(

@@ -18,6 +18,7 @@ from ultracrawl.errors import StateError
 _SIGN_SIZE = 512
 _LARGEST_ORDER = 4096
 _LOCK_PATIENCE = 5.0
+"""Seconds to wait for the lock, which a process that looks for a running crawl holds for microseconds."""
 
 
 class Phase(StrEnum):

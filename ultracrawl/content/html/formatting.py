@@ -8,6 +8,7 @@ from collections import Counter
 _COPIES = 200_000
 """Elements that a page may be made to hold besides its own: half a second of work."""
 _LEAST_OPEN = 16
+"""Formatting elements that may be open at once, however many tags a page has."""
 
 # `a` and `nobr` end an open one of their kind, so they do not gather.
 _NAMES = rb"<(/?)(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s/>])"

@@ -16,6 +16,7 @@ from ultracrawl.rules.access.login import Form, Login, login_form
 from ultracrawl.rules.urls.parts import split
 
 MOST_REDIRECTS = 10
+"""Redirects that are followed after a form was sent."""
 LARGEST = 4 << 20
 """Bytes of an answer that is read."""
 

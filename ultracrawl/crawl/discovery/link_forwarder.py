@@ -29,6 +29,7 @@ LARGEST = 64 << 20
 REMEMBERED = 1_000_000
 """Links sent lately that are not sent again in this run."""
 BATCH = 10_000
+"""Links that are read and queued at a time, so that no batch holds up the crawl."""
 DEPTH = 1
 """Links that were handed over count as one step away from a start URL."""
 _TAKEN = ".taken"

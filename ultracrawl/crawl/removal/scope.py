@@ -14,6 +14,7 @@ from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
 
 BATCH = 1000
+"""URLs that are dropped in one transaction, so that readers of the state never wait for long."""
 OUTSIDE = "SCOPE"
 """How the cause begins for which documents leave that the definition excludes."""
 OTHER_FORM = "urls: it has another canonical form now"

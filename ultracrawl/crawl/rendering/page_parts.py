@@ -31,7 +31,9 @@ logger = logging.getLogger(__name__)
 KEPT = 32 << 20
 """Bytes of scripts that are kept, because the pages of a site share them."""
 AT_ONCE = 8
+"""Parts that are fetched at once, for all pages together."""
 _HOPS = 5
+"""Redirects of one part that are followed."""
 _NOT_PASSED = frozenset(
     {"set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection"}
 )

@@ -14,8 +14,11 @@ logger = logging.getLogger(__name__)
 WAIT = 2.0
 """Seconds that one page (or one redirect) waits for all the hosts it names that were not met before."""
 KEPT = 20_000
+"""Hosts whose addresses are remembered; when there are more, all are forgotten."""
 THREADS = 16
+"""Look-ups that run at once: each blocks its thread until the resolver answers."""
 MOST_SEED_HOSTS = 200
+"""Start hosts whose addresses are looked up before a crawl begins; further ones would delay it."""
 SEED_WAIT = 10.0
 """Seconds for the addresses of all start hosts."""
 

@@ -37,6 +37,7 @@ BEHIND = 2
 COMPLETED = 500
 """Documents whose anchor texts are looked up at a time."""
 _POLL_SECONDS = 0.02
+"""Seconds between two looks at the index processes while a crawl ends."""
 
 
 class ChangeLog(Protocol):

@@ -18,6 +18,7 @@ from ultracrawl.rules.attributes.schema import SearchAttribute
 CHARACTERISTIC_WORDS = 20
 """So many words of a document stand for it when others like it are sought."""
 _READ = 50_000
+"""Characters of a text among which characteristic words are looked for."""
 _LONGEST_MISSPELT = 20
 _MOST_MISSPELT = 8
 _ALPHABETS = (

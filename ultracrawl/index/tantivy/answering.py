@@ -22,6 +22,7 @@ from ultracrawl.index.tantivy.queries import QueryMaker
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 _MOST_VALUES = 65_000
+"""Different values of an attribute that are counted: tantivy's own limit of buckets in one search."""
 _DAY = 86_400_000_000.0
 """In microseconds."""
 

@@ -16,6 +16,7 @@ from ultracrawl.rules.urls.parts import host_of, path_of
 from ultracrawl.rules.urls.recursion import repeats
 
 SITES_KEPT = 20_000
+"""Origins whose rules are remembered; when there are more, all are forgotten."""
 _OF_THE_WAY = frozenset(LinkRule)
 
 

@@ -25,6 +25,7 @@ NUMBERED_WWW = re.compile(r"\Awww[0-9]+\.", re.ASCII)
 _PORTS = {"http": 80, "https": 443, "ftp": 21}
 _STAGE = "filter rules"
 _REMEMBERED = 256
+"""URLs whose answer is remembered, since both filters ask about each."""
 
 
 class SiteKind(StrEnum):

@@ -13,6 +13,7 @@ from ultracrawl.rules.frontier.site_registry import SiteRegistry
 BATCH = 2000
 """Most entries of one site that are taken from the store at once."""
 LEAST_BATCH = 16
+"""Entries that are worth a query of the store, however many sites share the memory."""
 
 
 class WaitingEntries(Generic[E]):

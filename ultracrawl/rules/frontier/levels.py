@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 MOST_LEVELS = 100
+"""Levels of a queue; each costs a few bits and a line of sites."""
 
 
 class PopScheme(StrEnum):

@@ -8,6 +8,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl.change import is_known
 
 _LONGEST_VALIDATOR = 4096
+"""Characters of a validator that is sent back; many servers refuse requests with headers of 8 KB."""
 _UNSAFE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
 
 

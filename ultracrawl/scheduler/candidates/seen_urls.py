@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 REJECTED = -1
+"""Stands for the depth of a URL that is excluded, which no depth is."""
 GENERATION = 200_000
+"""Keys of one generation, about 20 MB."""
 
 
 class SeenUrls:

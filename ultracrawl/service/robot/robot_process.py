@@ -27,6 +27,7 @@ from ultracrawl.stores.opening import robot_file
 REST = 1.0
 """Seconds between two runs of a robot that runs again and again."""
 REST_AFTER_FAILURE = 60.0
+"""Seconds after a run that failed, before the next one."""
 
 ReportListener = Callable[[RunReport], None]
 

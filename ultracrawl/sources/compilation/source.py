@@ -248,6 +248,7 @@ def compile_addresses(source: DataSource, own: Iterable[str]) -> AddressPolicy:
 
 
 _MANY_TYPES = 8
+"""Converted media types that the Accept header names one by one, so that it stays short."""
 
 
 def _accept(types: Iterable[str]) -> str:

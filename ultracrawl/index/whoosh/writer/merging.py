@@ -22,6 +22,7 @@ Terms = Iterator[tuple[str, bytes, PostingList]]
 MERGE_COUNT = 10
 """So many segments of one size class become one segment of the next class."""
 SMALLEST_CLASS = 2_000
+"""Documents up to which all segments are of one class: they are merged most often."""
 LARGEST_MERGED = 60_000
 """Documents: larger segments are left alone, so that no merge takes long; `optimise` joins even these."""
 MOSTLY_DELETED = 0.5

@@ -10,6 +10,7 @@ from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy
 
 RULE = "rewrite_rules"
 _LONGEST = 65_536
+"""Characters of a URL as rules see it: more than a canonical one may have, as a rule may shorten it."""
 _SCHEMES = frozenset({"http", "https", "ftp", "file"})
 
 
