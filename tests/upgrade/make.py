@@ -3,10 +3,11 @@
 In the tree of the present version, with the Python of an environment in which the other one is installed
 (`git worktree add /tmp/then COMMIT; python -m venv /tmp/env; /tmp/env/bin/pip install '/tmp/then[tantivy]'`):
 
-    PYTHONPATH=tests python -m upgrade.make /tmp/env/bin/python NAME
+    PYTHONPATH=tests python -m upgrade.make /tmp/env/bin/python NAME [PROJECT ...]
 
 NAME is what the version is called: a tag, or a commit. It becomes a folder here, with `data.tar.xz`, in which every
-project is a folder with its definition and its `var`, and `expected.json`. Both are made anew as a whole.
+project is a folder with its definition and its `var`, and `expected.json`. Both are made anew as a
+whole, of all projects unless some are named: those that what has changed since concerns.
 """
 
 from __future__ import annotations
@@ -138,13 +139,14 @@ def unplaced(directory: Path) -> None:
         path.write_text("http://127.0.0.1:".join([lines[0], *rest]))
 
 
-def main(python: str, name: str) -> None:
-    """Make the folder of a version."""
+def main(python: str, name: str, *projects: str) -> None:
+    """Make the folder of a version, with all projects or some."""
     OfVersion.python = python
     target, expected = HERE / name, {}
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        for called, project in PROJECTS.items():
+        for called in projects or PROJECTS:
+            project = PROJECTS[called]
             print(f"== {called}", time.strftime("%X"), file=sys.stderr)
             workspace, site = OfVersion(Path(folder) / called), Site()
             workspace.directory.mkdir()
@@ -154,7 +156,7 @@ def main(python: str, name: str) -> None:
             with served(site, again.directory, NAMES):
                 expected[called] = condensed(journey(again, project, site))
         with tarfile.open(target / "data.tar.xz", "w:xz", preset=9) as archive:
-            for called in PROJECTS:
+            for called in expected:
                 archive.add(Path(folder) / called, called)
     (target / "expected.json").write_text("".join(readable(expected)) + "\n")
 
