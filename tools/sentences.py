@@ -1,6 +1,6 @@
 """Find behaviour that hangs on the wording of a text.
 
-    python tools/sentences.py [--tree PATH] [--except WING ...]
+    python tools/sentences.py [--tree PATH]
 
 A text that people read may be written anew at any time, so nothing may be decided by it: what is decided by needs a
 code, an enum or data of its own. Found are, each with its file and line:
@@ -76,9 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout")
-    parser.add_argument("--except", nargs="*", default=(), dest="left_out", help="wings to leave out for now")
     options = parser.parse_args(arguments)
-    found = list(deciding_texts(SourceTree(options.tree.resolve()), frozenset(options.left_out)))
+    found = list(deciding_texts(SourceTree(options.tree.resolve())))
     print(*found, sep="\n", end="\n" if found else "")
     if found:
         print(
@@ -87,12 +86,10 @@ def main(arguments: list[str] | None = None) -> int:
     return bool(found)
 
 
-def deciding_texts(tree: SourceTree, left_out: frozenset[str] = frozenset()) -> Iterator[Found]:
-    """Yield the places of a tree where a text decides, and marks that excuse nothing, but for some of its wings."""
+def deciding_texts(tree: SourceTree) -> Iterator[Found]:
+    """Yield the places of a tree where a text decides, and marks that excuse nothing."""
     constants = Constants(tree)
     for module in tree.modules.values():
-        if left_out.intersection(module.name.split(".")[1:2]):
-            continue
         marks = module.marks(MARK)
         excused = set()
         for line, what, lines in sorted(_in_module(module, constants), key=lambda one: one[:2]):

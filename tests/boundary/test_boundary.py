@@ -470,6 +470,11 @@ HOSTS = st.sampled_from(["a.b", "x.a.b", "xa.b", "c.d", "a.b:81", "[::1]", "", "
 TEXTS = st.sampled_from(["a.b", ".b", "x", "a", "c.d", "b"])
 PATHS = st.sampled_from(["/", "/a", "/a/a/a", "/a.png", "/b?q", "/b/c"])
 ACTIONS = st.sampled_from(Action)
+NUMBERS = st.frozensets(st.sampled_from([80, 81]))
+PORTS = st.one_of(
+    st.builds(PortRules, st.sampled_from(["a.b", "*"]), NUMBERS),
+    st.builds(PortRules, st.sampled_from(["a.b", "*"]), exclude=NUMBERS),
+)
 DOMAINS = st.builds(
     DomainRule,
     st.sampled_from([Kind.EXACT, Kind.PREFIX, Kind.SUFFIX, Kind.DOMAIN, Kind.REGEXP]),
@@ -493,6 +498,7 @@ ANY_RULES = st.builds(
     max_uri_recursion=st.integers(0, 2),
     mode=st.builds(CrawlMode, st.sampled_from([None, 1]), st.booleans(), st.booleans()),
     combine=st.sampled_from(Combine),
+    ports=st.lists(PORTS, max_size=1).map(tuple),
     index_dynamic=st.booleans(),
     seeds_exempt=st.booleans(),
 )
@@ -513,6 +519,14 @@ def test_hot_path_and_explained_answer_agree(
         assert decision.index is (boundary.follow_only(url) is None)
     else:
         assert decision.rule == rule
+
+
+@given(ANY_RULES, URLS)
+def test_exclusions_hold_for_what_need_not_be_included(rules: BoundaryRules, url: str) -> None:
+    boundary = Boundary(rules)
+    refusals = (one for one in boundary.decisions(url) if not one.accept)
+    excluding = (one.rule for one in refusals if one.stage == "scheme" or one.rule.startswith("exclude "))
+    assert boundary.exclusion(url) == next(excluding, None)
 
 
 @given(st.text())

@@ -60,14 +60,14 @@ def aside(path: Path) -> list[Path]:
 
 def other_schema(path: Path) -> None:
     with sqlite3.connect(path) as db:
-        db.execute("ALTER TABLE url RENAME COLUMN leaving TO departed")
+        db.execute("ALTER TABLE url RENAME COLUMN removal_code TO departed")
     db.close()
 
 
 def bad_value(path: Path) -> None:
     """Put a text that is no UTF-8, which SQLite's own check does not see, into every record."""
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE url SET reason=CAST(x'ff' AS TEXT)")
+        db.execute("UPDATE url SET detail=CAST(x'ff' AS TEXT)")
     db.close()
 
 

@@ -44,7 +44,7 @@ def compiled(text: str) -> tuple[list[str], View]:
     program = filters.compile("g", FilterKind.GENERATION, Robot())
     view = View(Resource("http://h/draft/x", fetched=Fetched({"content-type": "text/html"}, b"<p>x")))
     program.inspect(view)
-    if not view.reason:
+    if not view.cause:
         program.use(view)
     return [f"{one.line}: {one.problem}; {one.instead}" for one in filters.text.findings], view
 
@@ -54,7 +54,7 @@ def test_all_marked_functions_of_a_module_are_loaded_by_their_names(module: str)
     findings, view = compiled(text)
     assert (findings, view.rd) == ([], {"department": ["A B"]})
     findings, view = compiled(text.replace('Generate fn=by-department name="A B"', "Data fn=no-drafts x=1"))
-    assert (findings, view.reason) == ([], "no-drafts answered REQ_ABORTED")
+    assert (findings, str(view.cause)) == ([], "no-drafts answered REQ_ABORTED")
 
 
 MISTAKES = {

@@ -75,8 +75,8 @@ def test_the_files_run_as_they_stand(tmp_path: Path, encode: Callable[[str], byt
     source = source_at(config / name)
     assert (source.name, source.depth, source.completion.command) == ("jack", 3, ("/opt/müller/mail",))
     filtering = Filtering(source.filters, lambda: 0.0)
-    assert filtering.judge("http://www.siroe.com/a", 3).reason == ""
-    assert filtering.judge("http://www.siroe.com/tmp/", 0).reason == "filter rules: www.siroe.com: paths"
+    assert str(filtering.judge("http://www.siroe.com/a", 3).cause) == ""
+    assert str(filtering.judge("http://www.siroe.com/tmp/", 0).cause) == "filter rules: www.siroe.com: paths"
 
 
 def test_a_guessed_character_set_is_told(tmp_path: Path) -> None:

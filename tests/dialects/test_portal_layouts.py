@@ -82,7 +82,7 @@ def test_portal_robot_114_older_layouts_are_read(tmp_path: Path, files: dict[str
     )
     filtering = Filtering(source.filters, lambda: 0.0)
     judged = {
-        (url, depth): filtering.judge(url, depth).reason
+        (url, depth): str(filtering.judge(url, depth).cause)
         for url, depth in (
             ("http://www.siroe.com/a", 3),
             ("http://www.siroe.com/a", 4),
@@ -124,8 +124,8 @@ def test_a_disabled_site_is_not_opened_by_a_starting_point(tmp_path: Path) -> No
     rules = "<Site name=www.siroe.com enable=off>\n</Site>\n<Site name=h>\n</Site>\n"
     config = written(tmp_path, {**APART, "filterrules.conf": rules})
     filtering = Filtering(only(config / "process.conf").filters, lambda: 0.0)
-    assert filtering.judge("http://www.siroe.com/", 0).reason.startswith("site not allowed")
-    assert filtering.judge("http://home.siroe.com:8080/x/", 0).reason == ""
+    assert str(filtering.judge("http://www.siroe.com/", 0).cause).startswith("site not allowed")
+    assert str(filtering.judge("http://home.siroe.com:8080/x/", 0).cause) == ""
 
 
 @pytest.mark.parametrize("name", ["filter.conf", "filterrules.conf"])

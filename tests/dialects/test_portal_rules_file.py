@@ -151,7 +151,7 @@ def test_predefined_rules_exclude(name: str, url: str) -> None:
     text = (DEFAULTS / "filterrules.conf").read_text().replace("enable=off", "enable=on")
     site = f"\n<Site name=h>\n   Use rule={name}\n</Site>\n"
     decision = rules(text + site).compiled().judge(url)
-    assert (decision.accept, decision.reason) == (False, f"filter rules: h: {name}")
+    assert (decision.accept, decision.reason) == (False, f"h: {name}")
 
 
 def test_portal_robot_115_116_starting_points() -> None:

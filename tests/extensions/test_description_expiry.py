@@ -65,7 +65,7 @@ class Robot:
     def leaving(self) -> str:
         record = self.state.records.get_record(url_key(URL))
         assert record is not None
-        return record.leaving
+        return str(record.removal or "")
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
     state, index = SqliteStore(":memory:", "s"), MemoryIndex({})
     known(state, 1, 2)
     entry = QueueEntry(1, "http://h/1", "http://h", 0, 1)
-    record = UrlRecord("http://h/1", "s", etag="x", checksum=b"x", outcome=UrlOutcome.NEW, handed=True)
+    record = UrlRecord("http://h/1", "s", etag="x", checksum=b"x", outcome=UrlOutcome.NEW, submitted=True)
     killed = feed_of(tmp_path, state, index)
     killed.add(1, IndexDocument("s", "http://h/1", "recorded", "text"))
     state.records.finish_url(entry, record)
@@ -101,8 +101,8 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
     one, two = state.records.get_record(1), state.records.get_record(2)
     assert one is not None
     assert two is not None
-    assert (one.handed, one.checksum) == (True, b"x")
-    assert two.handed, "whatever becomes of its page, the document is known to be there"
+    assert (one.submitted, one.checksum) == (True, b"x")
+    assert two.submitted, "whatever becomes of its page, the document is known to be there"
     feed.collect()
     feed.drain()
     feed.collect()
@@ -115,7 +115,7 @@ def test_documents_that_the_store_was_not_told_of_come_again_or_go(tmp_path: Pat
 def handed_over(feed: IndexWriter, state: SqliteStore, key: int) -> None:
     url = f"http://h/{key}"
     feed.add(key, IndexDocument("s", url, "T", "text"))
-    record = UrlRecord(url, "s", outcome=UrlOutcome.NEW, handed=True)
+    record = UrlRecord(url, "s", outcome=UrlOutcome.NEW, submitted=True)
     state.records.finish_url(QueueEntry(key, url, "http://h", 0, key), record)
 
 
@@ -145,11 +145,11 @@ def test_the_commit_of_an_older_change_says_nothing_of_a_newer_one(
         feed.collect()
     newer = state.records.get_record(1)
     assert newer is not None
-    assert newer.handed, "what is on its way has to be taken out again if a better copy comes"
+    assert newer.submitted, "what is on its way has to be taken out again if a better copy comes"
     feed.drain()
     feed.collect()
     there = state.records.get_record(1)
     assert there is not None
-    assert (there.handed, there.indexed) == (False, True)
+    assert (there.submitted, there.indexed) == (False, True)
     feed.close(1.0)
     state.close()

@@ -13,7 +13,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.logs.run_log import LINKS, RunLog, run_logs
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.errors import IndexStoreError, WorkError
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.settings.log_formatter import QuietLogFormatter
 from ultracrawl.sources import Project
 from ultracrawl.sources.project import DefinitionHead, make_project
@@ -34,7 +34,7 @@ def log_in(
 
 def ended(url: str, outcome: UrlOutcome, code: int, reason: str = "") -> Visit:
     visit = Visit(QueueEntry(1, url, "h", 0, 1), UrlRecord(url, "docs"))
-    visit.ending = Ending(outcome, code, reason)
+    visit.ending = Ending(outcome, code, Cause(CauseCode.STATED, reason) if reason else NO_CAUSE)
     return visit
 
 
@@ -162,7 +162,6 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_one_line(tmp_path: Path) ->
 MESSAGES = {
     "ultra_search_123-909": (909, "", "(30083 duplicate document ignored)"),
     "ultra_search_123-910": (910, "of http://h/a", "(30083 duplicate document ignored: of http://h/a)"),
-    "ultra_search_123-said already": (910, "30083 ignored", "(30083 ignored)"),
     "ultra_search_14_2-1009": (1009, "30126 binary", "(30126 binary)"),
     "ultra_search_14_2-959": (959, "30188 no login form given", "(30188 no login form given)"),
     "no message": (404, "", "http://h/1\n"),

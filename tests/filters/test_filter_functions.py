@@ -8,7 +8,7 @@ import sys
 import pytest
 from support.filters import Filters, page
 
-from ultracrawl.model import Page
+from ultracrawl.model import NO_CAUSE, Page
 from ultracrawl.rules.filters import FilterHandle, ResourceHandle
 from ultracrawl.rules.filters.custom import own_function
 from ultracrawl.rules.filters.functions.describing import shortened
@@ -87,7 +87,7 @@ DECISIONS = {
 def test_decisions(directive: str, resource: Resource, passes: bool) -> None:
     (view,) = Filters().run(f"Data fn={directive}\nGenerate fn=extract-source src=url", resource)
     assert bool(view.rd) is passes
-    assert bool(view.reason) is not passes
+    assert bool(view.cause) is not passes
 
 
 @pytest.mark.parametrize("source", ["hosts", "objects"], ids="portal_robot_60-{}".format)
@@ -96,7 +96,7 @@ def test_filter_by_max_counts_what_the_robot_took(source: str) -> None:
     program = filters.program(f"MetaData fn=filter-by-max src={source} value=2")
     reasons = []
     for number in range(4):
-        reasons.append(filters.visit(program, page(url=f"http://h{number}/")).reason)
+        reasons.append(str(filters.visit(program, page(url=f"http://h{number}/")).cause))
         if not reasons[-1]:
             filters.robot.count(f"h{number}")
     assert [bool(reason) for reason in reasons] == [False, False, True, True]
@@ -106,8 +106,8 @@ def test_portal_robot_60_a_known_host_stays_open_when_no_other_may_come() -> Non
     filters = Filters()
     program = filters.program("MetaData fn=filter-by-max src=hosts value=1")
     filters.robot.count("h0")
-    assert filters.visit(program, page(url="http://h1/")).reason == "max hosts: more than 1 hosts"
-    assert filters.visit(program, page(url="http://h0:8080/x")).reason == ""
+    assert str(filters.visit(program, page(url="http://h1/")).cause) == "max hosts: more than 1 hosts"
+    assert str(filters.visit(program, page(url="http://h0:8080/x")).cause) == ""
 
 
 def test_portal_robot_60_under_data_a_resource_has_the_number_that_it_was_fetched_with() -> None:
@@ -116,7 +116,7 @@ def test_portal_robot_60_under_data_a_resource_has_the_number_that_it_was_fetche
     taken = [page(url=f"http://h/{number}") for number in range(3)]
     for resource in taken:
         resource.number = filters.robot.count("h")
-    assert [filters.visit(program, resource).reason for resource in taken] == [
+    assert [str(filters.visit(program, resource).cause) for resource in taken] == [
         "",
         "",
         "max objects: more than 2 objects",
@@ -136,12 +136,12 @@ CASES = {
 @pytest.mark.parametrize("directive", CASES.values(), ids=CASES)
 def test_hosts_types_and_protocols_are_compared_without_case(directive: str) -> None:
     (view,) = Filters().run(f"Data fn={directive}", page())
-    assert view.reason.startswith("filter rules")
+    assert str(view.cause).startswith("filter rules")
 
 
 def test_paths_are_compared_with_case() -> None:
     (view,) = Filters().run("Data fn=filter-by-exact src=path deny=/A.html", page())
-    assert view.reason == ""
+    assert str(view.cause) == ""
 
 
 def test_generated_values_look_at_hosts_without_case() -> None:
@@ -164,7 +164,7 @@ def test_portal_robot_65_66_the_same_bytes_under_another_url() -> None:
         page(url="http://h/1"),
     )
     assert first.rd == {"md5": [hashlib.md5(BODY.encode()).hexdigest()]}
-    assert (second.rd, second.reason) == ({}, "duplication: the same content as http://h/1")
+    assert (second.rd, str(second.cause)) == ({}, "duplication: the same content as http://h/1")
     assert other.rd
     assert again.rd, "a resource is no duplicate of itself"
 
@@ -225,7 +225,7 @@ def test_types_by_extension(path: str, source: str, expected: str) -> None:
     MetaData fn=assign-type-by-extension {source}
     MetaData fn=filter-by-exact src=type allow="{expected}"
     """
-    assert filters.run(text, page(url=f"http://h{path}"))[0].reason == ""
+    assert filters.run(text, page(url=f"http://h{path}"))[0].cause is NO_CAUSE
 
 
 CONVERSIONS = {
@@ -548,7 +548,7 @@ def test_own_functions(call: object, expected: dict[str, list[str]], reason: str
     filters = Filters()
     filters.functions = {**filters.functions, "own": own_function("own", call)}  # type: ignore[arg-type]
     (view,) = filters.run("Data fn=own x=1\nGenerate fn=extract-source src=url", page())
-    assert (view.rd, view.reason) == (expected, reason)
+    assert (view.rd, str(view.cause)) == (expected, reason)
 
 
 def test_soif_gives_back_what_was_written() -> None:

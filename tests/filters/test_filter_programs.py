@@ -39,7 +39,7 @@ def test_portal_robot_4_a_denied_resource_is_not_touched_again() -> None:
     """
     (view,) = Filters().run(text, page())
     assert (view.rd, view.value("seen")) == ({}, "")
-    assert view.reason == "filter rules: filter-by-exact src=type"
+    assert str(view.cause) == "filter rules: filter-by-exact src=type"
 
 
 def test_portal_robot_13_phases_run_in_their_order_whatever_the_order_of_lines() -> None:
@@ -158,14 +158,14 @@ def test_a_page_whose_type_the_server_did_not_name_is_what_its_bytes_say(line: s
     filters.robot.log = told.append
     lines = f"{line}\nGenerate fn=extract-source src=type\nGenerate fn=extract-html-text type=text/html"
     (view,) = filters.run(lines, page("<html><p>words", content_type=""))
-    assert (view.reason, view.rd) == ("", {"type": ["text/html"], "partial-text": ["words"]})
+    assert (str(view.cause), view.rd) == ("", {"type": ["text/html"], "partial-text": ["words"]})
     assert told == []
 
 
 @pytest.mark.parametrize("line", ["deny=unknown", "deny=text/html"])
 def test_either_name_of_a_type_that_the_server_did_not_name_denies(line: str) -> None:
     (view,) = Filters().run(f"Data fn=filter-by-exact src=type {line}", page("<html>", content_type=""))
-    assert view.reason
+    assert view.cause
 
 
 def test_repeated_meta_tags_give_several_values() -> None:
@@ -188,7 +188,7 @@ ENABLED = {
 def test_enable(text: str | None, expected: bool) -> None:
     switch = f"enable={text}" if text else ""
     (view,) = Filters().run(f"Data {switch} fn=filter-by-exact src=type deny=text/html", page())
-    assert bool(view.reason) is expected
+    assert bool(view.cause) is expected
 
 
 MISTAKES = {
@@ -384,7 +384,7 @@ def test_the_regex_cache_keeps_so_many(size: int | None, kept: int) -> None:
     setup = f"Setup fn=setup-regex-cache cache-size={size}\n" if size else ""
     lines = "\n".join(f"Data fn=filter-by-regex src=path deny=/x{number}" for number in range(40))
     (view,) = filters.run(setup + lines, page())
-    assert view.reason == ""
+    assert str(view.cause) == ""
     assert filters.robot.cache_of("f").cache_info().currsize == kept
 
 

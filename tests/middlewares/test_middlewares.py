@@ -26,7 +26,7 @@ from ultracrawl.middlewares.filters import FilterMiddleware
 from ultracrawl.middlewares.redirect import RedirectMiddleware
 from ultracrawl.middlewares.robots import RobotsMiddleware
 from ultracrawl.middlewares.status import StatusMiddleware
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.change import checksum
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.sources import DataSource, compile_source
@@ -116,7 +116,7 @@ def test_a_download_is_stopped_after_headers_that_refuse_it(endings: Endings, re
     assert isinstance(cast("Any", outcome).value, StopDownload)
 
 
-def conditional(endings: Endings, refusal: str = "") -> ConditionalMiddleware:
+def conditional(endings: Endings, refusal: Cause = NO_CAUSE) -> ConditionalMiddleware:
     return ConditionalMiddleware(context_of(endings), lambda _: refusal, lambda _: False)
 
 
@@ -129,9 +129,9 @@ def test_what_is_known_of_a_page_goes_out_and_304_ends_its_visit(endings: Ending
     assert endings.ended == Ending(UrlOutcome.NOT_MODIFIED, 304)
 
 
-@pytest.mark.parametrize(("refusal", "ended"), [("", True), ("noindex", False)])
+@pytest.mark.parametrize(("refusal", "ended"), [(NO_CAUSE, True), (Cause(CauseCode.NOINDEX), False)])
 def test_an_equal_body_ends_a_visit_unless_the_page_is_forbidden_now(
-    endings: Endings, request_: Request, refusal: str, ended: bool
+    endings: Endings, request_: Request, refusal: Cause, ended: bool
 ) -> None:
     visit_with(request_, checksum=checksum(b"words"), outcome=UrlOutcome.NEW, indexed=True)
     conditional(endings, refusal).process_response(request_, answer(body=b"words"))
@@ -235,8 +235,8 @@ class Filters:
 
     def judge(self, url: str, depth: int, address: str) -> FilterViews:
         denied = address == "192.0.2.7"
-        rule, reason = ("generation", "generation: denied") if denied else ("", "")
-        return FilterViews(cast("Any", SimpleNamespace()), None, None, denied, rule, reason)
+        cause = Cause(CauseCode.FILTER, "generation", "denied") if denied else NO_CAUSE
+        return FilterViews(cast("Any", SimpleNamespace()), None, None, denied, cause)
 
 
 @pytest.mark.parametrize(("address", "denied"), [("192.0.2.7", True), ("192.0.2.8", False)])

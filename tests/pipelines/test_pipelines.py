@@ -15,7 +15,7 @@ from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.index import IndexDocument
-from ultracrawl.model import Document, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Document, UrlOutcome, UrlRecord
 from ultracrawl.pipelines import AttributePipeline, ChecksumPipeline, IndexPipeline
 from ultracrawl.pipelines.processor import DocumentPipelines
 from ultracrawl.rules.attributes.mapping import AttributeMap
@@ -98,7 +98,7 @@ def test_a_document_is_proposed_to_the_index(answer: Placement) -> None:
 
 
 def test_what_another_url_stands_for_is_dropped() -> None:
-    documents = Documents(Refused("http://h/b", URL))
+    documents = Documents(Refused("http://h/b", Cause(CauseCode.SAME_DISPLAY_URL, "http://h/b", URL)))
     pipeline = IndexPipeline(context_with(documents=documents), lambda item: visit_of_a())
     with pytest.raises(DropItem, match="http://h/a is the display URL of http://h/b"):
         pipeline.process_item({"title": "T"})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.errors import StateError, UserError
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 NOW = 1_700_000_000.0
@@ -49,8 +49,10 @@ def test_a_record_comes_back_as_it_was_written(state: SqliteStore) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(entry(1), NOW)
     record = done(
-        entry(1), UrlOutcome.MODIFIED, status_code=200, reason="why", etag='"e"', last_modified="m",
-        checksum=b"\x00\xff", handed=True, last_fetched=NOW + 1, failures=2, links=b"12345678",
+        entry(1), UrlOutcome.MODIFIED, status_code=200, etag='"e"', last_modified="m",
+        checksum=b"\x00\xff", submitted=True, last_fetched=NOW + 1, failures=2, links=b"12345678",
+        cause=Cause(CauseCode.ROBOTS, "Disallow: /", "line 3"),
+        removal=Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, "exclude path h/ä")),
         display_url="http://d/",
     )  # fmt: skip
     state.records.finish_url(entry(1), record)
@@ -138,12 +140,12 @@ def test_gone_urls_are_forgotten_after_three_runs_unless_a_page_links_to_them(st
 def test_marks_say_what_the_index_committed(state: SqliteStore) -> None:
     state.begin_run(NOW, "")
     state.records.discover_url(entry(1), NOW)
-    state.records.finish_url(entry(1), done(entry(1), handed=True))
+    state.records.finish_url(entry(1), done(entry(1), submitted=True))
     state.documents.mark_indexed([(1, True)])
     state.flush()
     record = state.records.get_record(1)
     assert record is not None
-    assert (record.indexed, record.handed) == (True, False)
+    assert (record.indexed, record.submitted) == (True, False)
     assert state.records.count_urls().indexed == 1
 
 
@@ -151,14 +153,14 @@ def test_documents_lost_on_their_way_to_the_index_are_fetched_anew(state: Sqlite
     state.begin_run(NOW, "")
     for one in (entry(1), entry(2)):
         state.records.discover_url(one, NOW)
-        state.records.finish_url(one, done(one, handed=True, etag='"x"', checksum=b"c"))
+        state.records.finish_url(one, done(one, submitted=True, etag='"x"', checksum=b"c"))
     state.flush()
     assert state.documents.refetch_lost(frozenset({2})) == 1
     first, second = state.records.get_record(1), state.records.get_record(2)
     assert first is not None
     assert second is not None
-    assert (first.etag, first.checksum, first.handed) == ("", b"", False)
-    assert (second.etag, second.handed) == ('"x"', True)
+    assert (first.etag, first.checksum, first.submitted) == ("", b"", False)
+    assert (second.etag, second.submitted) == ('"x"', True)
 
 
 def test_dropped_urls_leave_table_and_queue(state: SqliteStore) -> None:
@@ -247,7 +249,7 @@ def test_an_amended_record_keeps_its_place_in_the_queue(state: SqliteStore, flus
 def test_what_the_index_committed_counts_once(state: SqliteStore) -> None:
     state.begin_run(NOW, "scope")
     state.records.discover_url(entry(1), NOW)
-    state.records.finish_url(entry(1), done(entry(1), handed=True))
+    state.records.finish_url(entry(1), done(entry(1), submitted=True))
     state.documents.mark_indexed([(1, True)])
     state.flush()
     state.records.amend_record(1, done(entry(1), UrlOutcome.GONE, indexed=False))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, Retained, SqliteStore
 from ultracrawl.stores.sqlite import read_ahead
 
@@ -24,8 +24,8 @@ def visited(key: int, turn: int) -> UrlRecord:
     return replace(
         UrlRecord(f"http://h/{key}", "s", key % 3),
         outcome=UrlOutcome.NEW,
-        reason=f"in turn {turn}",
-        handed=True,
+        cause=Cause(CauseCode.STATED, f"in turn {turn}"),
+        submitted=True,
         fingerprint=bytes([key % 2]) * 8,
     )
 
@@ -71,7 +71,9 @@ class Twins:
     def _amend(self, store: SqliteStore, key: int) -> None:
         record = store.records.get_record(key)
         assert record is not None
-        store.records.amend_record(key, replace(record, reason=f"amended in turn {self.turn}"))
+        store.records.amend_record(
+            key, replace(record, cause=Cause(CauseCode.STATED, f"amended in turn {self.turn}"))
+        )
 
     def _requeue(self, store: SqliteStore, key: int) -> None:
         store.queue.requeue_url(entry(key, self.turn))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry, SqliteStore
@@ -72,15 +72,15 @@ def test_documents_that_are_to_leave_are_listed_and_kept(path: Path) -> None:
         state.records.get_record(key),
         outcome=UrlOutcome.GONE,
         indexed=True,
-        leaving="GONE: not found",
+        removal=Removal(RemovalReason.GONE, Cause(CauseCode.STATUS, "404")),
         failures=9,
     )  # type: ignore[type-var]
     state.records.amend_record(key, gone)
     state.flush()
-    assert [record.leaving for record in state.records.leaving_records()] == ["GONE: not found"]
-    assert (state.records.count_urls().removals, gone.held) == (1, False)
+    assert [record.removal for record in state.records.records_to_remove()] == [gone.removal]
+    assert (state.records.count_urls().removals, gone.retained) == (1, False)
     assert state.records.forgettable_urls() == set(), "as long as the document is in the index"
-    state.records.amend_record(key, replace(gone, leaving="", indexed=False))
+    state.records.amend_record(key, replace(gone, removal=None, indexed=False))
     state.flush()
-    assert (list(state.records.leaving_records()), state.records.forgettable_urls()) == ([], {key})
+    assert (list(state.records.records_to_remove()), state.records.forgettable_urls()) == ([], {key})
     state.close()

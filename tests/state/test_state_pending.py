@@ -83,11 +83,11 @@ def test_what_was_not_flushed_is_lost_together_with_its_record(tmp_path: Path) -
     keep(first, entry(1), b"one")
     first.flush()
     first.documents.release_document(Retained.APPROVAL, 1)
-    first.records.amend_record(1, record(entry(1), handed=True))
+    first.records.amend_record(1, record(entry(1), submitted=True))
     reader = SqliteStore(path, "s", read_only=True)
     assert reader.documents.retained_document(Retained.APPROVAL, 1) == b"one"
     (known,) = reader.records.all_records()
-    assert (known.pending, known.handed) == (True, False)
+    assert (known.pending, known.submitted) == (True, False)
     reader.close()
     first.close()
 
@@ -127,7 +127,7 @@ def test_the_stored_documents_that_are_kept_are_those_of_some_use(state: SqliteS
     for number, changes in enumerate(
         [
             {"outcome": UrlOutcome.NEW, "indexed": True},
-            {"outcome": UrlOutcome.NEW, "handed": True},
+            {"outcome": UrlOutcome.NEW, "submitted": True},
             {"outcome": UrlOutcome.GONE},
             {"outcome": UrlOutcome.DUPLICATE, "fingerprint": b"f" * 16},
             {"outcome": UrlOutcome.DUPLICATE},

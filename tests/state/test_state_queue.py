@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
@@ -26,7 +26,9 @@ def entry(site: str, number: int, seq: int) -> QueueEntry:
 
 
 def record(one: QueueEntry, reason: str = "") -> UrlRecord:
-    return UrlRecord(one.url, "s", outcome=UrlOutcome.NEW, reason=reason, last_fetched=1.0)
+    return UrlRecord(
+        one.url, "s", outcome=UrlOutcome.NEW, cause=Cause(CauseCode.STATED, reason), last_fetched=1.0
+    )
 
 
 def filled(sites: int, urls: int) -> SqliteStore:

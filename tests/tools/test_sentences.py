@@ -87,11 +87,3 @@ def test_the_command_fails_if_it_finds_anything(grow, capsys):
     tree = grow({"ultracrawl/one.py": "x = 1\n"})
     assert sentences.main(["--tree", str(tree.root)]) == 0
     assert capsys.readouterr().out == ""
-
-
-def test_wings_can_be_left_out(grow):
-    tree = grow(
-        {"ultracrawl/crawl/one.py": "y = visit.reason == 'gone'\n", "ultracrawl/crawler.py": "x = 1\n"}
-    )
-    assert sentences.main(["--tree", str(tree.root), "--except", "stores", "crawl"]) == 0
-    assert sentences.main(["--tree", str(tree.root), "--except", "crawler"]) == 1

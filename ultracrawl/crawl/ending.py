@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Ending:
     outcome: UrlOutcome
     status: int = 0
     """The status code to be recorded, HTTP's or one of ours; 0 is that of the answer."""
-    reason: str = ""
+    cause: Cause = NO_CAUSE
     """Why it ended so, where more than the code is known."""
     asked: bool = True
     """Whether a request was made for it; not where robots.txt or a filter forbade that."""
@@ -22,4 +22,4 @@ class Ending:
     """Whether the filters of the source deny its URL."""
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.outcome.value, str(self.status or ""), self.reason)))
+        return " ".join(filter(None, (self.outcome.value, str(self.status or ""), str(self.cause))))

@@ -135,7 +135,10 @@ class CrawlLifecycle:
         if not features.running.opened:
             self._abandon()
             return
-        context.report.interrupted = reason in ("shutdown", STOPPED)
+        context.report.interrupted = reason in (
+            "shutdown",
+            STOPPED,
+        )  # sentence: codes of Scrapy, which names ends so
         features.control.ending(interrupted=context.report.interrupted)
         if self._ticking.running:
             self._ticking.stop()

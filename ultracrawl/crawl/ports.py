@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.crawl.writing.writer import IndexWriter
     from ultracrawl.index import IndexDocument
-    from ultracrawl.model import UrlOutcome, UrlRecord
+    from ultracrawl.model import Cause, UrlOutcome, UrlRecord
     from ultracrawl.model.page import Link
     from ultracrawl.rules.robots.rules import RobotsRules
     from ultracrawl.stores import QueueEntry
@@ -51,13 +51,10 @@ class Refused:
 
     holder: str
     """The access URL of the other one."""
-    shown: str = ""
-    """The display URL that belongs to it, empty if it has the same content."""
+    cause: Cause
 
     def __str__(self) -> str:
-        if self.shown:
-            return f"{self.shown} is the display URL of {self.holder}"
-        return f"has the content of {self.holder}"
+        return str(self.cause)
 
 
 Placement = Placed | Retained | Refused

@@ -9,19 +9,24 @@ from dataclasses import replace
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Hooks
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import (
+    NO_CAUSE,
+    Cause,
+    CauseCode,
+    Removal,
+    RemovalReason,
+    RunReport,
+    StatusCode,
+    UrlOutcome,
+    UrlRecord,
+)
 from ultracrawl.model.outcome import SUBMITTED
-from ultracrawl.model.record_changes import FILTERED, is_orphan
 from ultracrawl.stores import QueueEntry, Retained, Store
 
 UNCHANGED = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 PENDING = UrlOutcome.PENDING
 COMPARED = SUBMITTED | {PENDING, UrlOutcome.DUPLICATE}
 """Outcomes of visits whose content others are compared with."""
-SITEMAP_LASTMOD = "sitemap lastmod"
-"""The reason of pages that are not asked for, because a sitemap says that they have not changed."""
-EXPIRES = "it names the day on which it leaves the index"
-"""The reason of pages that have to be looked at in every run."""
 
 
 class Recorder:
@@ -50,12 +55,12 @@ class Recorder:
             self._tell(visit)
             return
         record, outcome = self._recorded(visit, ending)
-        visit.ending = replace(ending, outcome=outcome, status=record.status_code, reason=record.reason)
+        visit.ending = replace(ending, outcome=outcome, status=record.status_code, cause=record.cause)
         if visit.record.pending and not record.pending:
             self._state.documents.release_document(Retained.APPROVAL, visit.entry.key)
         if self._leaves_index(visit.record, outcome):
-            cause = f"{FILTERED if ending.filtered else outcome.value}: {record.reason}".rstrip(": ")
-            record = _leaving(record, visit.record, cause)
+            reason = RemovalReason.FILTERS if ending.filtered else RemovalReason(outcome.value)
+            record = _to_remove(record, visit.record, Removal(reason, record.cause))
         if visit.page.unrendered:
             record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
         if not outcome.transient:
@@ -73,8 +78,9 @@ class Recorder:
         unchanged = outcome in UNCHANGED
         if unchanged and visit.record.pending:
             outcome, status = PENDING, StatusCode.CRAWLED
-        reason = ending.reason or visit.page.unrendered or (EXPIRES if visit.page.expires else "")
-        return self._next_record(visit, outcome, status, reason, unchanged=unchanged), outcome
+        page = visit.page
+        cause = ending.cause or page.unrendered or (Cause(CauseCode.EXPIRES) if page.expires else NO_CAUSE)
+        return self._next_record(visit, outcome, status, cause, unchanged=unchanged), outcome
 
     def _tell(self, visit: Visit) -> None:
         for told in self._hooks.visit_ended:
@@ -89,7 +95,7 @@ class Recorder:
             known,
             outcome=UrlOutcome.NOT_MODIFIED,
             status_code=StatusCode.NOT_MODIFIED,
-            reason=SITEMAP_LASTMOD,
+            cause=Cause(CauseCode.SITEMAP_DATE),
         )
         self._state.records.finish_url(entry, record)
         self._report.outcomes[record.outcome] += 1
@@ -104,7 +110,8 @@ class Recorder:
         known = self._state.records.get_record(entry.key) or UrlRecord(
             entry.url, self._report.source, entry.depth
         )
-        record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, reason=rule)
+        cause = Cause(CauseCode.RULE, rule)
+        record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, cause=cause)
         self._state.records.finish_url(entry, record)
         self._report.outcomes[record.outcome] += 1
         self._report.status_codes[record.status_code] += 1
@@ -121,10 +128,10 @@ class Recorder:
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:
         stays = outcome.transient or outcome in SUBMITTED or outcome in UNCHANGED or outcome is PENDING
-        return not stays and (known.indexed or known.handed)
+        return not stays and known.searchable
 
     def _next_record(
-        self, visit: Visit, outcome: UrlOutcome, status: int, reason: str, *, unchanged: bool
+        self, visit: Visit, outcome: UrlOutcome, status: int, cause: Cause, *, unchanged: bool
     ) -> UrlRecord:
         known = visit.record
         record = replace(
@@ -133,7 +140,7 @@ class Recorder:
             display_url=visit.entry.display_url,
             status_code=status,
             outcome=outcome,
-            reason=reason,
+            cause=cause,
             last_fetched=visit.record.last_fetched if visit.stored else self._clock(),
         )
         if outcome.transient:
@@ -142,7 +149,7 @@ class Recorder:
             return replace(
                 record,
                 failures=0,
-                leaving="" if is_orphan(known) else known.leaving,
+                removal=None if known.leaves_for(RemovalReason.ORPHAN) else known.removal,
                 etag=visit.fetch.etag or known.etag,
                 last_modified=visit.fetch.last_modified or known.last_modified,
                 links=visit.page.links or known.links,
@@ -156,7 +163,7 @@ class Recorder:
         return replace(
             record,
             pending=outcome is PENDING,
-            leaving="",
+            removal=None,
             failures=0,
             etag=visit.fetch.etag,
             last_modified=visit.fetch.last_modified,
@@ -165,7 +172,7 @@ class Recorder:
             links=known.links
             if outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304
             else visit.page.links,
-            handed=outcome in SUBMITTED,
+            submitted=outcome in SUBMITTED,
             indexed=known.indexed and outcome not in SUBMITTED,
             fingerprint=visit.page.fingerprint if outcome in COMPARED else b"",
             preference=visit.page.preference,
@@ -177,7 +184,7 @@ def _forgotten(record: UrlRecord, *, failures: int = 0, links: bytes = b"") -> U
     return replace(
         record,
         pending=False,
-        leaving="",
+        removal=None,
         failures=failures,
         etag="",
         last_modified="",
@@ -187,13 +194,13 @@ def _forgotten(record: UrlRecord, *, failures: int = 0, links: bytes = b"") -> U
     )
 
 
-def _leaving(record: UrlRecord, known: UrlRecord, cause: str) -> UrlRecord:
+def _to_remove(record: UrlRecord, known: UrlRecord, removal: Removal) -> UrlRecord:
     """Return the record of a document that is to leave, and is compared by what is in the index until then."""
     marked = replace(
         record,
         indexed=known.indexed,
-        handed=known.handed,
-        leaving=cause,
+        submitted=known.submitted,
+        removal=removal,
         fingerprint=known.fingerprint,
         preference=known.preference,
     )

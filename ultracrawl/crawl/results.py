@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ultracrawl.model import NO_CAUSE, Cause
+
 TRUNCATED = "ultracrawl_truncated"
 """Where the meta of a request says what its stored answer lacks, and why."""
 _NOTHING: Mapping[str, list[str]] = MappingProxyType({})
@@ -55,7 +57,7 @@ class PageResult(NamedTuple):
     """No piece of the text may be shown below a hit."""
     expires: bool = False
     """What the page allows depends on the day, so that the next visit has to see it in full."""
-    unrendered: str = ""
+    unrendered: Cause = NO_CAUSE
     """Why its scripts were not run, if they should have been; the next visit runs them, whatever the server says."""
     related: Mapping[str, list[str]] = _NOTHING
     """What the document tells of other URLs, by search attribute."""

@@ -120,7 +120,7 @@ class AnswerMiddleware:
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED
-        self._context.endings.end_visit(visit, Ending(outcome, refusal.status, refusal.reason))
+        self._context.endings.end_visit(visit, Ending(outcome, refusal.status, refusal.cause))
 
 
 class EarlyStop:

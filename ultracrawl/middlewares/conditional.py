@@ -8,7 +8,8 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
+from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import checksum, classify
 from ultracrawl.rules.recrawl.conditional import conditional_headers
 
@@ -35,7 +36,7 @@ class ConditionalMiddleware:
     def __init__(
         self,
         context: CrawlContext,
-        head_refusal: Callable[[Response], str],
+        head_refusal: Callable[[Response], Cause],
         stays_duplicate: Callable[[Visit], bool],
     ) -> None:
         """`head_refusal` says why a page stays out of the index by its headers; `stays_duplicate` may end a visit."""
@@ -64,7 +65,7 @@ class ConditionalMiddleware:
         visit = visit_of(request)
         if visit is None or visit.done:
             return response
-        refusal = "" if visit.sitemap else self._head_refusal(response)
+        refusal = NO_CAUSE if visit.sitemap else self._head_refusal(response)
         if refusal:
             # It can be withdrawn without a change of the page: the next visit has to see the page in full.
             visit.drop_validators()
@@ -76,11 +77,12 @@ class ConditionalMiddleware:
             visit.note_checksum(checksum(response.body))
             may_end = not refusal and self._may_end(visit, response)
             if may_end and classify(visit.record, visit.fetch.checksum) is _UNMODIFIED:
-                self._context.endings.end_visit(visit, Ending(_UNMODIFIED, 200, visit.fetch.truncated))
+                ending = Ending(_UNMODIFIED, 200, part_of(visit.fetch.truncated))
+                self._context.endings.end_visit(visit, ending)
         return response
 
-    def _not_modified(self, visit: Visit, refusal: str) -> None:
-        if refusal and visit.record.held:
+    def _not_modified(self, visit: Visit, refusal: Cause) -> None:
+        if refusal and visit.record.retained:
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, 304, refusal))
         elif not self._stays_duplicate(visit):
             self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_MODIFIED, 304))
@@ -88,4 +90,4 @@ class ConditionalMiddleware:
     @staticmethod
     def _may_end(visit: Visit, response: Response) -> bool:
         """Whether an equal body is enough: headers that speak to robots may have changed without it."""
-        return visit.record.held and not visit.rescan and "X-Robots-Tag" not in response.headers
+        return visit.record.retained and not visit.rescan and "X-Robots-Tag" not in response.headers

@@ -75,11 +75,11 @@ class FilterMiddleware:
         request.meta[VIEWS_KEY] = views
         if not views.denied:
             return
-        reason = views.reason
-        self._context.report.rejected_by[views.rule] += 1
-        ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, reason, asked=False, filtered=True)
+        cause = views.cause
+        self._context.report.rejected_by[cause.subject] += 1
+        ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, cause, asked=False, filtered=True)
         self._context.endings.end_visit(visit, ending)
-        raise IgnoreRequest(reason)
+        raise IgnoreRequest(str(cause))
 
     async def _address(self, request: Request) -> str:
         """Return the first address of a host, empty if there is none; asked once, others of the host wait for it."""

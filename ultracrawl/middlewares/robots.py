@@ -13,7 +13,7 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.robots.rules import RobotsRules
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class RobotsMiddleware:
         self,
         context: CrawlContext,
         robots: RobotsSource,
-        end_unasked: Callable[[Visit, Failure, str], None],
+        end_unasked: Callable[[Visit, Failure, Cause], None],
     ) -> None:
-        """`end_unasked` acts on a visit whose server is silent: with its error, and the reason to be recorded."""
+        """`end_unasked` acts on a visit whose server is silent: with its error, and the cause to be recorded."""
         self._context = context
         self._robots = robots
         self._end_unasked = end_unasked
@@ -77,19 +77,19 @@ class RobotsMiddleware:
 
     def _refuse(self, visit: Visit, rules: RobotsRules, url: str) -> None:
         decision = rules.allowed(visit.url)
-        reason = decision.reason
+        cause = Cause(CauseCode.ROBOTS_UNKNOWN, decision.reason)
         silence = self._robots.silence(url)
         if rules.unavailable and silence is not None:
             # The page would have met the same error: what the definition says of such errors holds for it.
-            self._end_unasked(visit, silence, reason)
+            self._end_unasked(visit, silence, cause)
         elif rules.unavailable:
-            self._finish(visit, UrlOutcome.NETWORK_ERROR, reason)
+            self._finish(visit, UrlOutcome.NETWORK_ERROR, cause)
         else:
-            reason = f"30031 excluded by robots.txt: {decision.rule} ({decision.reason})"
+            cause = Cause(CauseCode.ROBOTS, decision.rule, decision.reason)
             self._context.report.count_exclusion(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
-            self._finish(visit, UrlOutcome.ROBOTS, reason)
-        raise IgnoreRequest(reason)
+            self._finish(visit, UrlOutcome.ROBOTS, cause)
+        raise IgnoreRequest(str(cause))
 
-    def _finish(self, visit: Visit, outcome: UrlOutcome, reason: str) -> None:
-        self._context.endings.end_visit(visit, Ending(outcome, StatusCode.NOT_CRAWLED, reason, asked=False))
+    def _finish(self, visit: Visit, outcome: UrlOutcome, cause: Cause) -> None:
+        self._context.endings.end_visit(visit, Ending(outcome, StatusCode.NOT_CRAWLED, cause, asked=False))

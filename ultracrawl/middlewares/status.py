@@ -8,7 +8,7 @@ from ultracrawl.crawl import CrawlContext, Visit, context_of, feature_of, visit_
 from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.model import UrlOutcome, status_text
+from ultracrawl.model import Cause, CauseCode, UrlOutcome
 from ultracrawl.rules.recrawl.status import outcome_of_status
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class StatusMiddleware:
         if reply := header_of(response, "X-Ftp-Reply") if visit.url.startswith("ftp:") else "":
             self._errors.handle_ftp_reply(visit, reply)
         elif outcome_of_status(response.status) is UrlOutcome.NOT_INDEXED:
-            reason = status_text(response.status)
-            self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, response.status, reason))
+            cause = Cause(CauseCode.STATUS, str(response.status))
+            self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, response.status, cause))
         else:
             passes = response.status in PASSING_STATUS
             self._errors.handle_status(visit, response.status, passes=passes)

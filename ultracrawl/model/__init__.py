@@ -1,11 +1,13 @@
 """Value types shared by all floors.
 
 `Decision` (a rule's answer with its reason), `Finding` (a mistake in a definition; `DefinitionError` carries
-several), `UrlOutcome` and `StatusCode` (how a URL ended), `UrlRecord` (what is known of a URL), `Link` and `Page`
+several), `UrlOutcome`, `StatusCode` and `Cause` (how a URL ended, and why), `Removal` (why a
+document leaves the index), `UrlRecord` (what is known of a URL), `Link` and `Page`
 (what one parse of a response gives), `Conversion` (what a converter makes of other documents), `Document` (what goes
 through the item pipelines), `RunReport` (one crawl of one source), `CrawlStatistics` (its few numbers).
 """
 
+from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.model.conversion import Conversion
 from ultracrawl.model.decision import Decision
 from ultracrawl.model.document import AttributeValue, Document
@@ -18,7 +20,10 @@ from ultracrawl.model.statistics import CrawlStatistics
 from ultracrawl.model.status import StatusCode, status_text
 
 __all__ = [
+    "NO_CAUSE",
     "AttributeValue",
+    "Cause",
+    "CauseCode",
     "Conversion",
     "CrawlStatistics",
     "Decision",
@@ -28,6 +33,8 @@ __all__ = [
     "Link",
     "LinkKind",
     "Page",
+    "Removal",
+    "RemovalReason",
     "RobotsDirectives",
     "RunReport",
     "StatusCode",

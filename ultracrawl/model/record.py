@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.model.dates import iso
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.status import StatusCode, status_text
-
-_TO = "to "
-"""How the reason of a redirect begins; its target follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +27,13 @@ class UrlRecord:
     """The URL shown to users; empty means `url`."""
     status_code: int = 0
     outcome: UrlOutcome = UrlOutcome.QUEUED
-    reason: str = ""
+    cause: Cause = NO_CAUSE
+    """Why its latest visit ended as it did, where the code does not say it all."""
     etag: str = ""
     last_modified: str = ""
     checksum: bytes = b""
     indexed: bool = False
-    handed: bool = False
+    submitted: bool = False
     """Handed over to the index, whose commit has not been confirmed yet."""
     first_seen: float = 0.0
     last_fetched: float = 0.0
@@ -44,8 +43,8 @@ class UrlRecord:
     """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""
     pending: bool = False
     """Its document is kept by the store until it is approved; an older version may be in the index."""
-    leaving: str = ""
-    """Why its document is to leave the index, where it still is; empty if it is not."""
+    removal: Removal | None = None
+    """Why its document is to leave the index, where it still is; None if it is not."""
     fingerprint: bytes = b""
     """What its content is compared by; records with the same one are one document. Empty: it is compared with none."""
     preference: int = 1
@@ -57,10 +56,15 @@ class UrlRecord:
         return self.display_url or self.url
 
     @property
+    def reason(self) -> str:
+        """The cause as a sentence, empty if there is none."""
+        return str(self.cause)
+
+    @property
     def redirects_to(self) -> str:
         """The URL that it led to at its latest visit, empty if it led to none."""
-        led = self.outcome is UrlOutcome.REDIRECTED and self.reason.startswith(_TO)
-        return self.reason.removeprefix(_TO) if led else ""
+        led = self.outcome is UrlOutcome.REDIRECTED and self.cause.code is CauseCode.REDIRECT
+        return self.cause.subject if led else ""
 
     @property
     def removed(self) -> bool:
@@ -68,14 +72,18 @@ class UrlRecord:
         return self.status_code == StatusCode.BLACKLISTED
 
     @property
-    def held(self) -> bool:
+    def retained(self) -> bool:
         """Whether its document is in the index to stay, on the way there, or kept until it is approved."""
-        return (self.searchable or self.pending) and not self.leaving
+        return (self.searchable or self.pending) and self.removal is None
+
+    def leaves_for(self, *reasons: RemovalReason) -> bool:
+        """Return whether its document is to leave the index for one of some reasons."""
+        return self.removal is not None and self.removal.reason in reasons
 
     @property
     def searchable(self) -> bool:
         """Whether its document is in the index, or on its way there."""
-        return self.indexed or self.handed
+        return self.indexed or self.submitted
 
     def as_json(self) -> dict[str, Any]:
         """Return the record in the shape of `ultracrawl urls --json`."""
@@ -93,7 +101,7 @@ class UrlRecord:
             "last_modified": self.last_modified or None,
             "checksum": self.checksum.hex() or None,
             "indexed": self.indexed,
-            "leaving": self.leaving or None,
+            "leaving": None if self.removal is None else str(self.removal),
             "first_seen": iso(self.first_seen),
             "last_fetched": iso(self.last_fetched),
         }

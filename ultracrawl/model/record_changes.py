@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.record import UrlRecord
 from ultracrawl.model.status import StatusCode
 
-ORPHAN = "orphan"
-"""How the stored cause begins for which orphans leave without being asked for (`UrlRecord.leaving`)."""
-FILTERED = "FILTERS"
-"""How the stored cause begins for which documents leave whose URL both filters deny."""
-
 
 def without_document(record: UrlRecord) -> UrlRecord:
     """Return the record of a URL whose document has left the index."""
-    return replace(record, leaving="", indexed=False, handed=False, fingerprint=b"")
+    return replace(record, removal=None, indexed=False, submitted=False, fingerprint=b"")
 
 
 def approved(record: UrlRecord) -> UrlRecord:
@@ -26,8 +22,8 @@ def approved(record: UrlRecord) -> UrlRecord:
         record,
         outcome=outcome,
         status_code=StatusCode.OK,
-        reason="",
-        handed=True,
+        cause=NO_CAUSE,
+        submitted=True,
         indexed=False,
         pending=False,
     )
@@ -39,13 +35,13 @@ def removed(record: UrlRecord) -> UrlRecord:
         unread(record),
         outcome=UrlOutcome.REMOVED,
         status_code=StatusCode.BLACKLISTED,
-        reason="removed by hand",
+        cause=Cause(CauseCode.REMOVED_BY_HAND),
     )
 
 
 def restored(record: UrlRecord) -> UrlRecord:
     """Return the record of a removed URL that may be crawled again: as if it had been found just now."""
-    return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, reason="")
+    return replace(unread(record), outcome=UrlOutcome.QUEUED, status_code=StatusCode.QUEUED, cause=NO_CAUSE)
 
 
 def unread(record: UrlRecord) -> UrlRecord:
@@ -58,13 +54,8 @@ def unread(record: UrlRecord) -> UrlRecord:
         links=b"",
         fingerprint=b"",
         indexed=False,
-        handed=False,
+        submitted=False,
         pending=False,
-        leaving="",
+        removal=None,
         failures=0,
     )
-
-
-def is_orphan(record: UrlRecord) -> bool:
-    """Return whether a document is to leave only because nothing led to it, so that a visit may save it."""
-    return record.leaving.startswith(ORPHAN)

@@ -107,11 +107,14 @@ _TEXTS: dict[int, str] = {
 }
 
 
-def answered_with(status: int) -> tuple[int, str]:
-    """Return code and text under which the status that a server sent is recorded."""
-    if status in _DEFINED:
-        return status, status_text(status)
-    return StatusCode.HTTP_FAILURE, f"HTTP status {status}"
+def recorded_as(status: int) -> int:
+    """Return the code under which the status that a server sent is recorded."""
+    return status if status in _DEFINED else StatusCode.HTTP_FAILURE
+
+
+def answer_text(status: int) -> str:
+    """Return the text of the status that a server sent, which is none of our codes."""
+    return status_text(status) if status in _DEFINED else f"HTTP status {status}"
 
 
 def status_text(code: int) -> str:

@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 from ultracrawl.crawl import Visit
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.cause import part_of
 from ultracrawl.pipelines.base import DocumentPipeline
 from ultracrawl.rules.recrawl.change import checksum, classify
 
@@ -31,11 +32,12 @@ class ChecksumPipeline(DocumentPipeline):
         if (
             self._context.run.force
             or visit.page.renewed
-            or not visit.record.held
+            or not visit.record.retained
             or classify(visit.record, value) is not UrlOutcome.UNMODIFIED
         ):
             return
-        self._context.endings.end_visit(visit, Ending(UrlOutcome.UNMODIFIED, reason=visit.fetch.truncated))
+        ending = Ending(UrlOutcome.UNMODIFIED, cause=part_of(visit.fetch.truncated))
+        self._context.endings.end_visit(visit, ending)
         raise DropItem("unchanged")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ultracrawl.content.mime import declared_type, effective_type, is_certain, type_matches
-from ultracrawl.model import StatusCode
+from ultracrawl.model import Cause, CauseCode, StatusCode
 from ultracrawl.rules.boundary.expressions import covering
 
 Header = Callable[[str], Sequence[str]]
@@ -22,7 +22,7 @@ class Refusal(NamedTuple):
     status: StatusCode
     rule: str
     """The option that refused, for counts."""
-    reason: str
+    cause: Cause
 
 
 class Accepted(NamedTuple):
@@ -89,8 +89,8 @@ class Acceptance:
             for value in header(name):
                 for text, covers in patterns:
                     if covers(value.strip()) is not False:  # one without an answer in time refuses, too
-                        rule = f"exclude_headers {name}"
-                        return Refusal(StatusCode.OK, rule, f"{rule}: {text} covers {value[:200]!r}")
+                        cause = Cause(CauseCode.HEADER, name, f"{text} covers {value[:200]!r}")
+                        return Refusal(StatusCode.OK, cause.heading, cause)
         return None
 
     def judge(self, header: Header, body: bytes) -> Accepted | Refusal:
@@ -108,7 +108,7 @@ class Acceptance:
         if media_type in self._unreadable:
             return self._unreadable[media_type]
         if len(body) <= _LONGEST_BLANK and not body.strip():
-            return Refusal(StatusCode.EMPTY, "empty document", "the document is empty")
+            return Refusal(StatusCode.EMPTY, "empty document", Cause(CauseCode.EMPTY))
         long = self.cut_off is not None and len(body) > self.cut_off
         if long and not self.truncate:
             return self._too_long()
@@ -118,7 +118,7 @@ class Acceptance:
         return type_matches(media_type, self.types) or type_matches(media_type, self.follow_only)
 
     def _too_long(self) -> Refusal:
-        return Refusal(StatusCode.READ_ERROR, "cut_off", f"longer than {self.cut_off} bytes (cut_off)")
+        return Refusal(StatusCode.READ_ERROR, "cut_off", Cause(CauseCode.TOO_LONG, str(self.cut_off)))
 
 
 def _first(header: Header, name: str) -> str:
@@ -126,11 +126,10 @@ def _first(header: Header, name: str) -> str:
 
 
 def _wrong_type(media_type: str) -> Refusal:
-    return Refusal(StatusCode.WRONG_TYPE, "types", f"30041 excluded by type: {media_type} is not accepted")
+    return Refusal(StatusCode.WRONG_TYPE, "types", Cause(CauseCode.TYPE, media_type))
 
 
 def _refused_type(declared: str, found: str) -> Refusal:
     if declared.startswith("text/") and found != declared and not found.startswith("text/"):
-        reason = f"30126 binary document reported as text: {declared} declared, {found} found"
-        return Refusal(StatusCode.BINARY_AS_TEXT, "types", reason)
+        return Refusal(StatusCode.BINARY_AS_TEXT, "types", Cause(CauseCode.BINARY_AS_TEXT, found, declared))
     return _wrong_type(found)

@@ -87,7 +87,7 @@ class Pacing:
             self._frontier.clocks.set_delay(row.site, row.own_delay)
         # Whatever the wall clock did meanwhile, no site waits longer than there is a reason for.
         longest = pace.longest(Clock(own=row.own_delay, slowed=row.slowed))
-        held = row.why == HELD_BACK
+        held = row.why == HELD_BACK  # sentence: its column holds a word of ours, or the origin of a delay
         if held:
             longest = max(longest, pace.longest_retry_after)
         wait = max(min(row.next_at - wall, longest), 0.0)

@@ -16,7 +16,7 @@ from ultracrawl.crawl.reading.document_converter import DocumentConverter
 from ultracrawl.crawl.run.control import CrawlControl
 from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.visit import META_KEY
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.rules.urls.parts import site_of
@@ -84,7 +84,7 @@ class ReplayScheduler(BaseScheduler):
         context.hooks.visit_ended.append(self._finished)
         context.hooks.resumed.append(self._wake)
         context.store.flush()
-        leaving = {url_key(record.url) for record in context.store.records.leaving_records()}
+        leaving = {url_key(record.url) for record in context.store.records.records_to_remove()}
         searchable = self._of_sites(context.store.documents.kept_keys() - leaving)
         stored = set(self._responses.store.stored_keys()) if self._responses.store is not None else set()
         self._keys += sorted(stored & searchable, reverse=True)
@@ -184,8 +184,8 @@ class ReplayQueue:
 
     def retry(self, visit: Visit, delay: float) -> None:
         """End the visit: what cannot be read now cannot be read later."""
-        reason = "its answer could not be read from the stored documents"
-        self._context.endings.end_visit(visit, Ending(UrlOutcome.FAILED, StatusCode.IO_ERROR, reason))
+        ending = Ending(UrlOutcome.FAILED, StatusCode.IO_ERROR, Cause(CauseCode.NOT_STORED))
+        self._context.endings.end_visit(visit, ending)
 
     def again(self, record: UrlRecord) -> None:
         """Make a document of a stored answer; what is not stored is left to the next crawl."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ultracrawl.crawl import CrawlContext
 from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
-from ultracrawl.crawl.recorder import EXPIRES
+from ultracrawl.model import CauseCode
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.recrawl.lastmod import vouches
 from ultracrawl.stores import QueueEntry
@@ -72,7 +72,7 @@ class SitemapBarrier:
         if self._must_ask(entry.key):
             return False
         record = context.store.records.get_record(entry.key)
-        if record is None or not record.indexed or record.leaving or record.reason == EXPIRES:
+        if record is None or not record.indexed or record.removal or record.cause.code is CauseCode.EXPIRES:
             return False
         rules = self._robots.known(entry.url)
         if context.rules.robots.obey and (rules is None or rules.blocks(entry.url)):

@@ -20,7 +20,7 @@ def held_back(project: Project, source: DataSource) -> list[UrlRecord]:
     """Return the records whose documents are to leave, as far as a crawl that may be running has written them down."""
     state = open_state(project, source.name, read_only=True)
     try:
-        return list(state.records.leaving_records())
+        return list(state.records.records_to_remove())
     finally:
         state.close()
 

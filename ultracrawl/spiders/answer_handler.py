@@ -20,7 +20,7 @@ from ultracrawl.crawl.logs.crawl_logs import CrawlLogs
 from ultracrawl.crawl.reading.document_converter import DocumentConverter, note_cut
 from ultracrawl.crawl.rendering.page_renderer import PageRenderer
 from ultracrawl.crawl.transport.headers import head_of, header_of
-from ultracrawl.model import Page, StatusCode
+from ultracrawl.model import Cause, CauseCode, Page, StatusCode
 from ultracrawl.spiders.filtered import FilteredPages
 from ultracrawl.spiders.page_handler import PageHandler, complete
 
@@ -91,7 +91,7 @@ class AnswerHandler:
         entries = response.body.decode().splitlines()
         self._tell_links(visit, entries, response.url)
         self._context.queue.follow(visit, entries, response.url)
-        self._pages.leave_out(visit, f"directory with {len(entries)} entries")
+        self._pages.leave_out(visit, Cause(CauseCode.DIRECTORY, str(len(entries))))
         yield from ()
 
     def _fed(self, visit: Visit, response: Response) -> Iterator[Any]:
@@ -102,10 +102,11 @@ class AnswerHandler:
             self._tell_links(visit, [entry.url for entry in feed.entries], response.url)
         number = self._feeds.read_feed(visit, feed)
         if feed.problem and not feed.entries:
-            self._pages.leave_out(visit, f"no feed: {feed.problem}", StatusCode.CONVERSION_FAILED)
+            cause = Cause(CauseCode.NO_FEED, detail=feed.problem)
+            self._pages.leave_out(visit, cause, StatusCode.CONVERSION_FAILED)
         elif not options.index:
-            told = f"feed with {len(feed.entries)} entries, {number} of them inside"
-            self._pages.leave_out(visit, "; ".join(filter(None, [told, feed.problem])))
+            told = "; ".join(filter(None, [f"{number} of them inside", feed.problem]))
+            self._pages.leave_out(visit, Cause(CauseCode.FEED, str(len(feed.entries)), told))
         else:
             visit.note_media_type(sniff_type(response.body))
             page = Page(title=feed.title, text=feed.text)
@@ -157,8 +158,8 @@ class AnswerHandler:
         """Return the page as the server sent it; None if it cannot be read, and the visit has ended by that."""
         page = self._reader.read(response.body, response.url, visit.fetch.media_type, head_of(response))
         if page is None:
-            reason = f"there is no converter for {visit.fetch.media_type}"
-            self._pages.leave_out(visit, reason, StatusCode.CONVERTER_MISSING)
+            cause = Cause(CauseCode.NO_CONVERTER, visit.fetch.media_type)
+            self._pages.leave_out(visit, cause, StatusCode.CONVERTER_MISSING)
         else:
             note_cut(self._context, visit, page)
         return page

@@ -15,7 +15,7 @@ from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.removal.expiry import ExpirySweeper
 from ultracrawl.crawl.visit import VIEWS_KEY
-from ultracrawl.model import Document, Page, StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, Document, Page, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from typing import Self
@@ -100,9 +100,9 @@ class FilteredPages:
         html_page = resource.page if converted is None and resource.content_type in HTML else None
         if html_page is not None:
             note_cut(self._context, visit, html_page)
-        reason = result.reason or self._refusal(visit, response, html_page)
+        refusal = result.cause or self._refusal(visit, response, html_page)
         twin, document, page = None, None, Page()
-        if result.rd is not None and not reason:
+        if result.rd is not None and not refusal:
             document = _document(self._context, visit, result.rd)
             page = Page(title=document.title, text=document.text, meta=document.attributes)
             # All of its content counts, not what the filters keep of it.
@@ -112,8 +112,8 @@ class FilteredPages:
             self._duplicates.refuse(visit, twin)
             return
         if result.rd is None or document is None:
-            reason = reason or "the generation filter denied it"
-            ending = Ending(UrlOutcome.NOT_INDEXED, StatusCode.OK, reason, filtered=views.denied)
+            cause = refusal or Cause(CauseCode.NO_DESCRIPTION)
+            ending = Ending(UrlOutcome.NOT_INDEXED, StatusCode.OK, cause, filtered=views.denied)
             self._context.endings.end_visit(visit, ending)
             return
         if self._relations.on:
@@ -178,7 +178,7 @@ class FilteredPages:
             return False
         return source.ftp.search_links or not visit.url.startswith("ftp:")
 
-    def _refusal(self, visit: Visit, response: Response, page: Page | None) -> str:
+    def _refusal(self, visit: Visit, response: Response, page: Page | None) -> Cause:
         """Return why a document stays out of the index whatever the filters say: by its owner, or by the boundary."""
         permissions = self._permissions
         forbidden = (
@@ -186,9 +186,7 @@ class FilteredPages:
             if page
             else permissions.head_refusal(response)
         )
-        if visit.fetch.follow_only:
-            return forbidden or f"follow_only_types: {visit.fetch.media_type} is not indexed"
-        return forbidden or self._context.rules.boundary.follow_only(visit.url) or ""
+        return forbidden or permissions.followed_only(visit)
 
 
 def headers_of(response: Response) -> dict[str, str]:

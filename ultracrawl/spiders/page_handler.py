@@ -17,7 +17,7 @@ from ultracrawl.crawl.reading.language_focus import LanguageFocus
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.crawl.relations.related import RelatedDocuments
 from ultracrawl.crawl.transport.headers import values_of
-from ultracrawl.model import Document, StatusCode, UrlOutcome
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Document, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,22 +70,22 @@ class PageHandler:
         if page.refresh and self._refreshes(visit, response, page):
             return
         permissions = self._permissions.page_permissions(page, response)
-        off_focus = ""
+        off_focus = NO_CAUSE
         if self._focus is not None:
             off_focus = self._focus.refusal(visit, page, response, self._context.store)
-        reason = permissions.refusal or self._followed_only(visit) or off_focus
-        twin = None if reason else self._duplicates.find(visit, page, response.body)
+        refusal = permissions.refusal or self._permissions.followed_only(visit) or off_focus
+        twin = None if refusal else self._duplicates.find(visit, page, response.body)
         if self._follows(visit, page, twin):
             follow = partial(self._follow, visit, list(self._spider.links(response, page)), response, page)
-            if reason or self._source.duplicates.follow_links:
+            if refusal or self._source.duplicates.follow_links:
                 follow()
             else:
                 visit.defer_links(follow)
         if twin is not None:
             self._duplicates.refuse(visit, twin)
             return
-        if reason:
-            self.leave_out(visit, reason)
+        if refusal:
+            self.leave_out(visit, refusal)
             return
         if self._relations.on:
             self._relations.read(visit, response, page)
@@ -93,11 +93,11 @@ class PageHandler:
         for item in self._spider.documents(response, page):
             yield complete(item, self.document(visit, response, page, permissions.attributes))
             return
-        self.leave_out(visit, "the spider made no document of it")
+        self.leave_out(visit, Cause(CauseCode.NO_DOCUMENT))
 
-    def leave_out(self, visit: Visit, reason: str, status: StatusCode = StatusCode.OK) -> None:
+    def leave_out(self, visit: Visit, cause: Cause, status: StatusCode = StatusCode.OK) -> None:
         """End a visit whose page becomes no document."""
-        self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, status, reason))
+        self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, status, cause))
 
     def document(
         self, visit: Visit, response: Response, page: Page, permissions: dict[str, list[str]]
@@ -139,12 +139,6 @@ class PageHandler:
         if not target or not self._source.links.redirects(seconds):
             return False
         return self._redirects.follow(visit, 0, target, page.base or response.url)
-
-    def _followed_only(self, visit: Visit) -> str:
-        """Return why a page is read for its links only, or empty."""
-        if visit.fetch.follow_only:
-            return f"follow_only_types: {visit.fetch.media_type} is not indexed"
-        return self._context.rules.boundary.follow_only(visit.url) or ""
 
     # ---- facts of the document
 

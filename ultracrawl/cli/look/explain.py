@@ -188,7 +188,7 @@ def _print(explanation: Explanation) -> None:
         tell(f"  last visit: {record.outcome.value}, {record.status_code} {text}{why}; depth {record.depth}")
         kept = "waits for an approval" if record.pending else "yes" if record.indexed else "no"
         click.echo(f"  in the index: {kept}")
-        if record.leaving:
-            tell(f"  is to leave the index: {record.leaving}")
+        if record.removal:
+            tell(f"  is to leave the index: {record.removal}")
     for one in explanation.duplicates:
         tell(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")

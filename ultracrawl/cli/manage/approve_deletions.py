@@ -54,12 +54,12 @@ def command(source: str, config: str | None, only_list: bool, discard: bool, as_
 
 def _tell(source: str, leaving: list[UrlRecord], done: str, *, as_json: bool) -> None:
     if as_json:
-        documents = [{"url": record.shown_url, "cause": record.leaving} for record in leaving]
+        documents = [{"url": record.shown_url, "cause": str(record.removal)} for record in leaving]
         print_json({"source": source, "done": done, "documents": documents})
         return
     told = {"leaving": "are to leave the index", "kept": "are kept", "deleted": "left the index"}[done]
     click.echo(f"{source}: {len(leaving):,} documents {told}")
     for record in leaving[:SHOWN]:
-        tell(f"  {record.shown_url}  ({record.leaving})")
+        tell(f"  {record.shown_url}  ({record.removal})")
     if len(leaving) > SHOWN:
         click.echo(f"  and {len(leaving) - SHOWN:,} more (--json shows all)")

@@ -110,8 +110,8 @@ def _simulate(
     for program in (filtering.enumeration, filtering.generation):
         view = View(Resource(url, 0, filtering.sources, next(iter(result.addresses), "")))
         result.filters[program.name] = list(_trace(program, view))
-        if view.reason:
-            result.denied.append(f"{program.name}: {view.reason}")
+        if view.cause:
+            result.denied.append(f"{program.name}: {view.cause}")
     if asker is not None and not result.warnings and url.startswith(("http://", "https://")):
         result.redirects = asker.chain(url)
         result.warnings += [f"redirects to {one.location}" for one in result.redirects if one.location]

@@ -11,6 +11,7 @@ from ultracrawl.content.feeds.feed import FEED_TYPES, XML_TYPES, Feed, FeedEntry
 from ultracrawl.content.mime import declared_type
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.headers import header_of
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.rules.recrawl.feed_links import renewed
 from ultracrawl.rules.urls.key import url_key
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-EXPIRED = "feed"
-"""How the cause begins for which pages leave whose time in a feed is over."""
+_OVER = Removal(RemovalReason.FEED, Cause(CauseCode.FEED_OVER))
 
 
 class FeedTracker(Feature):
@@ -132,10 +132,8 @@ class FeedTracker(Feature):
         store.flush()
         for key in self._unreached():
             record = store.records.get_record(key)
-            if record is not None and (record.indexed or record.handed) and not record.leaving:
-                store.records.amend_record(
-                    key, replace(record, leaving=f"{EXPIRED}: its time in the feed is over")
-                )
+            if record is not None and record.searchable and not record.removal:
+                store.records.amend_record(key, replace(record, removal=_OVER))
                 for note in self._context.hooks.document_leaving:
                     note(record)
                 number += 1
@@ -166,7 +164,7 @@ class FeedTracker(Feature):
         gone = []
         for key in unreached:
             record = state.records.get_record(key)
-            if record is not None and not (record.indexed or record.handed or record.leaving):
+            if record is not None and not (record.searchable or record.removal):
                 gone.append(key)
         if gone:
             state.drop_urls(gone)

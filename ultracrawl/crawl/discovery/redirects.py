@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.model import UrlOutcome
+from ultracrawl.model import Cause, CauseCode, UrlOutcome
 from ultracrawl.rules.boundary.redirects import Redirect, RedirectDecision
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class RedirectFollower:
             for note in context.hooks.redirected:
                 note(visit, target, shown)
             context.queue.redirect(visit, target, shown)
-            context.endings.end_visit(visit, Ending(UrlOutcome.REDIRECTED, answer.code, f"to {target}"))
+            ending = Ending(UrlOutcome.REDIRECTED, answer.code, Cause(CauseCode.REDIRECT, target))
+            context.endings.end_visit(visit, ending)
         else:
             self._refuse(visit, redirect, answer)
         return True
@@ -86,5 +87,6 @@ class RedirectFollower:
         context.report.count_exclusion(rule)
         for note in context.hooks.candidate_excluded:
             note(redirect.target or "", rule, visit.url, "")
-        reason = " ".join(filter(None, [str(answer.message or ""), f"{rule}: {redirect}"]))
-        context.endings.end_visit(visit, Ending(UrlOutcome.REJECTED, answer.code, reason))
+        code = CauseCode.REDIRECT_OUTSIDE if answer.message else CauseCode.REDIRECT_REFUSED
+        ending = Ending(UrlOutcome.REJECTED, answer.code, Cause(code, rule, str(redirect)))
+        context.endings.end_visit(visit, ending)

@@ -186,7 +186,7 @@ class RobotsCache:
                 timed_out, known = isinstance(failure, DownloadTimeoutError), failure_of(failure)
                 if known.outcome is UrlOutcome.NETWORK_ERROR and origin_of(url) == origin:
                     self._silent[origin] = known
-                return StoredRobots(url, error=known.reason, timed_out=timed_out), 0.0
+                return StoredRobots(url, error=str(known.cause), timed_out=timed_out), 0.0
             location = response.headers.get("Location")
             if response.status not in REDIRECTS or not location:
                 answer = StoredRobots(url, status=response.status, body=response.body)

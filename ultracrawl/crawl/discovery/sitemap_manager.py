@@ -11,7 +11,7 @@ from ultracrawl.crawl.discovery.sitemap_rules import SitemapRules
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import SitemapJob, Visit
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.lastmod import vouches
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.key import url_key
@@ -205,8 +205,8 @@ class SitemapManager(Feature):
             sites = None if task.sites is None else set(task.sites)
             target = self.announce(location, base, SitemapJob(sites, task.level, task.tentative), hops)
         outcome = UrlOutcome.REJECTED if target is None else UrlOutcome.REDIRECTED
-        ending = Ending(outcome, StatusCode.HTTP_REDIRECT, f"to {location:.500}")
-        self._context.endings.end_visit(visit, ending)
+        cause = Cause(CauseCode.REDIRECT, location[:500])
+        self._context.endings.end_visit(visit, Ending(outcome, StatusCode.HTTP_REDIRECT, cause))
 
     # ---- the ends of visits
 

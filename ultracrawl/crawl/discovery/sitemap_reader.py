@@ -13,7 +13,7 @@ from ultracrawl.crawl.discovery.sitemap_echo import FLUSH_AFTER
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import SitemapJob, Visit
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.recrawl.lastmod import is_statement
 from ultracrawl.stores import Advice, StoredSitemap
@@ -50,19 +50,20 @@ class SitemapReader:
             await self._echo.repeat(self._task, visit.record, stored)
             self._task.stored = stored
             outcome = UrlOutcome.NOT_MODIFIED if response.status == 304 else UrlOutcome.UNMODIFIED
-            self._finish(outcome, response.status, visit.record.reason)
+            self._finish(outcome, response.status, visit.record.cause)
         elif response.status == 200:
             sitemap = await asyncio.to_thread(
                 parse_sitemap, response.body, response.url, header_of(response, "Content-Type")
             )
             await self._take(sitemap, response)
         else:
-            self._finish(UrlOutcome.NOT_INDEXED, response.status, "an answer without a sitemap")
+            self._finish(UrlOutcome.NOT_INDEXED, response.status, Cause(CauseCode.NO_SITEMAP_ANSWER))
 
     async def _take(self, sitemap: Sitemap, response: Response) -> None:
         if sitemap.kind is SitemapKind.UNKNOWN:
             self._task.tentative = self._task.tentative and not _claims_to_be_xml(response.body)
-            self._finish(UrlOutcome.FAILED, StatusCode.CONVERSION_FAILED, f"no sitemap: {sitemap.problem}")
+            cause = Cause(CauseCode.NO_SITEMAP, detail=sitemap.problem)
+            self._finish(UrlOutcome.FAILED, StatusCode.CONVERSION_FAILED, cause)
             return
         self._task.tentative = False
         await self._take_children(sitemap.children, response.url)
@@ -75,11 +76,11 @@ class SitemapReader:
             self._visit.note_checksum(b"")
         self._task.stored = StoredSitemap(self._context.mark.number, is_index, self._dates.tobytes())
         number = len(sitemap.children) + len(sitemap.urls)
-        told = f"sitemap ({sitemap.kind}) with {number} entries"
-        self._finish(UrlOutcome.NOT_INDEXED, 200, "; ".join(filter(None, [told, sitemap.problem])))
+        told = "; ".join(filter(None, [f"{number} entries", sitemap.problem]))
+        self._finish(UrlOutcome.NOT_INDEXED, 200, Cause(CauseCode.SITEMAP, sitemap.kind, told))
 
-    def _finish(self, outcome: UrlOutcome, status: int, reason: str) -> None:
-        self._context.endings.end_visit(self._visit, Ending(outcome, status, reason))
+    def _finish(self, outcome: UrlOutcome, status: int, cause: Cause) -> None:
+        self._context.endings.end_visit(self._visit, Ending(outcome, status, cause))
 
     # ---- sitemaps in an index
 

@@ -32,10 +32,7 @@ class SitemapRules:
             return TOO_DEEP
         if task.level and task.sites is not None and site_of(url) not in task.sites:
             return OTHER_HOST
-        for decision in self._context.rules.boundary.decisions(url):
-            if not decision.accept and (decision.stage == "scheme" or decision.rule.startswith("exclude")):
-                return decision.rule
-        return None
+        return self._context.rules.boundary.exclusion(url)
 
     def note_refusal(self, href: str, rule: str, task: SitemapJob) -> None:
         """Have the report count a sitemap that is not read, unless nobody named it."""

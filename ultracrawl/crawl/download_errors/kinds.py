@@ -16,7 +16,7 @@ from scrapy.exceptions import (
 )
 
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.model import Decision, StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, Decision, StatusCode, UrlOutcome
 
 
 class AddressRefusedError(IgnoreRequest):
@@ -44,37 +44,38 @@ class Failure(NamedTuple):
 
     outcome: UrlOutcome
     status: int
-    reason: str
+    cause: Cause
     again: bool = False
 
     @property
     def ending(self) -> Ending:
         """How a visit ends that it leaves nothing to."""
-        return Ending(self.outcome, self.status, self.reason)
+        return Ending(self.outcome, self.status, self.cause)
 
 
 _NET = UrlOutcome.NETWORK_ERROR
-_KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, str, bool], ...] = (
-    (DownloadTimeoutError, _NET, StatusCode.READ_TIMEOUT, "30057 timeout reading the document", True),
-    (DownloadConnectionRefusedError, _NET, StatusCode.CONNECTION_REFUSED, "30025 connection refused", True),
-    (CannotResolveHostError, _NET, StatusCode.IO_ERROR, "the host name cannot be resolved", True),
-    (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, "the server broke off the body", True),
-    (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, "form login failed", False),
-    (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, "the proxy refused user and password", False),
-    (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, "the connection broke", True),
-    (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "the body is too large", False),
-    (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, "unsupported scheme", False),
-    (AddressRefusedError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, "address refused", False),
-    (IgnoreRequest, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, "", False),
-    (OSError, _NET, StatusCode.IO_ERROR, "I/O error", True),
+_KINDS: tuple[tuple[type[BaseException], UrlOutcome, StatusCode, CauseCode, bool], ...] = (
+    (DownloadTimeoutError, _NET, StatusCode.READ_TIMEOUT, CauseCode.TIMEOUT, True),
+    (DownloadConnectionRefusedError, _NET, StatusCode.CONNECTION_REFUSED, CauseCode.CONNECTION_REFUSED, True),
+    (CannotResolveHostError, _NET, StatusCode.IO_ERROR, CauseCode.HOST_UNKNOWN, True),
+    (ResponseDataLossError, _NET, StatusCode.BROKEN_STREAM, CauseCode.BODY_BROKEN, True),
+    (LoginFailedError, UrlOutcome.HTTP_ERROR, StatusCode.LOGIN_FAILED, CauseCode.LOGIN_FAILED, False),
+    (ProxyLoginError, _NET, StatusCode.PROXY_LOGIN, CauseCode.PROXY_LOGIN, False),
+    (DownloadFailedError, _NET, StatusCode.BROKEN_STREAM, CauseCode.CONNECTION_BROKEN, True),
+    (DownloadCancelledError, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, CauseCode.TOO_LARGE, False),
+    (UnsupportedURLSchemeError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, CauseCode.SCHEME, False),
+    (AddressRefusedError, UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, CauseCode.ADDRESS, False),
+    (IgnoreRequest, UrlOutcome.NOT_INDEXED, StatusCode.READ_ERROR, CauseCode.STATED, False),
+    (OSError, _NET, StatusCode.IO_ERROR, CauseCode.IO_ERROR, True),
 )
 
 
 def failure_of(error: BaseException) -> Failure:
     """Return what an exception of a download means; an unknown one is a failure of our own processing."""
     detail = " ".join(str(error).split())[:300]
-    for kind, outcome, status, text, again in _KINDS:
+    for kind, outcome, status, code, again in _KINDS:
         if isinstance(error, kind):
-            reason = f"{text}: {detail}" if text and detail else text or detail
-            return Failure(outcome, status, reason, again)
-    return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, f"{type(error).__name__}: {detail}")
+            cause = Cause(code, detail) if code is CauseCode.STATED else Cause(code, detail=detail)
+            return Failure(outcome, status, cause, again)
+    cause = Cause(CauseCode.EXCEPTION, type(error).__name__, detail)
+    return Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.download_errors.kinds import Failure, failure_of
 from ultracrawl.crawl.ending import Ending
-from ultracrawl.model import StatusCode, UrlOutcome
-from ultracrawl.model.status import answered_with
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model.status import recorded_as
 from ultracrawl.rules.recrawl.failure_policy import INTERNAL, NET, TIMEOUT
 
 if TYPE_CHECKING:
@@ -32,17 +32,18 @@ class RetryPolicy:
 
     def handle_status(self, visit: Visit, status: int, *, passes: bool) -> None:
         """Act on an error status; `passes` says whether such errors tend to pass by themselves."""
-        code, reason = answered_with(status)
-        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, reason, passes))
+        code, cause = recorded_as(status), Cause(CauseCode.STATUS, str(status))
+        self._act(visit, str(status), Failure(UrlOutcome.HTTP_ERROR, code, cause, passes))
 
     def handle_ftp_reply(self, visit: Visit, reply: str) -> None:
         """Act on a reply of an FTP server; those of 4xx tend to pass (RFC 959 4.2.1)."""
-        failure = Failure(UrlOutcome.HTTP_ERROR, visit.fetch.status, f"FTP {reply}", reply.startswith("4"))
+        cause, passes = Cause(CauseCode.FTP_REPLY, reply), reply.startswith("4")
+        failure = Failure(UrlOutcome.HTTP_ERROR, visit.fetch.status, cause, passes)
         self._act(visit, reply[:3], failure)
 
     def handle_failure(self, visit: Visit, failure: Failure) -> None:
         """Act on a download, or its processing, that failed."""
-        visit.note_error(failure.reason if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
+        visit.note_error(str(failure.cause) if failure.outcome is UrlOutcome.NETWORK_ERROR else "")
         error = error_of(failure)
         if error:
             self._act(visit, error, failure)
@@ -54,9 +55,9 @@ class RetryPolicy:
         if not visit.done:
             self.handle_failure(visit, failure_of(error))
 
-    def handle_unasked(self, visit: Visit, silence: Failure, reason: str) -> None:
+    def handle_unasked(self, visit: Visit, silence: Failure, cause: Cause) -> None:
         """Act on a URL that was not asked for, because its server met the request before it with a network error."""
-        failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, reason)
+        failure = Failure(UrlOutcome.NETWORK_ERROR, StatusCode.NOT_CRAWLED, cause)
         self._act(visit, error_of(silence), failure, asked=False)
 
     def _act(self, visit: Visit, error: str, failure: Failure, *, asked: bool = True) -> None:
@@ -69,8 +70,10 @@ class RetryPolicy:
             errors = context.store.visits.count_failure(visit.entry.key, rule.pattern)
         verdict = policy.judge(error, errors, visit.attempts, limits.retries if failure.again else 0)
         if verdict.delete:
-            reason = failure.reason if errors == 1 else f"{failure.reason}: error {errors} by rule {rule}"
-            context.endings.end_visit(visit, Ending(UrlOutcome.GONE, failure.status, reason, asked=asked))
+            cause = failure.cause
+            if errors != 1:
+                cause = cause.with_detail(f"error {errors} by rule {rule}")
+            context.endings.end_visit(visit, Ending(UrlOutcome.GONE, failure.status, cause, asked=asked))
         elif verdict.again and asked and not context.run.failed and not visit.tentative:
             for note in context.hooks.visit_retried:
                 note(visit, error)

@@ -139,7 +139,7 @@ class Agreement(Feature):
             or may_lead_further(context.store)
         ):
             return
-        known = {one.shown_url for one in context.store.records.all_records() if one.indexed or one.handed}
+        known = {one.shown_url for one in context.store.records.all_records() if one.searchable}
         found: set[str] = set()
         for name in indexes_of(context.source):
             index = open_index(context.project, name)

@@ -66,7 +66,5 @@ class Filling(Feature):
             finally:
                 engine.close()
         if found:
-            found -= {
-                one.shown_url for one in context.store.records.all_records() if one.indexed or one.handed
-            }
+            found -= {one.shown_url for one in context.store.records.all_records() if one.searchable}
         return iter(sorted(found))

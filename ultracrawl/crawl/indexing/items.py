@@ -13,7 +13,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.visit import Visit, visit_of
 from ultracrawl.errors import WorkError
-from ultracrawl.model import Document, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Document, UrlOutcome, UrlRecord
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry
@@ -108,8 +108,8 @@ class ItemTracker:
         """End the visit of an item that a pipeline dropped, ours or somebody else's."""
         visit = self.visit_of(item, response)
         if visit is not None:
-            ending = Ending(UrlOutcome.NOT_INDEXED, 200, f"dropped: {exception}")
-            self._context.endings.end_visit(visit, ending)
+            cause = Cause(CauseCode.DROPPED, detail=str(exception))
+            self._context.endings.end_visit(visit, Ending(UrlOutcome.NOT_INDEXED, 200, cause))
 
     def _failed(self, item: Any, failure: Failure, response: Response | None) -> None:
         """End the visit of an item on which a pipeline raised. The disk being full ends the crawl."""

@@ -23,14 +23,14 @@ def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -
     filtering.release()
     section = source.filters
     if views.denied:
-        yield Decision(False, _STAGE, views.rule, f"both deny it: {views.reason}")
+        yield Decision(False, _STAGE, views.cause.subject, f"both deny it: {views.cause}")
         return
     if views.enumeration is None:
         yield Decision(True, _STAGE, section.enumeration, "denies it, so its links are not followed")
     else:
         yield Decision(True, _STAGE, section.enumeration, _PASSES)
     if views.generation is None:
-        told = f"denies it, so it gets no description: {views.reason}"
+        told = f"denies it, so it gets no description: {views.cause}"
         yield Decision(True, _STAGE, section.generation, told, index=False)
     else:
         yield Decision(True, _STAGE, section.generation, _PASSES)

@@ -9,12 +9,12 @@ from typing import Any
 
 from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.cause import RECHECKED
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import Store
-from ultracrawl.stores.sqlite.cycle_start import RECHECKED
 
 Judge = Callable[[str, int], str]
 """Asks filters about a URL."""
@@ -133,7 +133,7 @@ def _known(
             if key not in leaving:
                 leaving.add(key)
                 result.dropped[rule] += 1
-                result.deleted += record.indexed or record.handed
+                result.deleted += record.searchable
     waiting = {key for key in _waiting(state) if key not in leaving}
     result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)
     return leaving
@@ -141,7 +141,7 @@ def _known(
 
 def _left_out(state: Store, judge: Judge, leaving: Container[int]) -> Iterator[str]:
     for record in state.records.all_records():
-        if record.searchable and not record.leaving and url_key(record.url) not in leaving:
+        if record.searchable and not record.removal and url_key(record.url) not in leaving:
             refusal = judge(record.url, record.depth)
             if refusal:
                 yield refusal
@@ -164,8 +164,8 @@ def _begins_with(
 
 def rechecked(state: Store) -> list[int]:
     """Return the keys of documents that were held back from leaving, and are asked for once more."""
-    leaving = state.records.leaving_records()
-    return [url_key(one.url) for one in leaving if one.leaving.partition(":")[0] in RECHECKED]
+    leaving = state.records.records_to_remove()
+    return [url_key(one.url) for one in leaving if one.leaves_for(*RECHECKED)]
 
 
 def _waiting(state: Store) -> Iterator[int]:

@@ -37,7 +37,7 @@ class FilterLog:
         denied = answer not in (Answer.PROCEED, Answer.NOACTION)
         if denied or self._amount(program) == "verbose":
             said = (
-                f"denied: {view.reason}" if denied else "passed" if answer is Answer.PROCEED else "no action"
+                f"denied: {view.cause}" if denied else "passed" if answer is Answer.PROCEED else "no action"
             )
             self._log.add(
                 f"{program.name} {phase} {dict(line.pairs).get('fn', '')} {view.resource.url} {said}"

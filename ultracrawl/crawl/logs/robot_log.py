@@ -63,12 +63,12 @@ class RobotLog:
         if outcome is None or ending is None:
             return
         if outcome in _ERRORS:
-            why = ending.reason or visit.fetch.error
+            why = ending.cause or visit.fetch.error
             self.say(LogLevel.ERRORS, f"error: {visit.url}: {ending.status} {why}".rstrip())
         elif outcome in _GENERATED:
             self.say(LogLevel.GENERATION, f"{_GENERATED[outcome]}: {visit.url}")
         elif outcome in _DENIED:
-            self.say(LogLevel.FILTERING, f"denied: {visit.url}: {ending.reason}")
+            self.say(LogLevel.FILTERING, f"denied: {visit.url}: {ending.cause}")
 
     def enumerated(self, url: str, found: int, new: int) -> None:
         """Tell how many URLs a resource led to, and how many of them were not known."""

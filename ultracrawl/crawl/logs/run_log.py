@@ -88,10 +88,7 @@ class RunLog:
             return
         level = "WARNING" if ending.outcome in _WARNED else "INFO"
         code = ending.status
-        message = MESSAGES.get(code, "")
-        if ending.reason.startswith(message[:5]):
-            message = ""
-        reason = ": ".join(filter(None, (message, ending.reason)))
+        reason = ": ".join(filter(None, (MESSAGES.get(code, ""), str(ending.cause))))
         reason = f" ({reason})" if reason else ""
         self.note(level, f"{ending.outcome.value} {code} {status_text(code)}: {visit.url}{reason}")
 

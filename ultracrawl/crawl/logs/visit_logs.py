@@ -97,11 +97,13 @@ class ItemLog:
         what = _became(visit)
         if self._xml:
             fields = {"outcome": what, "status": str(ending.status), "type": visit.fetch.media_type}
-            fields |= {"uri": visit.shown_url, "reason": ending.reason}
+            fields |= {"uri": visit.shown_url, "reason": str(ending.cause)}
             named = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items() if value)
             self._log.add_element("item", named)
         else:
-            self._log.add(what, ending.status, visit.fetch.media_type or "-", visit.shown_url, ending.reason)
+            self._log.add(
+                what, ending.status, visit.fetch.media_type or "-", visit.shown_url, str(ending.cause)
+            )
 
 
 def _quoted(text: str) -> str:

@@ -38,7 +38,7 @@ class DisplayUrls(Feature):
             own = self._state.records.get_record(url_key(shown))
             if own is not None and own.shown_url == shown:
                 others.append(own)
-        return next((one for one in others if one.url != visit.url and one.held), None)
+        return next((one for one in others if one.url != visit.url and one.retained), None)
 
     def visit_ending(self, visit: Visit, outcome: UrlOutcome) -> None:
         """Take the display URL back from a page that got it through a redirect, when there is no redirect now."""
@@ -68,7 +68,7 @@ class DisplayUrls(Feature):
             if record.url == visit.url:
                 continue
             key = url_key(record.url)
-            if record.indexed or record.handed:
+            if record.searchable:
                 self._context.documents.writer.delete(key, record.display_url)
             self._state.documents.release_document(Retained.APPROVAL, key)
             own = replace(
@@ -78,9 +78,9 @@ class DisplayUrls(Feature):
                 last_modified="",
                 checksum=b"",
                 indexed=False,
-                handed=False,
+                submitted=False,
                 pending=False,
-                leaving="",
+                removal=None,
             )
             self._state.records.amend_record(key, own)
             self._context.queue.again(own)

@@ -10,8 +10,10 @@ from ultracrawl.crawl.placement.display_urls import DisplayUrls
 from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.placement.holders import needs_approval
 from ultracrawl.crawl.placement.pending import PendingDocuments
+from ultracrawl.crawl.placement.succession import same_content
 from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
+from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import classify
 from ultracrawl.rules.urls.key import url_key
 
@@ -51,15 +53,15 @@ class Documents:
     def _refused(self, visit: Visit) -> Refused | None:
         holder = self._names.holder(visit)
         if holder is not None:
-            refused = Refused(holder.url, visit.shown_url)
-            ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, str(refused))
+            cause = Cause(CauseCode.SAME_DISPLAY_URL, holder.url, visit.shown_url)
+            ending = Ending(UrlOutcome.DUPLICATE, StatusCode.NOT_UNIQUE, cause)
             self._context.endings.end_visit(visit, ending)
-            return refused
+            return Refused(holder.url, cause)
         twin = self._duplicates.find_again(visit)
         if twin is None:
             return None
         self._duplicates.refuse(visit, twin)
-        return Refused(twin.url)
+        return Refused(twin.url, same_content(twin))
 
     def _completed(self, visit: Visit, document: IndexDocument) -> IndexDocument:
         for complete in self._context.hooks.document_made:
@@ -71,7 +73,8 @@ class Documents:
         if needs_approval(self._context.source, visit):
             self._pending.keep(key, document)
             self._duplicates.displace(visit)
-            endings.end_visit(visit, Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, visit.fetch.truncated))
+            ending = Ending(UrlOutcome.PENDING, StatusCode.CRAWLED, part_of(visit.fetch.truncated))
+            endings.end_visit(visit, ending)
             return Retained(visit.url)
         leaving = self._duplicates.wait_for_place(visit, document)
         if leaving is not None:
@@ -79,7 +82,7 @@ class Documents:
         self.writer.add(key, document)
         self._duplicates.displace(visit)
         outcome = classify(visit.record, visit.fetch.checksum, force=True)
-        endings.end_visit(visit, Ending(outcome, StatusCode.OK, visit.fetch.truncated))
+        endings.end_visit(visit, Ending(outcome, StatusCode.OK, part_of(visit.fetch.truncated)))
         return Placed(visit.url, outcome)
 
     def remove(self, leaving: Iterable[UrlRecord]) -> None:

@@ -107,7 +107,7 @@ class Duplicates(Feature):
 
         Should it not get there, the other is fetched once more and takes its place.
         """
-        if visit.record.held or visit.record.searchable:
+        if visit.record.retained or visit.record.searchable:
             return None
         same = self._open.of_content(visit.page.fingerprint)
         best = min(same, key=self._holders.rank_of_visit, default=visit)
@@ -133,8 +133,8 @@ class Duplicates(Feature):
         holder = self._holders.best(self._holders.others_of_record(record))
         if holder is None and not self.waits(visit.entry.key) and not visit.rescan:
             self._context.queue.again(record)  # no document has the content now
-        reason = same_content(holder) if holder is not None else record.reason
-        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, reason)
+        cause = same_content(holder) if holder is not None else record.cause
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_IGNORED, cause)
         self._context.endings.end_visit(visit, ending)
         return True
 

@@ -68,7 +68,7 @@ class ContentHolders:
 
     def has_place(self, record: UrlRecord) -> bool:
         """Return whether a document is in the index to stay, or waits: for an approval, or for a place."""
-        return record.held or url_key(record.url) in self.waiting
+        return record.retained or url_key(record.url) in self.waiting
 
     def is_current(self, record: UrlRecord) -> bool:
         """Return whether a document is in the index, or is by what its last visit did, though a crash came between."""

@@ -60,7 +60,7 @@ class PendingDocuments:
     def _replace_leaving(self, record: UrlRecord) -> None:
         """Take out documents that are to leave and have the content of this one: it is their successor."""
         for twin in self._state.records.same_content(record.fingerprint):
-            if twin.leaving and twin.url != record.url:
+            if twin.removal and twin.url != record.url:
                 key = url_key(twin.url)
                 self._feed.delete(key, twin.shown_url)
                 self._state.records.amend_record(key, without_document(twin))
@@ -79,7 +79,7 @@ class PendingDocuments:
             record = self._state.records.get_record(key)
             if record is None or record.removed:
                 continue
-            if record.indexed or record.handed:
+            if record.searchable:
                 self._feed.delete(key, record.shown_url)
                 deleted += 1
             self._state.documents.release_document(Retained.APPROVAL, key)

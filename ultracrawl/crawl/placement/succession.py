@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.index.values import packed
-from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import Retained
@@ -42,10 +42,10 @@ class Succession:
     def displace(self, visit: Visit) -> None:
         """Take worse documents of a content out of their place; called when a visit has taken it."""
         for record in self._holders.others_of_visit(visit):
-            if self._holders.is_current(record) and not record.leaving:
+            if self._holders.is_current(record) and not record.removal:
                 self._demote(record, visit)
-            elif record.outcome is UrlOutcome.DUPLICATE and not record.leaving:
-                self._amend(replace(record, reason=same_content(visit.record)))
+            elif record.outcome is UrlOutcome.DUPLICATE and not record.removal:
+                self._amend(replace(record, cause=same_content(visit.record)))
 
     def wait_for_place(self, visit: Visit, document: IndexDocument) -> UrlRecord | None:
         """Keep a document whose content is in the index under a URL that is to leave it, and end its visit.
@@ -53,15 +53,15 @@ class Succession:
         Returns the record of that URL; None if there is none, and nothing was done.
         """
         others = self._holders.others_of_visit(visit)
-        leaving = next((one for one in others if one.searchable and one.leaving), None)
+        leaving = next((one for one in others if one.searchable and one.removal), None)
         if leaving is None:
             return None
         key = visit.entry.key
         self._context.store.documents.retain_document(Retained.REPLACEMENT, key, packed(key, document))
         self._holders.waiting.add(key)
         self.displace(visit)
-        reason = f"takes the place of {leaving.url} when that leaves the index"
-        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, reason)
+        cause = Cause(CauseCode.REPLACES, leaving.url)
+        ending = Ending(UrlOutcome.DUPLICATE, StatusCode.DUPLICATE_DETECTED, cause)
         self._context.endings.end_visit(visit, ending)
         return leaving
 
@@ -79,7 +79,7 @@ class Succession:
     def elect(self, left: UrlRecord) -> None:
         """Fetch the best of the known duplicates, unless one is in the index or on its way."""
         others = self._holders.others_of_record(left)
-        ready = [one for one in others if not one.failures and not one.leaving]
+        ready = [one for one in others if not one.failures and not one.removal]
         if self._holders.best(others) is not None or any(not one.checksum for one in ready):
             return
         best = min(ready, key=self._holders.rank_of_record, default=None)
@@ -102,9 +102,9 @@ class Succession:
             record,
             outcome=UrlOutcome.DUPLICATE,
             status_code=StatusCode.DUPLICATE_DETECTED,
-            reason=same_content(winner.record),
+            cause=same_content(winner.record),
             indexed=False,
-            handed=False,
+            submitted=False,
             pending=False,
         )
         if not self.is_listed(record.url, self._holders.others_of_visit(winner)):
@@ -117,6 +117,6 @@ class Succession:
         self._context.queue.amended(record)
 
 
-def same_content(holder: UrlRecord) -> str:
-    """Return the reason of a duplicate."""
-    return f"has the content of {holder.url}"
+def same_content(holder: UrlRecord) -> Cause:
+    """Return the cause of a duplicate."""
+    return Cause(CauseCode.SAME_CONTENT, holder.url)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.crawl.portal_filters.bounds import bounded
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import UserError
-from ultracrawl.model import DefinitionError, Finding
+from ultracrawl.model import NO_CAUSE, Cause, DefinitionError, Finding
 from ultracrawl.rules.filters.classification import Classifier
 from ultracrawl.rules.filters.function import run
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
@@ -65,7 +65,7 @@ class Filtered:
 
     links: list[str] = field(default_factory=list)
     rd: dict[str, list[str]] | None = None
-    reason: str = ""
+    cause: Cause = NO_CAUSE
 
 
 class Filtering:
@@ -161,8 +161,8 @@ class Filtering:
         ]
         if any(passed):
             resource.number = self.robot.count(host_of(url))
-        denier = views[1] if views[1].reason else views[0]
-        return FilterViews(resource, passed[0], passed[1], not any(passed), denier.rule, denier.reason)
+        denier = views[1] if views[1].cause else views[0]
+        return FilterViews(resource, passed[0], passed[1], not any(passed), denier.cause)
 
     def use(
         self, views: FilterViews, headers: Mapping[str, str], body: bytes, converted: Page | None = None
@@ -184,7 +184,7 @@ class Filtering:
             self._classifier.classify(described)
             result.rd = described.rd
         else:
-            result.reason = views.reason if described is None else described.reason
+            result.cause = views.cause if described is None else described.cause
         return result
 
     def _passes(self, program: FilterProgram, view: View) -> bool:
@@ -202,7 +202,7 @@ class Filtering:
             for line, answer in program.trace(phase, view):
                 self.listener.tested(program, phase, line, view, answer)
         if answer in VERDICTS:
-            self.on_verdict(answer, view.reason)
+            self.on_verdict(answer, str(view.cause))
         return Answer.PROCEED if answer is Answer.NOACTION else answer
 
     # ---- what they are made of

@@ -43,7 +43,7 @@ def url_judge(
     def refusal(url: str, depth: int) -> str:
         address = next(iter(addresses(host_of(url))), "") if filtering.needs_address else ""
         views = filtering.judge(url, depth, address)
-        return "" if views.generation is not None else views.rule
+        return "" if views.generation is not None else views.cause.subject
 
     filtering.start()
     try:

@@ -21,7 +21,7 @@ from ultracrawl.content.service.job import (
 from ultracrawl.content.service.pool import ConversionPool
 from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.visit import Step
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.outcome import SUBMITTED
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ class DocumentConverter:
         if isinstance(answer, PageRead):
             return answer.page
         assert isinstance(answer, PageLost)
-        reason = f"the page could not be read: {answer.reason}"
-        logger.info("%s: %s", visit.url, reason)
-        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason))
+        cause = Cause(CauseCode.UNREADABLE, detail=answer.reason)
+        logger.info("%s: %s", visit.url, cause)
+        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause))
         return None
 
     async def page(self, visit: Visit, body: bytes, head: AnswerHead) -> Page | None:
@@ -125,9 +125,9 @@ class DocumentConverter:
         if answer.partial is not None and self._keep_partial and not _holds_whole(visit):
             visit.note_truncated(answer.reason)
             return replace(answer.partial, truncated="")
-        reason = _joined(answer.reason, visit.fetch.truncated)
-        logger.info("%s was not converted: %s", visit.url, reason)
-        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), reason))
+        cause = Cause(CauseCode.NOT_CONVERTED, _joined(answer.reason, visit.fetch.truncated))
+        logger.info("%s was not converted: %s", visit.url, cause)
+        self._end_failed(visit, Failure(UrlOutcome.FAILED, StatusCode(answer.status), cause))
         return None
 
     def close(self) -> None:
@@ -150,8 +150,8 @@ def _joined(*reasons: str) -> str:
 def _holds_whole(visit: Visit) -> bool:
     """Return whether a whole version is in the index, whose place no part may take.
 
-    What is made again from the store is what the index has, or had. A document with a reason is a part.
+    What is made again from the store is what the index has, or had.
     """
     record = visit.record
-    is_part = record.outcome in SUBMITTED and bool(record.reason)
+    is_part = record.outcome in SUBMITTED and record.cause.code is CauseCode.PART
     return record.indexed and not visit.stored and not is_part

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.languages import language_code
 from ultracrawl.crawl.reading.language_detection import SAMPLE, Detector, open_detector
 from ultracrawl.crawl.transport.headers import header_of
-from ultracrawl.rules.boundary.focus import FOCUSED, FocusPolicy
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode
+from ultracrawl.rules.boundary.focus import FocusPolicy
 from ultracrawl.rules.urls.parts import host_of
 
 if TYPE_CHECKING:
@@ -26,17 +27,17 @@ class LanguageFocus:
         self.policy = policy
         self._detect = detect
 
-    def refusal(self, visit: Visit, page: Page, response: Response, state: Store) -> str:
-        """Return why a page is not kept, or empty; its visit is told how many hops its links get."""
+    def refusal(self, visit: Visit, page: Page, response: Response, state: Store) -> Cause:
+        """Return why a page is not kept, if it is not; its visit is told how many hops its links get."""
         if self.policy.exempts(host_of(visit.url)):
-            return ""
+            return NO_CAUSE
         language = self.language_of(page, response)
         if self.policy.keeps(language):
-            return ""
+            return NO_CAUSE
         key = visit.entry.key
         hops = self.policy.hops_behind(state.queue.hops_to([key]).get(key, 0))
         visit.page = visit.page._replace(link_hops=hops)
-        return f"{FOCUSED}: its language is {language or 'unknown'}"
+        return Cause(CauseCode.LANGUAGE, language or "unknown")
 
     def language_of(self, page: Page, response: Response) -> str:
         """Return the code of a page's language: by its text, else by what it declares, else by its header."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.crawl.transport.headers import values_of
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.page import ALLOW_ALL
 from ultracrawl.rules.robots.permission import expiry
 from ultracrawl.rules.robots.reservations import TDM_RESERVED, reservations_of
@@ -17,14 +18,15 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import Page
 
 
 class PagePermissions(NamedTuple):
     """The wishes of a page's owner about the index."""
 
-    refusal: str
-    """Why the page stays out of the index, or empty."""
+    refusal: Cause
+    """Why the page stays out of the index, if it does."""
     hides_text: bool
     """No piece of the text may be shown below a hit."""
     expires: bool
@@ -41,6 +43,7 @@ class PermissionReader:
         self._robots_of = robots_of
         self._clock = context.clock
         self._permission = context.rules.permission
+        self._boundary = context.rules.boundary
         self._robot = context.source.robots.name
 
     def page_permissions(self, page: Page, response: Response) -> PagePermissions:
@@ -59,17 +62,24 @@ class PermissionReader:
             },
         )
 
-    def head_refusal(self, response: Response) -> str:
-        """Return why a page stays out of the index by what stands outside its body; empty if nothing says so."""
+    def head_refusal(self, response: Response) -> Cause:
+        """Return why a page stays out of the index by what stands outside its body, if something says so."""
         signals = self._signals(response)
         headers = response.headers
         if not (signals or "X-Robots-Tag" in headers or TDM_RESERVED in headers):
-            return ""
+            return NO_CAUSE
         values = values_of(response)
         tags = values("X-Robots-Tag")
         directives = parse_directives((), tags, name=self._robot) if tags else ALLOW_ALL
         reserved = reservations_of(directives.others, values(TDM_RESERVED), signals)
         return self._permission.refusal(directives, reserved, self._clock())
+
+    def followed_only(self, visit: Visit) -> Cause:
+        """Return why a page is read for its links only, if it is."""
+        if visit.fetch.follow_only:
+            return Cause(CauseCode.FOLLOWED_TYPE, visit.fetch.media_type)
+        rule = self._boundary.follow_only(visit.url)
+        return Cause(CauseCode.RULE, rule) if rule else NO_CAUSE
 
     def _signals(self, response: Response) -> Mapping[str, str]:
         """Return Content-Signal of the site; none where robots.txt is not obeyed."""

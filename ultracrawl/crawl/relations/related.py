@@ -93,7 +93,7 @@ class RelatedDocuments(Feature):
             if record is None or not alive or not self.on:
                 state.documents.release_document(Retained.RELATED, key)
                 state.documents.release_document(Retained.RELATED_LISTS, key)
-            elif record.searchable and record.held:
+            elif record.searchable and record.retained:
                 updated += self._update(key, record, lists)
             if number % BATCH == 0:
                 yield

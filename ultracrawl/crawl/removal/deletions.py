@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ultracrawl.crawl.removal.scope import is_outside
-from ultracrawl.crawl.removal.strangers import is_unknown
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.index.values import unpacked
-from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.model.record_changes import FILTERED, approved, without_document
+from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
+from ultracrawl.model.record_changes import approved, without_document
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)
 
+_OUTSIDE, _UNKNOWN = RemovalReason.SCOPE, RemovalReason.UNKNOWN
+
 
 class Deletions:
-    """Takes documents out of the index whose records say that they are to leave (`UrlRecord.leaving`).
+    """Takes documents out of the index whose records say that they are to leave (`UrlRecord.removal`).
 
     They were marked one by one, as their visits ended; here they leave together, so that a fault of the server
     which takes many at once is noticed before it does harm. Where a document with the same content waits
@@ -43,7 +43,7 @@ class Deletions:
     def candidates(self) -> list[UrlRecord]:
         """Return the records whose documents are to leave."""
         self._state.flush()
-        return list(self._state.records.leaving_records())
+        return list(self._state.records.records_to_remove())
 
     def apply(
         self,
@@ -65,9 +65,10 @@ class Deletions:
         """
         leaving = self.candidates()
         self._forget_idle()
-        excluded = [one for one in leaving if is_outside(one) and (complete or self._has_successor(one))]
+        outside = [one for one in leaving if one.leaves_for(_OUTSIDE)]
+        excluded = outside if complete else list(filter(self._has_successor, outside))
         self.carry_out(excluded)
-        leaving = [one for one in leaving if not is_outside(one)]
+        leaving = [one for one in leaving if not one.leaves_for(_OUTSIDE)]
         if not leaving:
             return ""
         counted = self._suspicious(leaving, by_definition=by_definition)
@@ -76,8 +77,8 @@ class Deletions:
             self.counted = len(counted)
             self.carry_out(leaving)
             return ""
-        causes = Counter(record.leaving.partition(":")[0] for record in counted)
-        told = ", ".join(f"{number:,} {cause}" for cause, number in causes.most_common())
+        reasons = Counter(one.removal.reason for one in counted if one.removal is not None)
+        told = ", ".join(f"{number:,} {reason}" for reason, number in reasons.most_common())
         earlier = f"{before:,} left earlier in this run, " if before else ""
         return (
             f"no document was deleted: {len(counted):,} of {indexed:,} are to leave the index at once ({told}), "
@@ -87,7 +88,7 @@ class Deletions:
 
     def _measure(self, leaving: Iterable[UrlRecord], started: float) -> int:
         """Return how many documents there were before the run; after a loss of the state, how many there are now."""
-        if any(map(is_unknown, leaving)):
+        if any(one.leaves_for(_UNKNOWN) for one in leaving):
             return self._state.records.count_urls().documents
         return self._state.documents.documents_before(started)
 
@@ -101,7 +102,7 @@ class Deletions:
                 number += 1
             self._state.records.amend_record(key, without_document(record))
             self._let_succeed(record)
-            if is_outside(record) or is_unknown(record):
+            if record.leaves_for(_OUTSIDE, _UNKNOWN):
                 outside.append(key)
         if outside:
             self._feed.sync()
@@ -110,9 +111,9 @@ class Deletions:
 
     def discard(self, leaving: Iterable[UrlRecord]) -> int:
         """Cancel the removal of documents until their next visit marks them again; returns how many."""
-        kept = [record for record in leaving if not is_outside(record)]
+        kept = [record for record in leaving if not record.leaves_for(_OUTSIDE)]
         for record in kept:
-            self._state.records.amend_record(url_key(record.url), replace(record, leaving=""))
+            self._state.records.amend_record(url_key(record.url), replace(record, removal=None))
         self._forget_idle()
         return len(kept)
 
@@ -125,7 +126,7 @@ class Deletions:
     def _let_succeed(self, left: UrlRecord) -> None:
         """Index the document that waited to replace one that was removed, unless another has its content already."""
         twins = self._twins(left)
-        taken = any(one.held for one in twins)
+        taken = any(one.retained for one in twins)
         for one in twins:
             key = url_key(one.url)
             data = self._state.documents.retained_document(Retained.REPLACEMENT, key)
@@ -144,7 +145,7 @@ class Deletions:
 
     def _has_successor(self, record: UrlRecord) -> bool:
         return any(
-            (one.searchable and not one.leaving)
+            (one.searchable and not one.removal)
             or self._state.documents.retained_document(Retained.REPLACEMENT, url_key(one.url))
             for one in self._twins(record)
         )
@@ -153,7 +154,7 @@ class Deletions:
         """Drop waiting documents whose predecessor stays in the index after all."""
         for key in self._state.documents.retained_keys(Retained.REPLACEMENT):
             record = self._state.records.get_record(key)
-            if record is None or not any(one.leaving for one in self._twins(record)):
+            if record is None or not any(one.removal for one in self._twins(record)):
                 self._state.documents.release_document(Retained.REPLACEMENT, key)
 
     def _suspicious(self, leaving: list[UrlRecord], *, by_definition: bool) -> list[UrlRecord]:
@@ -167,7 +168,7 @@ class Deletions:
             target = self._target(record)
             if by_definition and record.outcome is UrlOutcome.NOT_INDEXED:
                 continue
-            if record.leaving.startswith(FILTERED):
+            if record.leaves_for(RemovalReason.FILTERS):
                 continue
             if target and target not in moved:
                 moved.add(target)
@@ -181,7 +182,7 @@ class Deletions:
             return 0
         key = url_key(record.redirects_to)
         target = self._state.records.get_record(key)
-        return key if target is not None and target.held else 0
+        return key if target is not None and target.retained else 0
 
     def _replaced(self, record: UrlRecord) -> bool:
         shown = record.shown_url
@@ -189,4 +190,4 @@ class Deletions:
         if record.display_url:
             own = self._state.records.get_record(url_key(shown))
             others = [*others, *([own] if own is not None and own.shown_url == shown else [])]
-        return any(other.url != record.url and other.held for other in others)
+        return any(other.url != record.url and other.retained for other in others)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import parse_http_date, parse_w3c_date
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 FIELD = "rd-expires"
 """The field of a description with its expiry date."""
-EXPIRED = "EXPIRED"
-"""How the cause begins for which expired descriptions leave."""
 _MADE = frozenset({UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.PENDING})
 _KNOWN_AGAIN = frozenset({UrlOutcome.NOT_MODIFIED, UrlOutcome.UNMODIFIED})
 
@@ -78,15 +76,16 @@ class ExpirySweeper(Feature):
         context.store.flush()
         for key, at in context.store.documents.expired_documents(context.clock()).items():
             record = context.store.records.get_record(key)
-            in_index = record is not None and (record.indexed or record.handed) and not record.leaving
+            in_index = record is not None and record.searchable and not record.removal
             if record is not None and in_index and self._seen_well(record):
                 continue
             context.store.documents.put_expiry(key, 0.0)
             if record is not None and in_index:
                 day = datetime.fromtimestamp(at, UTC).date().isoformat()
                 # Without validators and checksum a later visit makes the description anew.
-                gone = replace(record, leaving=f"{EXPIRED}: {FIELD} {day}", etag="", last_modified="")
-                context.documents.remove([replace(gone, checksum=b"")])
+                removal = Removal(RemovalReason.EXPIRED, Cause(CauseCode.DAY_OVER, day))
+                gone = replace(record, removal=removal, etag="", last_modified="", checksum=b"")
+                context.documents.remove([gone])
                 swept += 1
         if swept:
             logger.info("%s: %d descriptions have expired", context.source.name, swept)

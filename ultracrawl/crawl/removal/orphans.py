@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field, replace
 
-from ultracrawl.model.record_changes import ORPHAN
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.rules.recrawl.orphans import provable
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.sources import DataSource
@@ -61,10 +61,9 @@ class OrphanSweeper:
 
 def remove_orphans(state: Store, sweep: Sweep, cycles: int) -> None:
     """Have the documents of orphans leave the index with the deletions of this run, and forget the other orphans."""
+    removal = Removal(RemovalReason.ORPHAN, Cause(CauseCode.UNLINKED, str(cycles)))
     for one in sweep.remove:
         record = state.records.get_record(one.key)
         if record is not None:
-            state.records.amend_record(
-                one.key, replace(record, leaving=f"{ORPHAN}: nothing led to it for {cycles} cycles")
-            )
+            state.records.amend_record(one.key, replace(record, removal=removal))
     state.drop_urls(one.key for one in sweep.forget)

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
 from ultracrawl.crawl.writing.writer import IndexWriter
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
 from ultracrawl.rules.urls.key import url_key
@@ -14,9 +14,12 @@ from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
 
 BATCH = 1000
+<<<<<<< HEAD
 """URLs that are dropped in one transaction, so that readers of the state never wait for long."""
 OUTSIDE = "SCOPE"
 """How the cause begins for which documents leave that the definition excludes."""
+=======
+>>>>>>> 346156b (Why a visit ended, and why a document leaves, are codes with data and stored as such; no decision hangs on a sentence)
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
 UNFOLLOWED = ".unfollowed"
@@ -154,7 +157,8 @@ def drop_outside(
         report.rejected_by[rule] += 1
         key = url_key(record.url)
         if record.searchable and _has_copy(state, record, keys):
-            state.records.amend_record(key, replace(record, leaving=f"{OUTSIDE}: {rule}"))
+            removal = Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, rule))
+            state.records.amend_record(key, replace(record, removal=removal))
             held.append(key)
             continue
         if record.searchable:
@@ -173,8 +177,3 @@ def _has_copy(state: Store, record: UrlRecord, outside: Container[int]) -> bool:
         one.url != record.url and not one.removed and url_key(one.url) not in outside
         for one in state.records.same_content(record.fingerprint)
     )
-
-
-def is_outside(record: UrlRecord) -> bool:
-    """Return whether a document is to leave only because the definition excludes it now."""
-    return record.leaving.startswith(OUTSIDE)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.stores import QueueEntry, Store
@@ -14,8 +14,6 @@ from ultracrawl.stores import QueueEntry, Store
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.writer import IndexWriter
 
-UNKNOWN = "UNKNOWN"
-"""How the cause begins for which documents leave that no page led to since the state was lost."""
 PATIENCE = 3
 """Runs in which a page may fail that was never read: as long nobody knows what it leads to."""
 _FAILED = (UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED)
@@ -31,11 +29,6 @@ def may_lead_further(state: Store) -> bool:
     )
 
 
-def is_unknown(record: UrlRecord) -> bool:
-    """Return whether a document is to leave only because no page led to it since the state was lost."""
-    return record.leaving.startswith(UNKNOWN)
-
-
 def mark_strangers(state: Store, feed: IndexWriter, urls: Iterable[str], now: float) -> None:
     """Give documents of the index a record again, by which `Deletions` takes them out, or by which they stay.
 
@@ -45,7 +38,7 @@ def mark_strangers(state: Store, feed: IndexWriter, urls: Iterable[str], now: fl
     for url in urls:
         key = url_key(url)
         known = state.records.get_record(key)
-        if known is not None and (known.indexed or known.handed):
+        if known is not None and known.searchable:
             feed.remove_unknown([url])
             continue
         if known is None:
@@ -53,12 +46,12 @@ def mark_strangers(state: Store, feed: IndexWriter, urls: Iterable[str], now: fl
                 QueueEntry(key, url, site_of(url), 0, state.queue.next_seq()), now, queued=False
             )
             state.flush()
-            cause = f"{UNKNOWN}: no page led to it since the state was lost"
+            removal: Removal | None = Removal(RemovalReason.UNKNOWN, Cause(CauseCode.STATE_LOST))
         elif known.outcome in _STAYS:
-            cause = ""
+            removal = None
         else:
-            cause = f"{known.outcome.value}: {known.reason}".rstrip(": ")
+            removal = Removal(RemovalReason(known.outcome.value), known.cause)
         record = known or state.records.get_record(key)
         assert record is not None
-        state.records.amend_record(key, replace(record, display_url="", indexed=True, leaving=cause))
+        state.records.amend_record(key, replace(record, display_url="", indexed=True, removal=removal))
     state.flush()

@@ -190,7 +190,7 @@ class Browser:
 
 
 def _said(error: Exception) -> str:
-    return f"the browser: {str(error).partition(chr(10))[0]:.200}"
+    return f"the browser: {next(iter(str(error).splitlines()), ''):.200}"
 
 
 class _Opened:

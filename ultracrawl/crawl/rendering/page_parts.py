@@ -137,10 +137,10 @@ class PartFetcher:
     async def _allowed(self, url: str, *, bare: bool) -> bool:
         """Whether a part may be asked for: inclusions do not count, they are about pages."""
         rules = self._context.rules
-        for decision in rules.boundary.decisions(url):
-            if not decision.accept and (decision.stage == "scheme" or decision.rule.startswith("exclude")):
-                self._context.report.count_exclusion(decision.rule)
-                return False
+        rule = rules.boundary.exclusion(url)
+        if rule is not None:
+            self._context.report.count_exclusion(rule)
+            return False
         if not rules.robots.obey:
             return True
         robots = self._robots

@@ -18,7 +18,7 @@ from ultracrawl.crawl.rendering.browser import (
 )
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import Step
-from ultracrawl.model import LinkKind
+from ultracrawl.model import Cause, CauseCode, LinkKind
 from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.matcher import UriTable
 from ultracrawl.rules.boundary.rules import Action, UriRule
@@ -102,9 +102,9 @@ class PageRenderer:
                     return rendered
                 why = "what they make of it is larger than limits.max_size"
                 break
-        unrendered = f"its scripts were not run: {why}"
-        visit.page = visit.page._replace(unrendered=unrendered)
-        logger.warning("%s: %s", visit.url, unrendered)
+        cause = Cause(CauseCode.UNRENDERED, detail=why)
+        visit.page = visit.page._replace(unrendered=cause)
+        logger.warning("%s: %s", visit.url, cause)
         self._context.report.count_exclusion("javascript failed")
         return None
 

@@ -15,7 +15,7 @@ from ultracrawl.crawl.download_errors.kinds import Failure
 from ultracrawl.crawl.hooks import TICK, Feature
 from ultracrawl.crawl.visit import PATIENCE, Step, Visit, visit_of
 from ultracrawl.errors import WorkError
-from ultracrawl.model import StatusCode, UrlOutcome
+from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -186,9 +186,9 @@ class VisitWatch(Feature):
         if visit.done:
             return
         step, _ = self._steps.get(visit, _GIVEN)
-        reason = f"lost in {step}: {why}"
-        self._tell(f"{visit.url} was {reason}; code of the source or its components has to give an answer")
-        failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, reason)
+        cause = Cause(CauseCode.LOST, step, why)
+        self._tell(f"{visit.url} was {cause}; code of the source or its components has to give an answer")
+        failure = Failure(UrlOutcome.FAILED, StatusCode.READ_ERROR, cause)
         try:
             self._end_failed(visit, failure)
         except Exception as error:  # whatever it is, the crawl must not wait for this visit for ever

@@ -125,6 +125,18 @@ class Boundary:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
         return self._refusals.follow_only(self._site_of(url), url)
 
+    def exclusion(self, url: str) -> str | None:
+        """Return the rule that excludes a URL or its scheme: what holds for sitemaps and parts of pages, too."""
+        site, path = self._site_of(url), path_of(url)
+        return (
+            site.scheme_refusal
+            or self._extensions.find(path)
+            or site.excluded
+            or site.excluded_port
+            or (site.paths.exclusion(path) if site.paths is not None else None)
+            or self._refusals.uri_exclusion(url)
+        )
+
     def refuses_hop(self, url: str, parent: str) -> str | None:
         """Return the rule (scheme, `fwdredirects`) that holds even for redirects out of the boundary."""
         site = self._site_of(url)

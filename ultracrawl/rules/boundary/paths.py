@@ -22,10 +22,14 @@ class HostPaths:
 
     def refusal(self, path: str) -> str | None:
         """Return the rule that refuses a path, or None."""
-        rule = self._exclude.find(path)
+        rule = self.exclusion(path)
         if rule is None and self._closed is not None and self.inclusion(path) is None:
             return self._closed
         return rule
+
+    def exclusion(self, path: str) -> str | None:
+        """Return the rule that excludes a path, or None."""
+        return self._exclude.find(path)
 
     def inclusion(self, path: str) -> str | None:
         """Return the rule that includes a path, or None; a follow-only rule includes too."""
@@ -80,14 +84,18 @@ class PortTable:
 
     def refusal(self, host: str, port: int) -> str | None:
         """Return the rule that refuses a port, or None. Rules for every host count where a host has none."""
-        rule = self._hosts.get(host) or self._hosts.get(ANY_HOST)
-        if rule is None:
-            return None
-        if port in rule.exclude:
-            return f"exclude port {rule.host}:{port}"
-        if rule.include and port not in rule.include:
-            return f"no include port of {rule.host} matches"
-        return None
+        rule = self._rules_of(host)
+        if rule is not None and rule.include and port not in rule.include:
+            return self.exclusion(host, port) or f"no include port of {rule.host} matches"
+        return self.exclusion(host, port)
+
+    def exclusion(self, host: str, port: int) -> str | None:
+        """Return the rule that excludes a port, or None."""
+        rule = self._rules_of(host)
+        return f"exclude port {rule.host}:{port}" if rule is not None and port in rule.exclude else None
+
+    def _rules_of(self, host: str) -> PortRules | None:
+        return self._hosts.get(host) or self._hosts.get(ANY_HOST)
 
 
 def _host(text: str) -> str:

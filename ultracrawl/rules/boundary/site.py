@@ -34,6 +34,7 @@ class Site:
     """The domain rule that includes the host."""
     follow_only: str | None
     port_refusal: str | None
+    excluded_port: str | None
     paths: HostPaths | None
 
 
@@ -87,5 +88,6 @@ class SiteJudge:
             included=self._include.find(*find) or self._follow_only.find(*find),
             follow_only=self._unindexed.find(*find),
             port_refusal=self._ports.refusal(host, port),
+            excluded_port=self._ports.exclusion(host, port),
             paths=self._paths.of(host),
         )

@@ -73,7 +73,7 @@ class Refusals:
 
     def uri_refusal(self, site: Site, url: str, seed: bool) -> str | None:
         """Return the rule about URIs that refuses a URL; an inclusion of its site may be enough."""
-        rule = self._excluded_uri.find(url)
+        rule = self.uri_exclusion(url)
         if rule is not None or (self._any and (site.included is not None or self.exempt(seed))):
             return rule
         closed_both = self._any and self.judge.closed
@@ -85,6 +85,10 @@ class Refusals:
         """Return the rule by which a URL belongs to another source."""
         found = (area.rule for area in self.areas if area.covers(site.host, url, self._addresses))
         return next(found, None)
+
+    def uri_exclusion(self, url: str) -> str | None:
+        """Return the rule about URIs that excludes a URL."""
+        return self._excluded_uri.find(url)
 
     def uri_inclusion(self, url: str) -> str | None:
         """Return the rule about URIs that includes a URL."""

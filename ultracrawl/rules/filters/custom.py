@@ -91,12 +91,11 @@ def own_function(name: str, call: OwnFunction) -> Function:
                 for field, values in view.rd.items():
                     _require_texts(f"field {field}", values)
             except (Exception, SystemExit) as error:  # the edge to code of others: one resource is lost
-                failure = f": {type(error).__name__}: {' '.join(str(error).split())[:LONGEST_REASON]}"
-                robot.log(f"{name}: {view.resource.url}{failure}")
+                failure = f"{type(error).__name__}: {' '.join(str(error).split())[:LONGEST_REASON]}"
+                robot.log(f"{name}: {view.resource.url}: {failure}")
                 answer = Answer.ABORTED
-            if answer in _DENYING and not view.reason:
-                rule = f"{name} answered REQ_{answer.name}"
-                view.deny(rule, f"{rule}{failure}")
+            if answer in _DENYING and not view.cause:
+                view.deny(f"{name} answered REQ_{answer.name}", failure)
             return answer
 
         return step

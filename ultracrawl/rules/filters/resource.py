@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.limits import DEFAULTS, PageLimits
 from ultracrawl.content.mime import sniff_type
-from ultracrawl.model import LinkKind, Page
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, LinkKind, Page
 from ultracrawl.model.page import Link
 
 UNKNOWN = "unknown"
@@ -206,7 +206,7 @@ class Resource:
 class View:
     """One filter's view of one resource. Sources are texts; some have several values."""
 
-    __slots__ = ("_own", "converted", "links", "rd", "reason", "resource", "rule")
+    __slots__ = ("_own", "cause", "converted", "links", "rd", "resource")
 
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
@@ -215,8 +215,8 @@ class View:
         """The fields of the resource description, each with its values."""
         self.links: list[str] = []
         """URLs found, as written."""
-        self.rule, self.reason = "", ""
-        """What denied the resource, as it is counted, and why."""
+        self.cause = NO_CAUSE
+        """Why the resource was denied; about a rule, as it is counted."""
         self.converted: Page | None = None
         """What the body was converted to, if it was."""
 
@@ -281,6 +281,6 @@ class View:
         if value not in values:
             values.append(value)
 
-    def deny(self, rule: str, reason: str) -> None:
+    def deny(self, rule: str, detail: str) -> None:
         """Note what denies the resource, as it is counted, and why."""
-        self.rule, self.reason = rule, reason
+        self.cause = Cause(CauseCode.FILTER, rule, detail)

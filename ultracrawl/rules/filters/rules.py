@@ -211,8 +211,8 @@ def implicit_sites(sites: Iterable[SiteDefinition], starts: Iterable[str]) -> li
     ]
 
 
-def _refused(reason: str, told: str) -> Decision:
-    return Decision(False, _STAGE, reason, f"{reason}: {told}")
+def _refused(rule: str, told: str) -> Decision:
+    return Decision(False, _STAGE, rule, told)
 
 
 def _values(url: str, parts: SplitResult, media_type: str | None) -> dict[str, tuple[str, ...]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ultracrawl.model.cause import NO_CAUSE, Cause
+
 if TYPE_CHECKING:
     from ultracrawl.rules.filters.resource import Resource, View
 
@@ -18,7 +20,5 @@ class FilterViews:
     generation: View | None
     denied: bool = False
     """Both filters denied it."""
-    rule: str = ""
-    """What gives it no description, as it is counted."""
-    reason: str = ""
-    """Why it gets no description, or why it is not looked at at all."""
+    cause: Cause = NO_CAUSE
+    """Why it gets no description, or why it is not looked at at all; about a rule, as it is counted."""

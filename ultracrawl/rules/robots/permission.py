@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ultracrawl.model.cause import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.dates import parse_http_date
 from ultracrawl.model.page import RobotsDirectives
 from ultracrawl.rules.robots.reservations import Reservation, first_reserved
 
-NOINDEX = "META robots or X-Robots-Tag: noindex"
 UNAVAILABLE_AFTER = "unavailable_after"
 _NO_SNIPPET = frozenset({"nosnippet", "max-snippet:0", "max-snippet: 0"})
 
@@ -21,17 +21,17 @@ class IndexPermission:
     meta: bool = True
     reservations: frozenset[Reservation] = frozenset({Reservation.SEARCH})
 
-    def refusal(self, directives: RobotsDirectives, reserved: Iterable[str], now: float) -> str:
-        """Return why a page stays out of the index, or empty; `now` is in seconds since the epoch."""
+    def refusal(self, directives: RobotsDirectives, reserved: Iterable[str], now: float) -> Cause:
+        """Return why a page stays out of the index, if it does; `now` is in seconds since the epoch."""
         if not self.meta:
-            return ""
+            return NO_CAUSE
         if not directives.index:
-            return NOINDEX
+            return Cause(CauseCode.NOINDEX)
         word = first_reserved(reserved, self.reservations)
         if word:
-            return f"the page is reserved: {word}"
+            return Cause(CauseCode.RESERVED, word)
         end = expiry(directives)
-        return "" if end is None or end > now else f"{UNAVAILABLE_AFTER} has passed"
+        return NO_CAUSE if end is None or end > now else Cause(CauseCode.UNAVAILABLE_AFTER)
 
     def hides_text(self, directives: RobotsDirectives) -> bool:
         """Return whether no piece of the page's text may be shown below a hit (`nosnippet`, `max-snippet: 0`)."""

@@ -51,7 +51,7 @@ class OffFocusHops:
         """Fetch a page again whose links were stored with too many hops; a page in a kept language needs none."""
         state = self._context.store
         record = state.records.get_record(key)
-        if record is None or record.held or record.removed or not record.last_fetched:
+        if record is None or record.retained or record.removed or not record.last_fetched:
             return
         if key in self._context.visits:
             return

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
-from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.parts import site_of
 from ultracrawl.service.robot.control import RobotState, robot_state
@@ -27,8 +27,6 @@ _BY_OUTCOME = {
     UrlOutcome.ROBOTS: ROBOTS,
     UrlOutcome.DUPLICATE: DUPLICATION,
 }
-DIRECTORY = "directory with"
-"""How the reason of a directory begins: it gives its files, and is no document itself."""
 _EXCLUDED = frozenset({*_BY_OUTCOME, UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED})
 
 
@@ -84,7 +82,7 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
         excluded = sum(number for outcome, number in counts.outcomes.items() if outcome in _EXCLUDED)
         if "ftp" in source.boundary.schemes:
             described = store.records.all_records(UrlOutcome.NOT_INDEXED)
-            excluded -= sum(record.reason.startswith(DIRECTORY) for record in described)
+            excluded -= sum(record.cause.code is CauseCode.DIRECTORY for record in described)
         expiries = store.documents.expiries(clock())
     ended: dict[str, Any] = next((json.loads(run.report) for run in runs if run.report), {})
     seconds = float(ended.get("seconds", 0.0))
@@ -107,11 +105,9 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
 def reason_of(record: UrlRecord) -> str:
     """Return the group of an excluded URL, as the report has it; empty for one that is not excluded."""
     outcome = record.outcome
-    if outcome is None or outcome not in _EXCLUDED or record.reason.startswith(DIRECTORY):
+    if outcome is None or outcome not in _EXCLUDED or record.cause.code is CauseCode.DIRECTORY:
         return ""
-    if outcome in _BY_OUTCOME:
-        return _BY_OUTCOME[outcome]
-    return record.reason.partition(":")[0]
+    return _BY_OUTCOME.get(outcome) or record.cause.heading
 
 
 def excluded_urls(project: Project, source: str) -> dict[str, list[UrlRecord]]:

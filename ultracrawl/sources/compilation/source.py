@@ -11,7 +11,7 @@ from ultracrawl.content.converters.registry import CONVERTIBLE, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
 from ultracrawl.content.limits import PageLimits
 from ultracrawl.content.reader import PageReader
-from ultracrawl.model import StatusCode
+from ultracrawl.model import Cause, CauseCode, StatusCode
 from ultracrawl.rules.acceptance import Acceptance, Refusal
 from ultracrawl.rules.attributes.mapping import AttributeMap
 from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
@@ -226,10 +226,12 @@ def _unreadable(converted: frozenset[str]) -> dict[str, Refusal]:
     refused: dict[str, Refusal] = {}
     for name in CONVERTIBLE:
         if name in converted and (lack := missing(name)):
-            refused[name] = Refusal(StatusCode.CONVERTER_MISSING, "conversion", lack)
+            refused[name] = Refusal(
+                StatusCode.CONVERTER_MISSING, "conversion", Cause(CauseCode.NOT_CONVERTED, lack)
+            )
         elif name not in converted and not name.startswith("text/"):
-            reason = f"30041 excluded by type: {name} is not converted (conversion)"
-            refused[name] = Refusal(StatusCode.WRONG_TYPE, "conversion", reason)
+            cause = Cause(CauseCode.TYPE_NOT_CONVERTED, name)
+            refused[name] = Refusal(StatusCode.WRONG_TYPE, "conversion", cause)
     return refused
 
 

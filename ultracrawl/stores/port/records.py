@@ -74,7 +74,7 @@ class RecordPart(Protocol):
     def pending_records(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents wait for an approval, in order of their URL."""
 
-    def leaving_records(self) -> Iterator[UrlRecord]:
+    def records_to_remove(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents are to leave the index, in order of their URL."""
 
     def forgettable_urls(self) -> set[int]:

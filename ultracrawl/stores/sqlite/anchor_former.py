@@ -8,14 +8,14 @@ from array import array
 from zlib import crc32
 
 from ultracrawl.content.anchors import anchor_mark
+from ultracrawl.model import CauseCode
 from ultracrawl.rules.urls.key import url_key
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import transaction, translated
 
 BATCH = 500
 """Pages that are counted at a time."""
-_TO = "to "
-"""How the reason of a redirect begins in a store of that version."""
+_REDIRECTS = "SELECT key, subject FROM url WHERE outcome='REDIRECTED' AND cause_code=?"
 _PAGES = """
     SELECT p.key, p.marks, u.links FROM former_anchor_page p JOIN url u ON u.key=p.key
     WHERE u.outcome<>'REDIRECTED' ORDER BY u.id"""
@@ -52,10 +52,10 @@ def _take_over(db: sqlite3.Connection) -> None:
 
 
 def _take_redirects(db: sqlite3.Connection) -> None:
-    redirects = db.execute("SELECT key, reason FROM url WHERE outcome='REDIRECTED'").fetchall()
+    redirects = db.execute(_REDIRECTS, (CauseCode.REDIRECT.value,)).fetchall()
     db.executemany(
         "INSERT INTO anchor_redirect (key, target) VALUES (?,?)",
-        ((key, url_key(reason.removeprefix(_TO))) for key, reason in redirects if reason.startswith(_TO)),
+        ((key, url_key(target)) for key, target in redirects),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ultracrawl.model.cause import RECHECKED
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.stores.port.queue import QueueStart
 
@@ -36,12 +37,10 @@ _ALL_KNOWN = """
 _CHOSEN = """
     INSERT INTO queue (site, level, rank, depth, seq, id)
     SELECT site, level_of(url), ?, depth, ?, id FROM url WHERE key=? AND id NOT IN (SELECT id FROM queue)"""
-RECHECKED = ("GONE", "REJECTED", "ROBOTS", "NOT_INDEXED", "REDIRECTED", "DUPLICATE", "UNKNOWN")
-"""How the causes begin for which documents leave by the word of a server, which may say something else by now."""
 _HELD_BACK = f"""
     INSERT INTO queue (site, level, depth, seq, id)
     SELECT site, level_of(url), depth, ? + row_number() OVER (ORDER BY depth, id), id FROM url
-    WHERE leaving<>'' AND substr(leaving, 1, instr(leaving || ':', ':') - 1) IN {RECHECKED}
+    WHERE removal_code<>'' AND removal_code IN {tuple(map(str, sorted(RECHECKED)))}
     AND id NOT IN (SELECT id FROM queue)"""  # noqa: S608 - constant texts
 _WAITING_IS_SEEN = """
     INSERT INTO revisit (id, seen) SELECT id, ? FROM queue WHERE true

@@ -13,6 +13,7 @@ from typing import IO
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.files import set_aside
+from ultracrawl.stores.sqlite.former_causes import add_functions
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
 
 MEMORY = ":memory:"
@@ -170,6 +171,8 @@ def _migrate(db: sqlite3.Connection) -> None:
         raise StateError(
             f"the state was written by a newer version (schema {version}, here {SCHEMA_VERSION})"
         )
+    if version < SCHEMA_VERSION:
+        add_functions(db)
     while version < SCHEMA_VERSION:
         try:
             db.executescript(

@@ -9,14 +9,14 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded
 from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
 
-_MARK = "UPDATE url SET indexed=?, handed=0 WHERE key=?"
-_BEFORE = "SELECT count(*) FROM url WHERE (indexed OR handed) AND NOT (outcome=? AND last_fetched>=?)"
-_REMAKE = "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR handed=1"
-_REFETCH = "UPDATE url SET handed=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?"
-_HANDED = "SELECT key, handed FROM url WHERE key IN (SELECT value FROM json_each(?))"
+_MARK = "UPDATE url SET indexed=?, submitted=0 WHERE key=?"
+_BEFORE = "SELECT count(*) FROM url WHERE (indexed OR submitted) AND NOT (outcome=? AND last_fetched>=?)"
+_REMAKE = "UPDATE url SET etag='', last_modified='', checksum=x'' WHERE indexed=1 OR submitted=1"
+_REFETCH = "UPDATE url SET submitted=0, indexed=0, etag='', last_modified='', checksum=x'' WHERE key=?"
+_SUBMITTED = "SELECT key, submitted FROM url WHERE key IN (SELECT value FROM json_each(?))"
 _IN_QUEUE = """
     SELECT key FROM url WHERE key IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM queue)"""
-_ADOPT = "UPDATE url SET handed=1, etag='', last_modified='', checksum=x'' WHERE key=?"
+_ADOPT = "UPDATE url SET submitted=1, etag='', last_modified='', checksum=x'' WHERE key=?"
 # The names of tables below are the values of an enumeration.
 _RETAINED_KEYS = "SELECT p.key FROM {0} p JOIN url u ON u.key=p.key ORDER BY u.depth, u.url"
 _RETAIN = "INSERT OR REPLACE INTO {0} (key, document) VALUES (?,?)"
@@ -80,7 +80,7 @@ class SqliteDocuments(SqlitePart):
         """Return the keys of documents that are in the index or on their way there."""
         self._access.flush()
         rest = "OR (outcome='DUPLICATE' AND fingerprint<>x'')" if duplicates else ""
-        query = f"SELECT key FROM url WHERE indexed=1 OR handed=1 {rest}"  # noqa: S608 - constant text
+        query = f"SELECT key FROM url WHERE indexed=1 OR submitted=1 {rest}"  # noqa: S608 - constant text
         waiting = " UNION SELECT key FROM pending UNION SELECT key FROM successor"
         return frozenset(key for (key,) in self._read(query + waiting))
 
@@ -102,8 +102,8 @@ class SqliteDocuments(SqlitePart):
 
     def refetch_lost(self, waiting: frozenset[int]) -> int:
         """Have documents fetched again that were submitted but got lost."""
-        handed = self._read("SELECT key FROM url WHERE handed=1")
-        lost = [(key,) for (key,) in handed if key not in waiting]
+        submitted = self._read("SELECT key FROM url WHERE submitted=1")
+        lost = [(key,) for (key,) in submitted if key not in waiting]
         self._access.ahead.forget_records()
         with self._access.transaction():
             self._db.executemany(_REFETCH, lost)
@@ -116,11 +116,13 @@ class SqliteDocuments(SqlitePart):
         """
         self._access.ahead.forget_records()
         with self._access.transaction():
-            handed = dict(self._db.execute(_HANDED, (json.dumps(list(waiting)),)).fetchall())
-            doubted = [key for key, is_handed in handed.items() if not is_handed]
+            submitted = dict(self._db.execute(_SUBMITTED, (json.dumps(list(waiting)),)).fetchall())
+            doubted = [key for key, is_submitted in submitted.items() if not is_submitted]
             known = self._db.execute(_IN_QUEUE, (json.dumps(doubted),)).fetchall() if doubted else []
             self._db.executemany(_ADOPT, known)
-        return Unrecorded(tuple(key for (key,) in known), tuple(key for key in waiting if key not in handed))
+        return Unrecorded(
+            tuple(key for (key,) in known), tuple(key for key in waiting if key not in submitted)
+        )
 
     # ---- writing, inside a transaction of the store
 

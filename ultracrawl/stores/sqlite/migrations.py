@@ -326,6 +326,30 @@ MIGRATIONS: tuple[str, ...] = (
         DELETE FROM anchor_document WHERE key=old.key;
     END;
     """,
+    # 22: causes and removals are codes with data; what was told in sentences is understood by `former_causes`
+    """
+    DROP INDEX url_handed;
+    DROP INDEX url_leaving;
+    DROP INDEX url_redirected;
+    ALTER TABLE url RENAME COLUMN handed TO submitted;
+    ALTER TABLE url RENAME COLUMN reason TO detail;
+    ALTER TABLE url RENAME COLUMN leaving TO removal_code;
+    ALTER TABLE url ADD COLUMN cause_code TEXT NOT NULL DEFAULT '';
+    ALTER TABLE url ADD COLUMN subject TEXT NOT NULL DEFAULT '';
+    ALTER TABLE url ADD COLUMN removal_cause TEXT NOT NULL DEFAULT '';
+    UPDATE url SET
+        cause_code=former_cause(detail, outcome, status, 0),
+        subject=former_cause(detail, outcome, status, 1),
+        detail=former_cause(detail, outcome, status, 2)
+        WHERE detail<>'';
+    UPDATE url SET
+        removal_code=former_removal(removal_code, status, 0),
+        removal_cause=former_removal(removal_code, status, 1)
+        WHERE removal_code<>'';
+    CREATE INDEX url_submitted ON url (key) WHERE submitted = 1;
+    CREATE INDEX url_removal ON url (key) WHERE removal_code<>'';
+    CREATE INDEX url_redirected ON url (subject) WHERE outcome='REDIRECTED';
+    """,
 )
 
 SCHEMA_VERSION = len(MIGRATIONS)

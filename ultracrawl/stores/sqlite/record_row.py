@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from ultracrawl.model import UrlOutcome, UrlRecord
+import json
+from typing import Any
+
+from ultracrawl.model import NO_CAUSE, Cause, CauseCode, Removal, RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.stores.sqlite.database import ImpossibleValueError
 
 _COLUMNS = (
-    "url, depth, display_url, status, outcome, reason, etag, last_modified, checksum, indexed, handed, "
-    "first_seen, last_fetched, failures, links, leaving, fingerprint, preference"
+    "url, depth, display_url, status, outcome, cause_code, subject, detail, etag, last_modified, checksum, "
+    "indexed, submitted, first_seen, last_fetched, failures, links, removal_code, removal_cause, "
+    "fingerprint, preference"
 )
 _NAMES = _COLUMNS.split(", ")
 _CHANGED = ", ".join(f"{name}=excluded.{name}" for name in _NAMES[1:])  # the URL of a key stays
@@ -24,11 +28,17 @@ REPLACE = f"UPDATE url SET {', '.join(f'{name}=?' for name in _NAMES[1:])} WHERE
 
 def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     """Return the values for `UPSERT`."""
+    cause, removal = r.cause, r.removal
+    leaves = ("", "") if removal is None else (removal.reason.value, _stored_cause(removal.cause))
     return (
-        key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, r.reason, r.etag,
-        r.last_modified, r.checksum, r.indexed, r.handed, r.first_seen, r.last_fetched, r.failures, r.links,
-        r.leaving, r.fingerprint, r.preference,
+        key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, cause.code.value, cause.subject,
+        cause.detail, r.etag, r.last_modified, r.checksum, r.indexed, r.submitted, r.first_seen, r.last_fetched,
+        r.failures, r.links, *leaves, r.fingerprint, r.preference,
     )  # fmt: skip
+
+
+def _stored_cause(cause: Cause) -> str:
+    return json.dumps([cause.code.value, cause.subject, cause.detail], ensure_ascii=False)
 
 
 def outcome_of(text: str) -> UrlOutcome:
@@ -39,12 +49,23 @@ def outcome_of(text: str) -> UrlOutcome:
         raise ImpossibleValueError(str(error)) from None
 
 
-def record_of(row: tuple[object, ...], source: str) -> UrlRecord:
-    """Return the record of a row that was read by `READ`."""
-    url, depth, display, status, outcome, reason, etag, modified, checksum, indexed, handed, *rest = row
-    first_seen, last_fetched, failures, links, leaving, fingerprint, preference, pending = rest
-    return UrlRecord(  # the columns are typed by the schema
-        url, source, depth, display, status, outcome_of(outcome), reason, etag, modified, checksum,  # type: ignore[arg-type]
-        bool(indexed), bool(handed), first_seen, last_fetched, failures, links,  # type: ignore[arg-type]
-        pending=bool(pending), leaving=leaving, fingerprint=fingerprint, preference=preference,  # type: ignore[arg-type]
-    )  # fmt: skip
+def record_of(row: tuple[Any, ...], source: str) -> UrlRecord:
+    """Return the record of a row that was read by `READ`. Raises `ImpossibleValueError`."""
+    url, depth, display, status, outcome, code, subject, detail, etag, modified, checksum, *rest = row
+    indexed, submitted, first_seen, last_fetched, failures, links, removal, removed_for, *rest = rest
+    fingerprint, preference, pending = rest
+    try:
+        return UrlRecord(
+            url, source, depth, display, status, UrlOutcome(outcome),
+            Cause(CauseCode(code), subject, detail) if code else NO_CAUSE,
+            etag, modified, checksum, bool(indexed), bool(submitted), first_seen, last_fetched, failures, links,
+            pending=bool(pending), removal=_removal_of(removal, removed_for) if removal else None,
+            fingerprint=fingerprint, preference=preference,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ImpossibleValueError(str(error)) from None
+
+
+def _removal_of(reason: str, cause: str) -> Removal:
+    code, subject, detail = json.loads(cause)
+    return Removal(RemovalReason(reason), Cause(CauseCode(code), subject, detail))

@@ -22,7 +22,7 @@ _DISCOVER = """
     INSERT INTO url (id, key, url, site, depth, display_url, first_seen) VALUES (?,?,?,?,?,?,?)
     ON CONFLICT (key) DO UPDATE SET depth=min(depth, excluded.depth)"""
 _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))"
-_DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR handed), 0) FROM url"
+_DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR submitted), 0) FROM url"
 _OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
 _OF_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
 _AT_PLACES = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
@@ -212,8 +212,8 @@ class SqliteRecords(SqliteSimhashes):
 
     def redirecting_to(self, url: str) -> list[UrlRecord]:
         """Return the records of URLs that redirect to a URL."""
-        query = f"SELECT {READ} FROM url WHERE outcome='REDIRECTED' AND reason=?"  # noqa: S608 - constant names
-        return [record_of(row, self._source) for row in self._read(query, f"to {url}")]
+        query = f"SELECT {READ} FROM url WHERE outcome='REDIRECTED' AND subject=?"  # noqa: S608 - constant names
+        return [record_of(row, self._source) for row in self._read(query, url)]
 
     # ---- all
 
@@ -225,9 +225,9 @@ class SqliteRecords(SqliteSimhashes):
         """Yield the records whose documents wait for an approval."""
         return self._records("key IN (SELECT key FROM pending)")
 
-    def leaving_records(self) -> Iterator[UrlRecord]:
+    def records_to_remove(self) -> Iterator[UrlRecord]:
         """Yield the records whose documents are to leave the index."""
-        return self._records("leaving<>''")
+        return self._records("removal_code<>''")
 
     def _records(self, condition: str, *values: object) -> Iterator[UrlRecord]:
         query = f"SELECT {READ} FROM url WHERE {condition} ORDER BY url"  # noqa: S608 - constant texts
@@ -293,7 +293,9 @@ def _values(access: SqliteAccess, query: str, *waiting: Iterable[T]) -> set[T] |
 
 
 def _forgettable(access: SqliteAccess) -> set[int]:
-    rows = access.read("SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND leaving=''", GONE_RUNS)
+    rows = access.read(
+        "SELECT key FROM url WHERE outcome='GONE' AND failures>=? AND removal_code=''", GONE_RUNS
+    )
     gone = {key for (key,) in rows}
     if gone:
         with access.translated:
@@ -306,7 +308,7 @@ def _count_urls(access: SqliteAccess) -> StateCounts:
     ((known, indexed, documents),) = access.read(_DOCUMENTS)
     ((queued,),) = access.read("SELECT count(*) FROM queue")
     ((pending,),) = access.read("SELECT count(*) FROM pending")
-    ((leaving,),) = access.read("SELECT count(*) FROM url WHERE leaving<>''")
+    ((removals,),) = access.read("SELECT count(*) FROM url WHERE removal_code<>''")
     with access.translated:
         outcomes = {outcome_of(outcome): number for outcome, number in access.read(_OUTCOMES)}
-    return StateCounts(known, queued, indexed, outcomes, pending, documents, leaving)
+    return StateCounts(known, queued, indexed, outcomes, pending, documents, removals)

@@ -32,8 +32,8 @@ _FIRST_MET = """
     AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)"""
 _UNSEEN = """
     SELECT u.key, u.url, CASE u.display_url WHEN '' THEN u.url ELSE u.display_url END,
-    u.indexed OR u.handed, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
-    WHERE r.seen<=? AND u.leaving='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
+    u.indexed OR u.submitted, u.outcome='GONE' FROM url u JOIN revisit r ON r.id=u.id
+    WHERE r.seen<=? AND u.removal_code='' AND u.outcome<>'REMOVED' AND u.key NOT IN (SELECT key FROM sitemap)
     AND u.key NOT IN (SELECT key FROM pending) ORDER BY u.url"""
 
 

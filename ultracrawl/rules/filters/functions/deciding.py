@@ -48,7 +48,7 @@ def _comparing(by: By) -> Build:
             _passes(by, source, block[name], place, robot) if name in block else None
             for name in ("deny", "allow")
         )
-        reason = f"{FILTER_RULES}: {block.function} src={block['src']}"
+        told = f"{block.function} src={block['src']}"
 
         def step(view: View) -> Answer:
             refused = (denied is not None and view.matches(source, denied)) or (
@@ -56,7 +56,7 @@ def _comparing(by: By) -> Build:
             )
             if not refused:
                 return Answer.PROCEED
-            view.deny(FILTER_RULES, reason)
+            view.deny(FILTER_RULES, told)
             return Answer.ABORTED
 
         return step
@@ -79,7 +79,7 @@ def _max(block: ParameterBlock, place: FilterHandle, robot: Robot) -> Step:
         number = count(view.resource) if count else _number(view.value(source))
         if number is None or number <= limit:
             return Answer.PROCEED
-        view.deny(group, f"{group}: more than {block['value']} {block['src']}")
+        view.deny(group, f"more than {block['value']} {block['src']}")
         return Answer.ABORTED
 
     return step
@@ -95,7 +95,7 @@ def _md5(_: ParameterBlock, __: FilterHandle, robot: Robot) -> Step:
         checksum, url = view.value("md5"), view.resource.url
         if not checksum or robot.checksums.setdefault(checksum, url) == url:
             return Answer.PROCEED
-        view.deny(DUPLICATION, f"{DUPLICATION}: the same content as {robot.checksums[checksum]}")
+        view.deny(DUPLICATION, f"the same content as {robot.checksums[checksum]}")
         return Answer.ABORTED
 
     return step

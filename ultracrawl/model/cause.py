@@ -1,0 +1,204 @@
+"""Why a visit ended as it did, and why a document leaves the index: a code with data. Here it becomes a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Self
+
+from ultracrawl.model.status import answer_text
+
+
+class CauseCode(StrEnum):
+    """What a cause is, with its sentence: a heading, and what follows it after a colon.
+
+    The values are stored and shown to programs: none is ever changed, nor used again for something else. The sentences
+    are for people alone, and may be written anew.
+    """
+
+    heading: str
+    rest: str
+
+    def __new__(cls, value: str, heading: str = "", rest: str = "{detail}") -> Self:
+        """Make a code of its value and the two parts of its sentence."""
+        code = str.__new__(cls, value)
+        code._value_, code.heading, code.rest = value, heading, rest
+        return code
+
+    NONE = "", "", ""
+    STATED = "stated", "{subject}"
+    """In the words of somebody else: code of users, a library, an earlier version."""
+    RULE = "rule", "{subject}"
+    """A rule of the definition, as it is counted."""
+
+    # ---- one URL stands for another
+    REDIRECT = "redirect", "to {subject}"
+    REDIRECT_OUTSIDE = "redirect-outside", "30040 {subject}"
+    REDIRECT_REFUSED = "redirect-refused", "{subject}"
+    SAME_CONTENT = "same-content", "has the content of {subject}"
+    SAME_DISPLAY_URL = "same-display-url", "{detail} is the display URL of {subject}", ""
+    REPLACES = "replaces", "takes the place of {subject} when that leaves the index"
+
+    # ---- what owners allow
+    ROBOTS = "robots", "30031 excluded by robots.txt", "{subject} ({detail})"
+    ROBOTS_UNKNOWN = "robots-unknown", "{subject}"
+    NOINDEX = "noindex", "META robots or X-Robots-Tag: noindex"
+    RESERVED = "reserved", "the page is reserved", "{subject}"
+    UNAVAILABLE_AFTER = "unavailable-after", "unavailable_after has passed"
+    EXPIRES = "expires", "it names the day on which it leaves the index"
+    """It has to be looked at in every run."""
+
+    # ---- what is wanted of a page
+    LANGUAGE = "language", "focused", "its language is {subject}"
+    FOLLOWED_TYPE = "followed-type", "follow_only_types", "{subject} is not indexed"
+    FILTER = "filter", "{subject}"
+    NO_DESCRIPTION = "no-description", "the generation filter denied it"
+    NO_DOCUMENT = "no-document", "the spider made no document of it"
+    DROPPED = "dropped", "dropped"
+    REMOVED_BY_HAND = "removed-by-hand", "removed by hand"
+
+    # ---- what an answer is
+    TYPE = "type", "30041 excluded by type", "{subject} is not accepted"
+    TYPE_NOT_CONVERTED = (
+        "type-not-converted",
+        "30041 excluded by type",
+        "{subject} is not converted (conversion)",
+    )
+    BINARY_AS_TEXT = (
+        "binary-as-text",
+        "30126 binary document reported as text",
+        "{detail} declared, {subject} found",
+    )
+    HEADER = "header", "exclude_headers {subject}"
+    EMPTY = "empty", "the document is empty"
+    TOO_LONG = "too-long", "longer than {subject} bytes (cut_off)"
+    PART = "part", "{detail}", ""
+    """Its document is a part of what the server has."""
+    UNRENDERED = "unrendered", "its scripts were not run"
+    DIRECTORY = "directory", "directory with {subject} entries"
+    FEED = "feed", "feed with {subject} entries, {detail}", ""
+    NO_FEED = "no-feed", "no feed"
+    SITEMAP = "sitemap", "sitemap ({subject}) with {detail}", ""
+    NO_SITEMAP = "no-sitemap", "no sitemap"
+    NO_SITEMAP_ANSWER = "no-sitemap-answer", "an answer without a sitemap"
+    SITEMAP_DATE = "sitemap-date", "sitemap lastmod"
+    """It was not asked for, because a sitemap says that it has not changed."""
+
+    # ---- what failed
+    STATUS = "status", ""
+    FTP_REPLY = "ftp-reply", "FTP {subject}"
+    TIMEOUT = "timeout", "30057 timeout reading the document"
+    CONNECTION_REFUSED = "connection-refused", "30025 connection refused"
+    CONNECTION_BROKEN = "connection-broken", "the connection broke"
+    BODY_BROKEN = "body-broken", "the server broke off the body"
+    HOST_UNKNOWN = "host-unknown", "the host name cannot be resolved"
+    LOGIN_FAILED = "login-failed", "form login failed"
+    PROXY_LOGIN = "proxy-login", "the proxy refused user and password"
+    TOO_LARGE = "too-large", "the body is too large"
+    SCHEME = "scheme", "unsupported scheme"
+    ADDRESS = "address", "address refused"
+    IO_ERROR = "io-error", "I/O error"
+    NO_CONVERTER = "no-converter", "there is no converter for {subject}"
+    NOT_CONVERTED = "not-converted", "{subject}"
+    UNREADABLE = "unreadable", "the page could not be read"
+    NOT_STORED = "not-stored", "its answer could not be read from the stored documents"
+    EXCEPTION = "exception", "{subject}"
+    LOST = "lost", "lost in {subject}"
+
+    # ---- why a document leaves without a visit
+    UNLINKED = "unlinked", "nothing led to it for {subject} cycles"
+    DAY_OVER = "day-over", "rd-expires {subject}"
+    FEED_OVER = "feed-over", "its time in the feed is over"
+    STATE_LOST = "state-lost", "no page led to it since the state was lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A cause with its data; false if there is none."""
+
+    code: CauseCode
+    subject: str = ""
+    """What it is about: a URL, a rule, a type, a number."""
+    detail: str = ""
+    """What else is to be said of it, in the words of whoever knows."""
+
+    def __bool__(self) -> bool:
+        return self.code is not CauseCode.NONE
+
+    @property
+    def heading(self) -> str:
+        """The beginning of the sentence, under which causes are grouped."""
+        if self.code is CauseCode.STATUS:
+            return answer_text(int(self.subject))
+        return self.code.heading.format(subject=self.subject, detail=self.detail)
+
+    def __str__(self) -> str:
+        rest = self.code.rest.format(subject=self.subject, detail=self.detail)
+        return ": ".join(filter(None, (self.heading, rest)))
+
+    def with_detail(self, detail: str) -> Cause:
+        """Return the cause with something more to be said of it."""
+        return replace(self, detail=": ".join(filter(None, (self.detail, detail))))
+
+
+NO_CAUSE = Cause(CauseCode.NONE)
+
+
+def part_of(truncated: str) -> Cause:
+    """Return the cause of a document that lacks something, by what it lacks; none if that is nothing."""
+    return Cause(CauseCode.PART, detail=truncated) if truncated else NO_CAUSE
+
+
+class RemovalReason(StrEnum):
+    """Why a document is to leave the index: the outcome of a visit, by its name, or a decision without one.
+
+    The values are stored and shown, and stay as they are.
+    """
+
+    GONE = "GONE"
+    REJECTED = "REJECTED"
+    ROBOTS = "ROBOTS"
+    NOT_INDEXED = "NOT_INDEXED"
+    REDIRECTED = "REDIRECTED"
+    DUPLICATE = "DUPLICATE"
+    REMOVED = "REMOVED"
+    FILTERS = "FILTERS"
+    """Both filters of the source deny its URL."""
+    SCOPE = "SCOPE"
+    """The definition excludes it now."""
+    ORPHAN = "orphan"
+    """Nothing led to it for several cycles."""
+    EXPIRED = "EXPIRED"
+    """The day that its description names is over."""
+    FEED = "feed"
+    """Its time in the feed that named it is over."""
+    UNKNOWN = "UNKNOWN"
+    """No page led to it since the state was lost."""
+    OTHER = "other"
+    """In the words of an earlier version."""
+
+
+RECHECKED = frozenset(
+    {
+        RemovalReason.GONE,
+        RemovalReason.REJECTED,
+        RemovalReason.ROBOTS,
+        RemovalReason.NOT_INDEXED,
+        RemovalReason.REDIRECTED,
+        RemovalReason.DUPLICATE,
+        RemovalReason.UNKNOWN,
+    }
+)
+"""Removals by the word of a server, which may say something else by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """That the document of a URL is to leave the index, where it still is."""
+
+    reason: RemovalReason
+    cause: Cause = NO_CAUSE
+
+    def __str__(self) -> str:
+        reason = "" if self.reason is RemovalReason.OTHER else self.reason.value
+        return ": ".join(filter(None, (reason, str(self.cause))))
