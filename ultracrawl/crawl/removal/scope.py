@@ -14,12 +14,7 @@ from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
 
 BATCH = 1000
-<<<<<<< HEAD
 """URLs that are dropped in one transaction, so that readers of the state never wait for long."""
-OUTSIDE = "SCOPE"
-"""How the cause begins for which documents leave that the definition excludes."""
-=======
->>>>>>> 346156b (Why a visit ended, and why a document leaves, are codes with data and stored as such; no decision hangs on a sentence)
 OTHER_FORM = "urls: it has another canonical form now"
 OTHER_URLS = "url rewriter: it gives other URLs now"
 UNFOLLOWED = ".unfollowed"
