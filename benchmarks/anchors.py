@@ -19,8 +19,7 @@ from typing import Any
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.crawl.indexing.anchors import AnchorTexts
 from ultracrawl.model import Page, UrlOutcome
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.stores import SqliteStore
 
 SITE = "http://localhost/"

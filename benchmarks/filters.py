@@ -14,9 +14,9 @@ import time
 from importlib.resources import files
 from pathlib import Path
 
+from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.rules_file import read_rules
 

@@ -22,9 +22,8 @@ from random import Random
 from statistics import mean, stdev
 from typing import Any
 
-from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, SiteSize, gain
+from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, KnownPage, Scorer, SiteSize, gain
 from ultracrawl.rules.recrawl.history import Observation
-from ultracrawl.rules.recrawl.scores import KnownPage, Scorer
 
 HOUR = 3600.0
 LIFE = 24 * HOUR

@@ -38,7 +38,7 @@ import psutil
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 STEPS = 100_000

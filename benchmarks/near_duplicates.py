@@ -12,7 +12,7 @@ import json
 import random
 import time
 
-from ultracrawl.rules.duplicates.simhash import distance, simhash
+from ultracrawl.rules.duplicates.fingerprint import distance, simhash
 
 RATES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 LENGTHS = (50, 200, 1000)

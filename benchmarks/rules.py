@@ -18,8 +18,7 @@ from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, Rewri
 from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import RewritingPolicy
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, CrawlMode, DomainRule, Kind, UriRule
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 
 BASE = "https://docs.example.com/java/api/index.html"
 PAGES = 400

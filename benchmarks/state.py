@@ -26,9 +26,7 @@ import psutil
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.stores import QueueEntry, SqliteStore
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.rules import RuleError
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 
 POLICY = AddressPolicy()
 

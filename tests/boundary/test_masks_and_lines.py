@@ -10,8 +10,8 @@ import pytest
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.lines import LineError, parse_domain_lines, parse_uri_lines, plain_domain_rule
 from ultracrawl.rules.boundary.masks import MaskTable, parse_mask
+from ultracrawl.rules.boundary.matcher import check_rule
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind, RuleError, UriRule
-from ultracrawl.rules.boundary.validity import check_rule
 
 MASKS = [
     ("192.0.2.0-100", "192.0.2.0 192.0.2.100", "192.0.2.101 ::ffff:192.0.2.1"),

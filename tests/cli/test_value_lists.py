@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from ultracrawl.cli.main import cli
 from ultracrawl.errors import UserError
-from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
+from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 from ultracrawl.sources import load_project, require
 from ultracrawl.stores.opening import value_lists
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import display_url
+from ultracrawl.rules.urls.canonical import UrlPolicy, display_url
 
 SUITES = Path(__file__).parents[2] / "../shared/suites"
 WEB = frozenset({"http", "https", "ftp", "file"})

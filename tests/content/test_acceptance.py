@@ -9,8 +9,13 @@ import pytest
 from ultracrawl.content.directives import parse_directives
 from ultracrawl.model.page import RobotsDirectives
 from ultracrawl.rules.acceptance import Acceptance, Accepted, Refusal
-from ultracrawl.rules.robots.permission import IndexPermission, expiry
-from ultracrawl.rules.robots.reservations import Reservation, first_reserved, reservations_of
+from ultracrawl.rules.robots.permission import (
+    IndexPermission,
+    Reservation,
+    expiry,
+    first_reserved,
+    reservations_of,
+)
 
 
 def headers(**values: str | list[str]) -> Any:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content.feeds.regular_sitemap import regular_entries
-from ultracrawl.content.feeds.sitemap import _Collector, parse_sitemap
+from ultracrawl.content.feeds.sitemap import _Collector, parse_sitemap, regular_entries
 from ultracrawl.content.xml import read_xml
 
 URL = "https://example.com/sitemap.xml"

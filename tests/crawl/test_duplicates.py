@@ -192,7 +192,7 @@ def test_nearly_equal_texts(site: Site, url: str, workspace: Workspace, options:
 
 
 def test_near_distance_0_wants_equal_hashes(site: Site, url: str, workspace: Workspace) -> None:
-    from ultracrawl.rules.duplicates.simhash import distance, simhash
+    from ultracrawl.rules.duplicates.fingerprint import distance, simhash
 
     words = LONG.split()
     other = next(

@@ -8,8 +8,7 @@ from dataclasses import replace
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.stores import QueueEntry

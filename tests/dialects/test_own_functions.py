@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.rules.filters import filter_function
+from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import FilterKind
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 
 MODULE = """

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.rules.filters.phase import Answer, FilterKind
 from ultracrawl.rules.filters.resource import Resource, View
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import FilterKind
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.sources.dialects.portal_robot.filter_file import read_filters
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS
 from ultracrawl.sources.dialects.portal_robot.lexer import ConfigText, read_text

@@ -14,7 +14,7 @@ from ultracrawl.crawl.placement.documents import Documents
 from ultracrawl.crawl.removal.expiry import ExpirySweeper, expiry_of
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 URL = "http://h/a"

@@ -7,9 +7,9 @@ from support.filters import Filters, page
 
 from ultracrawl.model import Decision
 from ultracrawl.rules.filters.custom import own_function
+from ultracrawl.rules.filters.function import Robot
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import Resource, View
-from ultracrawl.rules.filters.robot import Robot
 
 E, G = FilterKind.ENUMERATION, FilterKind.GENERATION
 LINKS = '<title>Home</title><a href="/b">b</a>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.candidates.traps import TrapGuard
+from ultracrawl.rules.candidates.rules import TrapGuard
 from ultracrawl.rules.frontier.limits import SlackLimit
 
 COURSES = {

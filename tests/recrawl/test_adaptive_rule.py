@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, SiteSize, gain
+from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, KnownPage, ScoreParts, Scorer, SiteSize, gain
 from ultracrawl.rules.recrawl.history import ChangeHistory
-from ultracrawl.rules.recrawl.scores import KnownPage, ScoreParts, Scorer
 
 DAY = 86_400.0
 NOW = 1000 * DAY

@@ -14,7 +14,7 @@ from ultracrawl.crawl.removal.orphans import OrphanSweeper
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
 from ultracrawl.rules.recrawl.orphans import provable
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import QueueEntry, QueueStart, SqliteStore
 

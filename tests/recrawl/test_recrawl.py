@@ -3,9 +3,7 @@ import hashlib
 import pytest
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl.change import checksum, classify
-from ultracrawl.rules.recrawl.conditional import conditional_headers
-from ultracrawl.rules.recrawl.status import outcome_of_status
+from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers, outcome_of_status
 
 OLD, NEW = checksum(b"old"), checksum(b"new")
 LM = "Wed, 01 May 2024 10:00:00 GMT"

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.rules.recrawl.history import ChangeHistory
-from ultracrawl.rules.recrawl.scores import (
+from ultracrawl.rules.recrawl.adaptive import (
     FREQUENCIES,
     KnownPage,
     ScoreParts,
@@ -16,6 +15,7 @@ from ultracrawl.rules.recrawl.scores import (
     inverse_length,
     is_landing_page,
 )
+from ultracrawl.rules.recrawl.history import ChangeHistory
 
 R = 86_400.0
 OFF = ScoreParts(0, 0, 0, 0, 0, 0)

@@ -8,8 +8,7 @@ import pytest
 
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
 from ultracrawl.scheduler.candidates import seen_urls
 from ultracrawl.scheduler.candidates.candidate_filter import OUTSIDE, CandidateFilter
 from ultracrawl.scheduler.candidates.link_urls import MALFORMED, TOO_LONG

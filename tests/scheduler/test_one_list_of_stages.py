@@ -22,7 +22,7 @@ from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.candidates.rules import CandidateRules
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
 from ultracrawl.sources.dialects import read_definitions

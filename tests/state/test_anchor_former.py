@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import Page, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.fingerprint import Fingerprints
-from ultracrawl.rules.duplicates.preference import preference, rank
-from ultracrawl.rules.duplicates.simhash import blocks, distance, simhash
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.duplicates.fingerprint import Fingerprints, blocks, distance, preference, rank, simhash
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 URL = "http://h/a"

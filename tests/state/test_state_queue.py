@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 from ultracrawl.stores.sqlite.queue import MOST_PLACES

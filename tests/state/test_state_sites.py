@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, QueueStart, SqliteStore, StoredSite
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 

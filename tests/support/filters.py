@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ultracrawl.model import Finding
-from ultracrawl.rules.filters.function import Function
+from ultracrawl.rules.filters.function import Function, Robot
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.sources.dialects.portal_robot import read_text
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)

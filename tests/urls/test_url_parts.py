@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import display_url, host_of, path_of, port_of, site_of, split
+from ultracrawl.rules.urls.canonical import display_url, host_of, path_of, port_of, site_of, split, url_key
 from ultracrawl.rules.urls.recursion import repeats
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.sources import DataSource, Project, adhoc, load_project, require
 
 FILE = Path("var", "adhoc.yaml")

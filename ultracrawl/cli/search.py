@@ -15,7 +15,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
 from ultracrawl.index.query.snippet import as_line
 from ultracrawl.index.searching import Searcher
-from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.stores.opening import value_lists
 
 START, END = "\x02", "\x03"

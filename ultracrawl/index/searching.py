@@ -12,9 +12,7 @@ from ultracrawl.index import Filter, SearchQuery, SearchResult
 from ultracrawl.index.filters import Operator, parse_filter
 from ultracrawl.index.opening import index_config, open_index
 from ultracrawl.index.soundness import suspect
-from ultracrawl.rules.attributes.fields import OTHER_FIELDS, with_fields
-from ultracrawl.rules.attributes.schema import AttributeType
-from ultracrawl.rules.attributes.value_lists import ValueList, value_text
+from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, ValueList, value_text, with_fields
 from ultracrawl.settings.places import placed
 from ultracrawl.sources import Project, usable
 from ultracrawl.sources.dialects import read_definitions

@@ -10,8 +10,7 @@ from ultracrawl.crawl.placement.duplicates import Duplicates
 from ultracrawl.crawl.reading.permissions import PermissionReader
 from ultracrawl.model import NO_CAUSE, Cause, UrlOutcome
 from ultracrawl.model.cause import part_of
-from ultracrawl.rules.recrawl.change import checksum, classify
-from ultracrawl.rules.recrawl.conditional import conditional_headers
+from ultracrawl.rules.recrawl.change import checksum, classify, conditional_headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

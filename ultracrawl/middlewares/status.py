@@ -9,7 +9,7 @@ from ultracrawl.crawl.download_errors.retry_policy import RetryPolicy
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import Cause, CauseCode, UrlOutcome
-from ultracrawl.rules.recrawl.status import outcome_of_status
+from ultracrawl.rules.recrawl.change import outcome_of_status
 
 if TYPE_CHECKING:
     from typing import Self

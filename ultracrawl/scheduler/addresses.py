@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.stores import QueueEntry
 
 

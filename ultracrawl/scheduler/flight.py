@@ -11,7 +11,7 @@ from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.visit import SitemapJob
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.scheduler.budget import EntryGate
 from ultracrawl.scheduler.candidates.repeats import RepeatVisits
 from ultracrawl.scheduler.pacing import Pacing

@@ -13,7 +13,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.sources import compile_level_selector
 from ultracrawl.stores import QueueEntry, StoredSite
 

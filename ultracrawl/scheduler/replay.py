@@ -18,8 +18,7 @@ from ultracrawl.crawl.run.visit_watch import VisitWatch
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.scheduler.alarm import Alarm
 from ultracrawl.stores import QueueEntry
 

@@ -8,7 +8,7 @@ from scrapy import Request
 
 from ultracrawl.crawl.visit import META_KEY
 from ultracrawl.rules.frontier.mirrors import Mirrors
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from scrapy import Spider

@@ -14,9 +14,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.model import RunReport, UrlRecord
 from ultracrawl.model.record_changes import restored
 from ultracrawl.rules.boundary.expressions import compiled
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.opening import open_state

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import DefinitionError
-from ultracrawl.rules.urls.canonical import DEFAULT_POLICY
-from ultracrawl.rules.urls.parts import site_of, split
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, site_of, split
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import closest, shown
 from ultracrawl.sources.project import DefinitionHead, Project, make_project

@@ -9,8 +9,8 @@ from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from ultracrawl.rules.boundary.expressions import check_expression
 from ultracrawl.rules.boundary.masks import parse_mask
+from ultracrawl.rules.boundary.matcher import MASK_KINDS
 from ultracrawl.rules.boundary.rules import Kind, PatternError, RuleError
-from ultracrawl.rules.boundary.validity import MASK_KINDS
 from ultracrawl.sources.mistakes import listed, mistake, shown, suggestion, unusable
 
 EVERY_HOST = "*"

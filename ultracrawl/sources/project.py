@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from ultracrawl.model import Finding
-from ultracrawl.rules.attributes.fields import OTHER_FIELDS
-from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, attribute_schema
+from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, attribute_schema
 from ultracrawl.sources.definition import DataSource, SourceEntry, SourceName, SourceOptions
 from ultracrawl.sources.mistakes import mistake
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX

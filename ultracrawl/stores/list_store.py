@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ultracrawl.errors import StateError
-from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
+from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 
 NAME = "lists.json"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.rules.attributes.schema import ValueList
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.lists import value_lists as listed_values
 from ultracrawl.stores import SqliteStore

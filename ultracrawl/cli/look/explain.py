@@ -18,11 +18,9 @@ from ultracrawl.model import Decision, UrlRecord, status_text
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
-from ultracrawl.rules.candidates.rules import CandidateRules
-from ultracrawl.rules.candidates.traps import TrapGuard
+from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import StoredRobots
 from ultracrawl.stores.opening import open_state, state_exists

@@ -10,8 +10,7 @@ import click
 from ultracrawl.cli.options import config_option, open_project
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
-from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
-from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
 from ultracrawl.sources.checking.list_checks import check_value_lists
 from ultracrawl.stores.opening import open_lists
 

@@ -8,8 +8,7 @@ from urllib.parse import unquote
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.convert import add_html
-from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.office.properties import DUBLIN_CORE, Properties
+from ultracrawl.content.converters.office.package import DUBLIN_CORE, Package, Properties
 from ultracrawl.content.xml import attribute, stream_xml
 
 _NAMES = {**DUBLIN_CORE, "date": "created", "subject": "keywords"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ultracrawl.content.charset.decoding import decode
 from ultracrawl.content.charset.prescan import charset_parameter, declared_in_xml
 from ultracrawl.content.converters.conversion import Sink, Source
-from ultracrawl.content.converters.office.properties import DUBLIN_CORE
+from ultracrawl.content.converters.office.package import DUBLIN_CORE
 from ultracrawl.content.xml import attribute, stream_xml
 
 _TITLES = frozenset({"title"})

@@ -15,7 +15,7 @@ from ultracrawl.rules.access.basic import basic_answer
 from ultracrawl.rules.access.challenge import Challenge, challenges_in
 from ultracrawl.rules.access.credentials import NTLM_SCHEMES, Credential, CredentialStore, Scheme
 from ultracrawl.rules.access.digest import DigestSession
-from ultracrawl.rules.urls.parts import path_of, site_of
+from ultracrawl.rules.urls.canonical import path_of, site_of
 
 if TYPE_CHECKING:
     from scrapy import Request

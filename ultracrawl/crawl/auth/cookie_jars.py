@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.http.cookies import CookieJar
 
 from ultracrawl.crawl.transport.outgoing import Send, send_with
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.rules.urls.registrable import widest_own_domain
 
 if TYPE_CHECKING:

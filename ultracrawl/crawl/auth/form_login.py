@@ -14,7 +14,7 @@ from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.errors import WorkError
 from ultracrawl.rules.access.login import Login
-from ultracrawl.rules.urls.parts import host_of, path_of
+from ultracrawl.rules.urls.canonical import host_of, path_of
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -13,7 +13,7 @@ from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import FRESH, Send
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.access.login import Form, Login, login_form
-from ultracrawl.rules.urls.parts import split
+from ultracrawl.rules.urls.canonical import split
 
 MOST_REDIRECTS = 10
 """Redirects that are followed after a form was sent."""

@@ -16,7 +16,7 @@ from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.crawl.transport.outgoing import FRESH, LANE, REPEATABLE, Send, send_with
 from ultracrawl.rules.access.challenge import challenges_in
 from ultracrawl.rules.access.credentials import Scheme
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -13,7 +13,7 @@ from ultracrawl.crawl.download_errors.kinds import AddressRefusedError, ProxyLog
 from ultracrawl.crawl.transport.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.site import no_addresses
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.transport.outgoing import Send, send_with
 from ultracrawl.rules.access.certificate import ClientCertificate
 from ultracrawl.rules.access.prefix import UrlPrefix
-from ultracrawl.rules.urls.parts import split
+from ultracrawl.rules.urls.canonical import split
 
 if TYPE_CHECKING:
     from scrapy import Request

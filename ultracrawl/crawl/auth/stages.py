@@ -10,7 +10,7 @@ from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.boundary.site import no_addresses
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.sources.compilation.access import sites_of, unread_credentials
 

@@ -13,7 +13,7 @@ from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.rules.recrawl.feed_links import renewed
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.errors import WorkError
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import Project
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ultracrawl.rules.candidates.stages import INDEX_ONLY, REFRESH_ONLY
-from ultracrawl.rules.candidates.traps import PATHS, TrapGuard
+from ultracrawl.rules.candidates.rules import INDEX_ONLY, PATHS, REFRESH_ONLY, TrapGuard
 from ultracrawl.sources import CompiledSource, LimitsSection
 from ultracrawl.stores import Store
 

@@ -20,8 +20,7 @@ from ultracrawl.rules.frontier.politeness.retry_after import RETRY_AFTER_STATUS,
 from ultracrawl.rules.robots.lines import PARSED_BYTES
 from ultracrawl.rules.robots.policy import ASKED_AGAIN_AFTER, MAX_REDIRECTS, origin_of
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, site_of
 from ultracrawl.stores import StoredRobots
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from ultracrawl.model import UrlOutcome
 from ultracrawl.rules.recrawl.change import is_known
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.recrawl.lastmod import vouches
 from ultracrawl.rules.robots.rules import RobotsRules
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import path_of, site_of
+from ultracrawl.rules.urls.canonical import path_of, site_of, url_key
 from ultracrawl.stores import QueueEntry, StoredSitemap
 
 if TYPE_CHECKING:

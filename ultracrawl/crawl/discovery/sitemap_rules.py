@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import StatusCode
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -17,7 +17,7 @@ from ultracrawl.index.opening import cache_folder, index_config, open_index
 from ultracrawl.index.soundness import make_sound, probe
 from ultracrawl.index.writing.destinations import leave_unfilled
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores import Store

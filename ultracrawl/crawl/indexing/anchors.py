@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.anchors import LONGEST, anchor_text
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -14,8 +14,7 @@ from ultracrawl.crawl.results import FetchResult
 from ultracrawl.crawl.visit import Visit, visit_of
 from ultracrawl.errors import WorkError
 from ultracrawl.model import Cause, CauseCode, Document, UrlOutcome, UrlRecord
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.stores import QueueEntry
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ultracrawl.model import UrlOutcome
 from ultracrawl.model.cause import RECHECKED
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.recrawl.cycle import RefreshMode
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import Store
 

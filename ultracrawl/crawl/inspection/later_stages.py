@@ -12,7 +12,7 @@ from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_address
 from ultracrawl.model import Decision, UrlOutcome, UrlRecord, status_text
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import StoredRobots
 

@@ -10,9 +10,9 @@ from ultracrawl.crawl.inspection.forecast import rechecked
 from ultracrawl.crawl.removal.scope import mark_of_next
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser
 from ultracrawl.model.dates import iso
+from ultracrawl.rules.recrawl.adaptive import ScoreParts
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
-from ultracrawl.rules.recrawl.scores import ScoreParts
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.stores import QueuedUrl, SqliteStore
 

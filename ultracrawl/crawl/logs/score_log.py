@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.recrawl.scores import ScoreParts
+from ultracrawl.rules.recrawl.adaptive import ScoreParts
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.logs.columns import ColumnLog
-    from ultracrawl.rules.recrawl.adaptive import Choice
-    from ultracrawl.rules.recrawl.scores import KnownPage, Scorer
+    from ultracrawl.rules.recrawl.adaptive import Choice, KnownPage, Scorer
 
 _PARTS = tuple(field.name for field in fields(ScoreParts))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ultracrawl.crawl.ports import Placed, Placement, Refused, Retained
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
 from ultracrawl.model.cause import part_of
 from ultracrawl.rules.recrawl.change import classify
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

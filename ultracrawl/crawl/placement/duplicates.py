@@ -12,7 +12,7 @@ from ultracrawl.crawl.placement.holders import ContentHolders
 from ultracrawl.crawl.placement.open_visits import OpenVisits
 from ultracrawl.crawl.placement.succession import Succession, same_content
 from ultracrawl.model import StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.preference import preference
+from ultracrawl.rules.duplicates.fingerprint import preference
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.model.outcome import SUBMITTED
-from ultracrawl.rules.duplicates.preference import Rank, rank, rank_of
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.duplicates.fingerprint import Rank, rank, rank_of
+from ultracrawl.rules.urls.canonical import url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

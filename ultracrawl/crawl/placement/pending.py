@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.index.values import packed, unpacked
 from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import approved, removed, without_document
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

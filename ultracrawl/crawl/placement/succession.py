@@ -10,7 +10,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.index.values import packed
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained
 
 if TYPE_CHECKING:

@@ -15,14 +15,13 @@ from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import UserError
 from ultracrawl.model import NO_CAUSE, Cause, DefinitionError, Finding
 from ultracrawl.rules.filters.classification import Classifier
-from ultracrawl.rules.filters.function import run
+from ultracrawl.rules.filters.function import Robot, Rules, run
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterLine, FilterProgram
 from ultracrawl.rules.filters.resource import Fetched, Resource, View
-from ultracrawl.rules.filters.robot import Robot, Rules
 from ultracrawl.rules.filters.rules import UNLIMITED
 from ultracrawl.rules.filters.views import FilterViews
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FilterFile, read_filters
 from ultracrawl.sources.dialects.portal_robot.rules_file import read_classification, read_rules

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.portal_filters.filtering import Filtering

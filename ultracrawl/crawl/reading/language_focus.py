@@ -9,7 +9,7 @@ from ultracrawl.crawl.reading.language_detection import SAMPLE, Detector, open_d
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.rules.boundary.focus import FocusPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -8,8 +8,7 @@ from ultracrawl.content.directives import parse_directives
 from ultracrawl.crawl.transport.headers import values_of
 from ultracrawl.model import NO_CAUSE, Cause, CauseCode
 from ultracrawl.model.page import ALLOW_ALL
-from ultracrawl.rules.robots.permission import expiry
-from ultracrawl.rules.robots.reservations import TDM_RESERVED, reservations_of
+from ultracrawl.rules.robots.permission import TDM_RESERVED, expiry, reservations_of
 from ultracrawl.rules.robots.rules import RobotsRules
 
 if TYPE_CHECKING:

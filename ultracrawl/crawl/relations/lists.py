@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary.expressions import compiled
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import host_of, on_site, site_of
+from ultracrawl.rules.urls.canonical import host_of, on_site, site_of, url_key
 from ultracrawl.sources.sections.documents.relations import RELATION_ATTRIBUTES
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.model import Page
-    from ultracrawl.rules.recrawl.scores import KnownPage
+    from ultracrawl.rules.recrawl.adaptive import KnownPage
     from ultracrawl.rules.urls.canonical import UrlPolicy
 
 MOST_LINKS = 10_000

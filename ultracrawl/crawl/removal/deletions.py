@@ -12,7 +12,7 @@ from ultracrawl.index.values import unpacked
 from ultracrawl.model import RemovalReason, UrlOutcome, UrlRecord
 from ultracrawl.model.record_changes import approved, without_document
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import Retained, Store
 
 logger = logging.getLogger(__name__)

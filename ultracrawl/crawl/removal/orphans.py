@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason
 from ultracrawl.rules.recrawl.orphans import provable
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import DataSource
 from ultracrawl.stores import Store, UnseenUrl
 

@@ -9,7 +9,7 @@ from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, RunReport, UrlOutcome, UrlRecord
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, UrlOutcome
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.stores import QueueEntry, Store
 
 if TYPE_CHECKING:

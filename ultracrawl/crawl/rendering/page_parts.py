@@ -18,7 +18,7 @@ from ultracrawl.crawl.rendering.origins import RequestOrigin
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.transport.outgoing import BARE, Send
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.urls.parts import host_of, site_of, split
+from ultracrawl.rules.urls.canonical import host_of, site_of, split
 
 if TYPE_CHECKING:
     from scrapy.http import Response

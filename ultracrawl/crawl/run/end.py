@@ -16,7 +16,7 @@ from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.start_chain import judge_run
 from ultracrawl.errors import WorkError
 from ultracrawl.model.dates import as_text
-from ultracrawl.rules.candidates.stages import REFRESH_ONLY
+from ultracrawl.rules.candidates.rules import REFRESH_ONLY
 from ultracrawl.rules.recrawl.deletion import DeletionGuard
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ultracrawl.model import UrlOutcome, UrlRecord, status_text
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 logger = logging.getLogger(__name__)
 

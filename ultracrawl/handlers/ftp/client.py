@@ -22,7 +22,7 @@ from ultracrawl.handlers.ftp.answer import (
 )
 from ultracrawl.handlers.ftp.target import ftp_target
 from ultracrawl.handlers.ftp.transfer import FtpOrder, FtpTransfer
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of
 
 if TYPE_CHECKING:
     from scrapy import Request

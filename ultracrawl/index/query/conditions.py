@@ -13,8 +13,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.index.filters import Filter, Operator
 from ultracrawl.index.query.tree import Between, Bound, Equal, Node, Not, all_of, any_of
 from ultracrawl.model.dates import as_utc
-from ultracrawl.rules.attributes.fields import OTHER_FIELDS, field_value
-from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
+from ultracrawl.rules.attributes.schema import OTHER_FIELDS, AttributeType, SearchAttribute, field_value
 
 _MISSPELT = {"lastmodifeddate": "lastmodifieddate"}
 """Names as manuals of Ultra Search print them (17, D6)."""

@@ -10,8 +10,7 @@ from lxml import etree, html
 
 from ultracrawl.content.html.harvest import declared_base
 from ultracrawl.model.status import REDIRECTS
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import split
+from ultracrawl.rules.urls.canonical import UrlPolicy, split
 
 _CANONICAL = UrlPolicy(max_length=65_536)
 

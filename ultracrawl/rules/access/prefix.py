@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import DEFAULT_PORTS, split
+from ultracrawl.rules.urls.canonical import DEFAULT_PORTS, UrlPolicy, split
 
 _FORM = UrlPolicy(max_length=65_536)
 

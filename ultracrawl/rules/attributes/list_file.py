@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ultracrawl.content.xml import XmlRefusedError, read_xml
-from ultracrawl.rules.attributes.schema import AttributeType
-from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
+from ultracrawl.rules.attributes.schema import AttributeType, ListedValue, ValueList
 
 LARGEST = 64 << 20
 """Bytes of a file that is read."""

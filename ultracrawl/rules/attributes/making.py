@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from ultracrawl.model import Document
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[\w.:-]+")

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from ultracrawl.content.text import first_words
 from ultracrawl.model import AttributeValue, Document
-from ultracrawl.rules.attributes.fields import OTHER_FIELDS, field_value
 from ultracrawl.rules.attributes.making import MadeValue, with_made
-from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.rules.attributes.schema import OTHER_FIELDS, SearchAttribute, field_value
 from ultracrawl.rules.attributes.values import convert, typed
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 DEFAULT_MAPPING: Mapping[str, str] = MappingProxyType(
     {"author": "Author", "description": "Description", "subject": "Subject"}

@@ -11,8 +11,7 @@ from ultracrawl.rules.boundary.areas import AreaRules
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind
 from ultracrawl.rules.boundary.site import Addresses, Site, SiteJudge, no_addresses
 from ultracrawl.rules.boundary.stages import NO_RULE, REDIRECTS, LinkRule, Refusals, spelled_out
-from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy
-from ultracrawl.rules.urls.parts import host_of, path_of
+from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy, host_of, path_of
 from ultracrawl.rules.urls.recursion import repeats
 
 SITES_KEPT = 20_000

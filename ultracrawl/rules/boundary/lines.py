@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ultracrawl.rules.boundary.matcher import URI_KINDS, check_rule
 from ultracrawl.rules.boundary.rules import Action, DomainRule, Kind, RuleError, UriRule
-from ultracrawl.rules.boundary.validity import URI_KINDS, check_rule
 
 Rule = TypeVar("Rule", DomainRule, UriRule)
 

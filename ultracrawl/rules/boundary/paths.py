@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ultracrawl.rules.boundary.matcher import PrefixTable
 from ultracrawl.rules.boundary.rules import ANY_HOST, PathRules, PortRules, RuleError
-from ultracrawl.rules.boundary.tables import PrefixTable
 from ultracrawl.rules.urls.canonical import unify
 
 

@@ -9,7 +9,7 @@ from ultracrawl.rules.boundary.masks import IpAddress
 from ultracrawl.rules.boundary.matcher import DomainTable, by_action
 from ultracrawl.rules.boundary.paths import HostPaths, PathTable, PortTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules
-from ultracrawl.rules.urls.parts import split
+from ultracrawl.rules.urls.canonical import split
 
 Addresses = Callable[[str], Iterable[IpAddress | str]]
 """Gives the addresses of a host name for address masks; an unknown host has none."""

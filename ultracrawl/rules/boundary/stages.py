@@ -13,8 +13,7 @@ from ultracrawl.rules.boundary.matcher import UriTable, by_action
 from ultracrawl.rules.boundary.paths import ExtensionTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, Combine
 from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import host_of, path_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, path_of
 from ultracrawl.rules.urls.recursion import repeats
 
 CLOSED_URIS = "no include uri matches"

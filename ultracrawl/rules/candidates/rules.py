@@ -1,14 +1,137 @@
-"""The stages of a source in their order, spelled out and compiled."""
+"""The stages of a source in their order, spelled out and compiled: the boundary, and what keeps new URLs out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ultracrawl.model import Decision
-from ultracrawl.model.candidate import Candidate, Stage
+from ultracrawl.model.candidate import Candidate, Stage, TrapCounts
 from ultracrawl.rules.boundary.boundary import Boundary
-from ultracrawl.rules.candidates.stages import FOR_A_WHILE, ClosedStage, QueryStage, SiteSizeStage
-from ultracrawl.rules.candidates.traps import TrapGuard
+from ultracrawl.rules.boundary.focus import FOCUSED
+
+INDEX_ONLY = "crawling_mode index-only"
+"""The rule that keeps out links to URLs that are not known yet."""
+REFRESH_ONLY = "refresh_only"
+"""The rule that keeps out URLs that were never fetched, while the source or the disk is too full."""
+FOR_A_WHILE = frozenset({FOCUSED, REFRESH_ONLY})
+"""Rules that may let a URL in later in the same run, or from another page."""
+
+
+def query_rule(most: int | None) -> str:
+    """Return the rule that keeps out further queries of a path."""
+    return f"limits.query_variations {most}"
+
+
+def site_rule(most: int | None) -> str:
+    """Return the rule that keeps out further URLs of a site."""
+    return f"limits.urls_per_site {most}"
+
+
+class ClosedStage:
+    """Nothing new is let in: by the crawling mode, by a limit of the run, or from a page in another language."""
+
+    name = "new"
+
+    def judge(self, candidate: Candidate) -> Decision | None:
+        """Return the refusal of a new URL; None for known ones and seeds, and where new ones are let in."""
+        if candidate.known or candidate.seed or not candidate.closed:
+            return None
+        return Decision(False, self.name, candidate.closed, "only URLs that are known already are asked for")
+
+
+class QueryStage:
+    """At most so many new URLs differ only in their query (`limits.query_variations`)."""
+
+    name = "limit"
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._rule = query_rule(most)
+
+    def judge(self, candidate: Candidate) -> Decision | None:
+        """Return the refusal of another query of a path; None as long as there are fewer, and for known URLs."""
+        counts = candidate.counts
+        if not self._most or counts is None or candidate.known or candidate.seed or "?" not in candidate.url:
+            return None
+        if counts.path_queries < self._most:
+            return None
+        told = f"{counts.path_queries} URLs of its path with another query are known"
+        return Decision(False, self.name, self._rule, f"{told}; {self._most} are allowed")
+
+
+class SiteSizeStage:
+    """At most so many URLs of a site are known (`limits.urls_per_site`)."""
+
+    name = "limit"
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._rule = site_rule(most)
+
+    def judge(self, candidate: Candidate) -> Decision | None:
+        """Return the refusal of another URL of a site; None as long as there are fewer, and for known URLs."""
+        counts = candidate.counts
+        if not self._most or counts is None or candidate.known or candidate.seed:
+            return None
+        if counts.site_urls < self._most:
+            return None
+        told = f"{counts.site_urls} URLs of its site are known; {self._most} are allowed"
+        return Decision(False, self.name, self._rule, told)
+
+
+PATHS = 50_000
+"""Paths whose queries are counted."""
+
+
+class TrapGuard:
+    """Bounds sites that make up URLs without end: calendars, combinations of filters, session ids (FAST 5.1 B9, B11).
+
+    Counts the URLs of each site, and the queries of each path. Only URLs that are not known yet are counted, so a
+    navigation bar costs nothing. What is known already, by site and by path, is where counting begins: bounds hold over
+    all runs together. `paths` bounds the memory: when so many paths were met, only those that are full are
+    remembered, and counting of the others begins anew.
+    """
+
+    def __init__(
+        self,
+        per_site: int | None,
+        variations: int | None,
+        known: Mapping[str, int],
+        queries: Mapping[str, int] | None = None,
+        paths: int = PATHS,
+    ) -> None:
+        self.per_site = per_site
+        self.variations = variations
+        self._sites = dict(known) if per_site else {}
+        self._queries = dict(queries or {})
+        self._most_paths = paths
+        self._site_rule, self._query_rule = site_rule(per_site), query_rule(variations)
+
+    def counts_of(self, url: str, site: str) -> TrapCounts:
+        """Return what is counted now that concerns a URL."""
+        return TrapCounts(self._sites.get(site, 0), self._queries.get(url.partition("?")[0], 0))
+
+    def rejects(self, url: str, site: str) -> str | None:
+        """Count a new URL that is inside; returns the rule that excludes it, or None. Only what passes is counted."""
+        path = url.partition("?")[0] if self.variations and "?" in url else None
+        if path is not None and self.variations and self._queries.get(path, 0) >= self.variations:
+            return self._query_rule
+        if self.per_site:
+            number = self._sites.get(site, 0)
+            if number >= self.per_site:
+                return self._site_rule
+            self._sites[site] = number + 1
+        if path is not None:
+            self._count_query(path)
+        return None
+
+    def _count_query(self, path: str) -> None:
+        if path not in self._queries and len(self._queries) >= self._most_paths:
+            full = {
+                path: number for path, number in self._queries.items() if number >= (self.variations or 0)
+            }
+            self._queries = full if len(full) < self._most_paths // 2 else {}
+        self._queries[path] = self._queries.get(path, 0) + 1
 
 
 class CandidateRules:

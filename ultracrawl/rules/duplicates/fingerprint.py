@@ -1,12 +1,70 @@
-"""What of a page is compared with other pages, as a fingerprint (FAST 5.1 H52, H54, H55)."""
+"""When two pages are one document: fingerprints, 64-bit simhash (Charikar 2002), and which URL stands for it."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from ultracrawl.model import Page
-from ultracrawl.rules.duplicates.simhash import simhash
+from xxhash import xxh3_64_intdigest
+
+from ultracrawl.model import Page, UrlRecord
+
+BITS = 64
+SHINGLE = 3
+"""Words that are hashed together."""
+LARGEST_DISTANCE = 3
+"""Bits in which two near hashes may differ at most, so that one of four blocks of 16 bits is always equal."""
+
+_WORD = re.compile(r"\w+")
+_LANE = 32
+"""Bits of one counter in the sum below: enough for 4 billion triples."""
+_MASK = (1 << _LANE) - 1
+_SPREAD = tuple(sum(((byte >> bit) & 1) << (_LANE * bit) for bit in range(8)) for byte in range(256))
+"""A byte with each of its bits in a lane of its own, so that one addition counts eight bits."""
+
+
+def simhash(text: str, fewest_words: int = 0) -> int | None:
+    """Return the simhash of a text, an unsigned number of 64 bits; None if it has too few words.
+
+    Words are compared in lower case and without punctuation; each different triple counts once.
+    """
+    words = _WORD.findall(text.lower())
+    if len(words) < max(fewest_words, SHINGLE):
+        return None
+    triples = {" ".join(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1)}
+    return _majority([xxh3_64_intdigest(triple.encode()) for triple in triples])
+
+
+def _majority(hashes: list[int]) -> int:
+    """Return a number with each bit that more than half of the hashes have."""
+    half = len(hashes) / 2
+    result = 0
+    for first in range(0, BITS, 8):
+        counts = sum([_SPREAD[(one >> first) & 255] for one in hashes])
+        for bit in range(8):
+            if (counts >> (_LANE * bit)) & _MASK > half:
+                result |= 1 << (first + bit)
+    return result
+
+
+def distance(one: int, other: int) -> int:
+    """Return the number of bits in which two simhashes differ."""
+    return (one ^ other).bit_count()
+
+
+def blocks(value: int) -> tuple[int, int, int, int]:
+    """Return the four 16-bit blocks of a simhash, each with its place above it: 0 to 4 * 65536 - 1.
+
+    Two simhashes that differ in at most `LARGEST_DISTANCE` bits have a block in common.
+    """
+    return (
+        value & 0xFFFF,
+        0x1_0000 | (value >> 16) & 0xFFFF,
+        0x2_0000 | (value >> 32) & 0xFFFF,
+        0x3_0000 | (value >> 48) & 0xFFFF,
+    )
+
 
 SIZE = 16
 """Bytes of a fingerprint. It is cryptographic: nobody can write a page that passes for another one."""
@@ -46,3 +104,32 @@ class Fingerprints:
     def near_of(self, page: Page) -> int | None:
         """Return the simhash of a page's visible text, None if it is only compared exactly."""
         return simhash(page.text, self.near_words) if self.near else None
+
+
+NAMES_ITSELF, NAMES_NONE, NAMES_OTHER = 0, 1, 2
+"""What the canonical link of a page says about the page's own URL."""
+
+Rank = tuple[bool, int, bool, bool, int, str]
+"""Compares as the order of `rank`; the lowest survives."""
+
+
+def preference(url: str, canonical: str) -> int:
+    """Return what a page says about its own URL by its canonical link (both canonical; empty: it has none)."""
+    if not canonical:
+        return NAMES_NONE
+    return NAMES_ITSELF if canonical == url else NAMES_OTHER
+
+
+def rank(url: str, own: int, seeds: frozenset[str]) -> Rank:
+    """Return the place of a URL among those of equal content.
+
+    Start URLs come first, then pages that name themselves as canonical, pages that name none, and pages that
+    name another; among these https before others, no query before a query, the shorter, the first by alphabet. `own`
+    is the `preference` of the page.
+    """
+    return (url not in seeds, own, not url.startswith("https:"), "?" in url, len(url), url)
+
+
+def rank_of(record: UrlRecord, seeds: frozenset[str]) -> Rank:
+    """Return the place of a known URL; see `rank`."""
+    return rank(record.url, record.preference, seeds)

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ultracrawl.rules.filters.function import ANYTHING, FilterHandle, Function, ParameterBlock, Step
+from ultracrawl.rules.filters.function import ANYTHING, FilterHandle, Function, ParameterBlock, Robot, Step
 from ultracrawl.rules.filters.marked import mark_of
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View, source_name
-from ultracrawl.rules.filters.robot import Robot
 
 REQ_PROCEED, REQ_ABORTED, REQ_NOACTION, REQ_EXIT, REQ_RESTART = Answer
 

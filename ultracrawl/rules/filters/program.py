@@ -14,12 +14,12 @@ from ultracrawl.rules.filters.function import (
     Function,
     Parameter,
     ParameterBlock,
+    Robot,
     Step,
     run,
 )
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import BEFORE_FETCH, Resource, View, source_name
-from ultracrawl.rules.filters.robot import Robot
 
 OWN = frozenset({"fn", "enable"})
 """Parameters that every directive takes and no function sees."""

@@ -10,8 +10,7 @@ from ultracrawl.rules.boundary.matcher import DomainTable, UriTable
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
 from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.frontier.levels import nearest
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 
 
 @dataclass(frozen=True, slots=True)

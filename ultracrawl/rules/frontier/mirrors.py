@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ultracrawl.rules.urls.parts import host_of, on_site, site_of
+from ultracrawl.rules.urls.canonical import host_of, on_site, site_of
 
 
 class Mirrors:

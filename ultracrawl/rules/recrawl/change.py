@@ -1,10 +1,12 @@
-"""Whether the content behind a URL is new, modified or as it was (Ultra Search 6, checklist 16, 18, 23)."""
+"""What is asked of a known URL, and what its answer means (Ultra Search 6; RFC 9110 13.1)."""
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.model.status import REDIRECTS
 
 
 def checksum(body: bytes) -> bytes:
@@ -28,3 +30,48 @@ def classify(record: UrlRecord | None, checksum: bytes, force: bool = False) -> 
     if record is None or not is_known(record):
         return UrlOutcome.NEW
     return UrlOutcome.MODIFIED if force or record.checksum != checksum else UrlOutcome.UNMODIFIED
+
+
+_LONGEST_VALIDATOR = 4096
+"""Characters of a validator that is sent back; many servers refuse requests with headers of 8 KB."""
+_UNSAFE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]")
+
+
+def conditional_headers(record: UrlRecord | None, force: bool = False) -> dict[str, str]:
+    """Return If-None-Match and If-Modified-Since for a URL whose content is known, else nothing.
+
+    Validators go back as the server sent them, strong or weak, and both if both are known: a server that
+    understands entity tags passes over the date (RFC 9110 13.1.3). Nothing is sent with `force`, or if the
+    content was never read: a 304 would then leave us without it.
+    """
+    if force or record is None or not is_known(record):
+        return {}
+    headers = {"If-None-Match": record.etag, "If-Modified-Since": record.last_modified}
+    return {name: value.strip() for name, value in headers.items() if _is_sendable(value)}
+
+
+def _is_sendable(validator: str) -> bool:
+    return bool(validator.strip()) and len(validator) <= _LONGEST_VALIDATOR and not _UNSAFE.search(validator)
+
+
+_NAMED = {
+    304: UrlOutcome.NOT_MODIFIED,
+    404: UrlOutcome.GONE,
+    410: UrlOutcome.GONE,
+}
+
+
+def outcome_of_status(status: int) -> UrlOutcome:
+    """Return the outcome of an HTTP status other than 200.
+
+    Only 404 and 410 say that a document is gone; whatever else is neither success nor a redirect leaves what is
+    indexed as it is (checklist 19, 22). Success without a whole page (201 to 299) is NOT_INDEXED, because only 200
+    is indexed (checklist 12). Raises `ValueError` for 200: there the content decides, see `classify`.
+    """
+    if status == 200:
+        raise ValueError("the outcome of status 200 depends on the content")
+    if status in _NAMED:
+        return _NAMED[status]
+    if status in REDIRECTS:
+        return UrlOutcome.REDIRECTED
+    return UrlOutcome.NOT_INDEXED if 200 < status < 300 else UrlOutcome.HTTP_ERROR

@@ -14,8 +14,15 @@ from math import isfinite
 from protego import Protego
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.robots.agents import groups_for, robot_name
-from ultracrawl.rules.robots.lines import RobotsLine, decode_robots, read_groups, read_lines, read_remarks
+from ultracrawl.rules.robots.lines import (
+    RobotsLine,
+    decode_robots,
+    groups_for,
+    read_groups,
+    read_lines,
+    read_remarks,
+    robot_name,
+)
 from ultracrawl.rules.robots.paths import END, path_of, patterns_of
 
 _ROBOTS = re.compile(r"/robots\.txt(?:\?.*)?", re.DOTALL)

@@ -11,11 +11,8 @@ from contextlib import contextmanager
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.boundary import Boundary
-from ultracrawl.rules.candidates.rules import CandidateRules
-from ultracrawl.rules.candidates.traps import TrapGuard
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import host_of, site_of
+from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, site_of, url_key
 from ultracrawl.scheduler.candidates.link_urls import Excluded, LinkUrls
 from ultracrawl.scheduler.candidates.seen_urls import REJECTED, SeenUrls
 from ultracrawl.stores import QueueEntry, Store

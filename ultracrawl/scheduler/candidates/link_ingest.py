@@ -10,9 +10,8 @@ from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.discovery.new_urls import closing_rule
 from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
-from ultracrawl.rules.candidates.stages import REFRESH_ONLY
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.candidates.rules import REFRESH_ONLY
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.scheduler.candidates.off_focus_hops import OffFocusHops
 from ultracrawl.scheduler.candidates.recrawl_activator import RecrawlActivator

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlRecord
 from ultracrawl.rules.recrawl.cycle import RefreshMode
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.scheduler.candidates.seen_urls import SeenUrls
 from ultracrawl.stores import KnownUrl, QueueEntry
 

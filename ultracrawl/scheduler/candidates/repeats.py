@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.urls.key import url_key
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of, url_key
 from ultracrawl.stores import QueueEntry
 
 

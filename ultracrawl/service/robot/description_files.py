@@ -12,7 +12,7 @@ from typing import BinaryIO
 from ultracrawl.index import IndexDocument
 from ultracrawl.model import AttributeValue, Document
 from ultracrawl.model.dates import as_utc
-from ultracrawl.rules.attributes.fields import OTHER_FIELDS, fields_of
+from ultracrawl.rules.attributes.schema import OTHER_FIELDS, fields_of
 from ultracrawl.rules.filters.soif import SoifData, SoifError, read_soif, write_soif
 from ultracrawl.sources.dialects.portal_robot.reader import FIELDS
 

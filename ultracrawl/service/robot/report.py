@@ -12,7 +12,7 @@ from typing import Any
 from ultracrawl import __version__
 from ultracrawl.model import CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.model.dates import iso
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.service.robot.control import RobotState, robot_state
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import Store

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ultracrawl.rules.attributes.schema import SearchAttribute
-from ultracrawl.rules.attributes.value_lists import ValueList
+from ultracrawl.rules.attributes.schema import SearchAttribute, ValueList
 from ultracrawl.rules.attributes.values import convert
 from ultracrawl.sources.mistakes import listed, shown, suggestion
 from ultracrawl.sources.reading.tree import PathFinding

@@ -14,7 +14,7 @@ from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
 from ultracrawl.sources.sections.fetching.logins import LoginEntry

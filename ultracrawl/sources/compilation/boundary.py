@@ -22,8 +22,7 @@ from ultracrawl.rules.boundary.rules import (
     UriRule,
 )
 from ultracrawl.rules.boundary.site import Addresses, no_addresses
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern
 from ultracrawl.sources.sections.scope.boundary import AreaSection

@@ -30,8 +30,7 @@ from ultracrawl.rules.frontier.politeness.pace import Pace
 from ultracrawl.rules.recrawl.failure_policy import FailurePolicy, rules_of
 from ultracrawl.rules.robots.permission import IndexPermission
 from ultracrawl.rules.robots.policy import RobotsPolicy
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources import extraction
 from ultracrawl.sources.compilation.boundary import (

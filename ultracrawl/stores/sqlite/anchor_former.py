@@ -9,7 +9,7 @@ from zlib import crc32
 
 from ultracrawl.content.anchors import anchor_mark
 from ultracrawl.model import CauseCode
-from ultracrawl.rules.urls.key import url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
 from ultracrawl.stores.sqlite.database import transaction, translated
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.duplicates.simhash import blocks, distance
-from ultracrawl.rules.urls.parts import site_of
+from ultracrawl.rules.duplicates.fingerprint import blocks, distance
+from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
 from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ultracrawl.rules.recrawl.adaptive import SiteSize
+from ultracrawl.rules.recrawl.adaptive import KnownPage, SiteSize
 from ultracrawl.rules.recrawl.history import ChangeHistory, Observation
-from ultracrawl.rules.recrawl.scores import KnownPage
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
 from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import Sink
-from ultracrawl.content.converters.office.properties import DUBLIN_CORE
+from ultracrawl.content.converters.office.package import DUBLIN_CORE
 from ultracrawl.content.xml import attribute, local_name, stream_xml
 
 _START, _END = b"<x:xmpmeta", b"</x:xmpmeta>"

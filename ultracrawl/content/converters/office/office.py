@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
-from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.office.paragraphs import Paragraphs
-from ultracrawl.content.converters.office.properties import read_office_properties
+from ultracrawl.content.converters.office.package import Package, Paragraphs, read_office_properties
 from ultracrawl.content.xml import attribute, stream_xml
 
 _WORD_PARTS = re.compile(

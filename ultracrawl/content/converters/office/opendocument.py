@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
-from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.office.paragraphs import Paragraphs
-from ultracrawl.content.converters.office.properties import Properties, take_custom
+from ultracrawl.content.converters.office.package import Package, Paragraphs, Properties, take_custom
 from ultracrawl.content.xml import attribute, stream_xml
 
 _NAMES = {

@@ -10,8 +10,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Pass
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.office.office import read_drawn_parts, read_links
 from ultracrawl.content.converters.office.ole import read_ole
-from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.office.properties import read_office_properties
+from ultracrawl.content.converters.office.package import Package, read_office_properties
 
 _OLE = b"\xd0\xcf\x11\xe0"
 _ROWS_A_CHECK = 1000

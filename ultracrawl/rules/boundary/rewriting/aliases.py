@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy
-from ultracrawl.rules.urls.parts import host_of, on_site, site_of
+from ultracrawl.rules.urls.canonical import Canonical, UrlPolicy, host_of, on_site, site_of
 
 RULE = "aliases"
 

@@ -1,8 +1,7 @@
 """How functions compare a source with a text that a directive gives: as a whole, its beginning, by an expression."""
 
-from ultracrawl.rules.filters.function import FilterHandle
+from ultracrawl.rules.filters.function import FilterHandle, Robot
 from ultracrawl.rules.filters.matching import By, Match, Test
-from ultracrawl.rules.filters.robot import Robot
 
 COMPARISONS = {"exact": By.IS, "prefix": By.BEGINS_WITH, "regex": By.REGEX}
 """By the ends of the names of functions."""

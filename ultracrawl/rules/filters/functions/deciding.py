@@ -13,6 +13,7 @@ from ultracrawl.rules.filters.function import (
     Function,
     Parameter,
     ParameterBlock,
+    Robot,
     Step,
 )
 from ultracrawl.rules.filters.functions.comparing import COMPARISONS, comparison
@@ -20,8 +21,7 @@ from ultracrawl.rules.filters.functions.sources import SETUP, nothing
 from ultracrawl.rules.filters.matching import By, Test
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import Resource, View, source_name
-from ultracrawl.rules.filters.robot import Robot
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 
 ALL = "all"
 """The keyword that every text equals and begins with."""

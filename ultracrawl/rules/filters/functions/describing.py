@@ -20,12 +20,12 @@ from ultracrawl.rules.filters.function import (
     Function,
     Parameter,
     ParameterBlock,
+    Robot,
     Step,
     of_type,
 )
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import UNKNOWN, View, source_name
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.rules.filters.soif import soif_fields
 
 FULL_TEXT, PARTIAL_TEXT, CONTENTS = "full-text", "partial-text", "toc"

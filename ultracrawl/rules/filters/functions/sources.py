@@ -14,13 +14,14 @@ from ultracrawl.rules.filters.function import (
     Function,
     Parameter,
     ParameterBlock,
+    Robot,
     Step,
+    expression_cache,
 )
 from ultracrawl.rules.filters.functions.comparing import COMPARISONS, comparison
 from ultracrawl.rules.filters.matching import By
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.resource import View, source_name
-from ultracrawl.rules.filters.robot import Robot, expression_cache
 
 SETUP = frozenset({Phase.SETUP})
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from ultracrawl.rules.filters.function import Function
+from ultracrawl.rules.filters.function import Function, Robot
 from ultracrawl.rules.filters.functions import BUILT_IN
 from ultracrawl.rules.filters.phase import FilterKind, Phase
 from ultracrawl.rules.filters.program import FilterCompiler, FilterLine, FilterProgram
-from ultracrawl.rules.filters.robot import Robot
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, is_whole_robot
 from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 from ultracrawl.sources.dialects.portal_robot.own_functions import LOAD_MODULES, OwnFunctions

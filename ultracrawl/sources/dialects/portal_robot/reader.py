@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from ultracrawl import __version__
 from ultracrawl.model import Finding
+from ultracrawl.rules.filters.function import Robot, Rules
 from ultracrawl.rules.filters.phase import FilterKind
-from ultracrawl.rules.filters.robot import Robot, Rules
 from ultracrawl.rules.filters.rules import UNLIMITED, StartingPoint
 from ultracrawl.sources import DataSource, DefinitionHead, Loaded, MistakenSource, make_project
 from ultracrawl.sources.dialects.portal_robot.access import authentication, doubts, ftp, proxy, schemes

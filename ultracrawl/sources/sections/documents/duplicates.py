@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ultracrawl.rules.duplicates.simhash import LARGEST_DISTANCE, SHINGLE
+from ultracrawl.rules.duplicates.fingerprint import LARGEST_DISTANCE, SHINGLE
 from ultracrawl.sources.header_rules import Expression
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import Size

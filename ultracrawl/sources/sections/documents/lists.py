@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from ultracrawl.rules.attributes.value_lists import ListedValue, ValueList
+from ultracrawl.rules.attributes.schema import ListedValue, ValueList
 from ultracrawl.sources.mistakes import mistake, shown
 
 

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.rules.access.prefix import UrlPrefix
-from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret

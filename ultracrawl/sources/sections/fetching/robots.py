@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracrawl.rules.robots.reservations import Reservation
+from ultracrawl.rules.robots.permission import Reservation
 from ultracrawl.sources.sections.section import Section
 from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracrawl.rules.recrawl.adaptive import Aim
-from ultracrawl.rules.recrawl.scores import FREQUENCIES, ScoreParts
+from ultracrawl.rules.recrawl.adaptive import FREQUENCIES, Aim, ScoreParts
 from ultracrawl.sources.sections.section import Section
 
 Weight = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ultracrawl.rules.recrawl.adaptive import DEFAULT_CYCLE, AdaptiveRule
+from ultracrawl.rules.recrawl.adaptive import DEFAULT_CYCLE, AdaptiveRule, Scorer
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
-from ultracrawl.rules.recrawl.scores import Scorer
 from ultracrawl.sources.durations import Interval
 from ultracrawl.sources.sections.recrawl.adaptive import AdaptiveSection
 from ultracrawl.sources.sections.section import Section

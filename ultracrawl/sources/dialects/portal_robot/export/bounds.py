@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.expressions import compiled
+from ultracrawl.rules.boundary.matcher import MASK_KINDS
 from ultracrawl.rules.boundary.rules import (
     ANY_HOST,
     Action,
@@ -17,7 +18,6 @@ from ultracrawl.rules.boundary.rules import (
     PatternError,
     PortRules,
 )
-from ultracrawl.rules.boundary.validity import MASK_KINDS
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.sources.dialects.portal_robot.export.expressions import (

@@ -9,7 +9,7 @@ from ultracrawl.rules.boundary.matcher import host_text
 from ultracrawl.rules.boundary.rules import ANY_HOST, DomainRule, Kind, PathRules, PortRules
 from ultracrawl.rules.filters.matching import By, Match
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition, SiteHost, SiteKind, StartingPoint, Use
-from ultracrawl.rules.urls.parts import host_of
+from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources.dialects.portal_robot.export.expressions import (
     ANYTHING,
     host_expression,
