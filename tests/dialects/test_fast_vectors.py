@@ -9,7 +9,7 @@ import pytest
 from support.fast import fast_xml
 
 from ultracrawl.model import LinkKind
-from ultracrawl.rules.boundary.site import no_addresses
+from ultracrawl.rules.boundary.matcher import no_addresses
 from ultracrawl.rules.frontier.levels import LevelSelector
 from ultracrawl.sources import CompiledSource, DataSource, compile_level_selector, compile_source, require
 from ultracrawl.sources.dialects import read_definitions

@@ -12,7 +12,6 @@ from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedE
 from ultracrawl.crawl.download_errors.kinds import AddressRefusedError, ProxyLoginError
 from ultracrawl.crawl.transport.outgoing import REPEATABLE, Send, send_with
 from ultracrawl.rules.access.proxies import Proxy, ProxyPool
-from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.urls.canonical import host_of
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class ProxySelector:
                 return response
 
     def _goes_directly(self, host: str) -> bool:
-        return not self._bypass.empty and self._bypass.find(host, no_addresses) is not None
+        return self._bypass.find(host) is not None
 
     def _check(self, host: str) -> None:
         """Refuse addresses that the source may not reach: a proxy would reach them from where it stands."""

@@ -9,7 +9,6 @@ from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.rules.access.prefix import UrlPrefix
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
-from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources import CompiledSource, DataSource
 from ultracrawl.sources.compilation.access import sites_of, unread_credentials
@@ -65,7 +64,7 @@ def _proxies(source: DataSource, url: str) -> Iterator[Decision]:
     if not section.servers:
         return
     bypass = DomainTable(DomainRule(pattern.kind, pattern.text) for pattern in section.bypass)
-    if not bypass.empty and bypass.find(host_of(url), no_addresses) is not None:
+    if bypass.find(host_of(url)) is not None:
         yield _said("proxy.bypass", "the server is reached directly")
     else:
         yield _said("proxy.servers", f"it goes through {' or '.join(section.servers)}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from ultracrawl.model import Decision
-from ultracrawl.rules.boundary.masks import IpAddress
+from ultracrawl.rules.boundary.masks import IpAddress, parsed_address
 from ultracrawl.rules.boundary.rules import RuleError
 
 IpNetwork = IPv4Network | IPv6Network
@@ -61,7 +61,7 @@ class AddressPolicy:
         """
         networks = [_network(text) for text in allow_networks]
         for text in seed_addresses:
-            address = _parse(text)
+            address = parsed_address(text)
             if address is not None and not any(address in network for network in _METADATA):
                 networks.append(ip_network(address))
         return cls(tuple(networks))
@@ -71,7 +71,7 @@ class AddressPolicy:
 
         Text that is no address is refused.
         """
-        parsed = _parse(address) if isinstance(address, str) else address
+        parsed = parsed_address(address)
         if parsed is None:
             return "address unknown"
         if self._allows(parsed):
@@ -103,13 +103,6 @@ def _network(text: str) -> IpNetwork:
         return ip_network(text.strip())
     except ValueError as error:
         raise RuleError(f"allow_networks: {error}; write a network as 10.1.0.0/16") from None
-
-
-def _parse(text: str) -> IpAddress | None:
-    try:
-        return ip_address(text.strip().removeprefix("[").removesuffix("]").partition("%")[0])
-    except ValueError:
-        return None
 
 
 def _class_of(address: IpAddress) -> str | None:

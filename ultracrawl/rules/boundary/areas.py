@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ultracrawl.rules.boundary.matcher import DomainTable, UriTable
+from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
-from ultracrawl.rules.boundary.site import Addresses
 from ultracrawl.rules.urls.canonical import UrlPolicy
 
 

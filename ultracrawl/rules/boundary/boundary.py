@@ -8,8 +8,9 @@ from dataclasses import replace
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate, Stage
 from ultracrawl.rules.boundary.areas import AreaRules
+from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind
-from ultracrawl.rules.boundary.site import Addresses, Site, SiteJudge, no_addresses
+from ultracrawl.rules.boundary.site import Site, SiteJudge
 from ultracrawl.rules.boundary.stages import NO_RULE, REDIRECTS, LinkRule, Refusals, spelled_out
 from ultracrawl.rules.urls.canonical import DEFAULT_POLICY, UrlPolicy, host_of, path_of
 from ultracrawl.rules.urls.recursion import repeats
@@ -19,7 +20,7 @@ SITES_KEPT = 20_000
 _OF_THE_WAY = frozenset(LinkRule)
 
 
-class Boundary:
+class Boundary(Refusals):
     """The compiled boundary rules of one source.
 
     A canonical URL meets the stages in this order: scheme, extension, recursion, depth, domain, port, path,
@@ -38,24 +39,15 @@ class Boundary:
         areas: Iterable[AreaRules] = (),
     ) -> None:
         rules = rules or BoundaryRules()
-        self.rules = rules
-        self._refusals = refusals = Refusals(rules, policy, addresses, areas)
-        self._addresses = addresses
+        super().__init__(rules, policy, addresses, areas)
         self._sites: dict[str, Site] = {}
-        # What every link asks, bound once.
-        self._extensions, self._recursion = refusals.extensions, refusals.recursion
-        self._max_depth, self._depth_rule = refusals.max_depth, refusals.depth_rule
-        self._domain_refusal, self._uri_refusal = refusals.domain_refusal, refusals.uri_refusal
-        self._area_refusal, self._link_refusal = refusals.area_refusal, refusals.link_refusal
-        self._looks_at_uris, self._looks_at_links = refusals.looks_at_uris, refusals.looks_at_links
-        self._areas = refusals.areas
-        self.stages: tuple[Stage, ...] = tuple(spelled_out(refusals, self._site_of))
+        self.stages: tuple[Stage, ...] = spelled_out(self, self._site_of)
         """The stages in their order, spelled out; `rejects` is the same, compiled."""
 
     def admit(self, host: str) -> None:
         """Include a host, as if a domain rule did; rules that exclude it still hold."""
         self.rules = replace(self.rules, domains=(*self.rules.domains, DomainRule(Kind.EXACT, host)))
-        self._refusals.judge = SiteJudge(self.rules, self._addresses)
+        self.judge = SiteJudge(self.rules, self._addresses)
         self._sites.clear()
 
     def rejects(
@@ -71,23 +63,21 @@ class Boundary:
         if site.scheme_refusal is not None:
             return site.scheme_refusal
         path = url[end:] if end >= 0 else "/"
-        if self._extensions and (rule := self._extensions.find(path)) is not None:
+        if self.extensions and (rule := self.extensions.find(path)) is not None:
             return rule
-        if self._recursion and repeats(path, self._recursion):
-            return f"max_uri_recursion {self._recursion}"
-        if depth > self._max_depth:
-            return self._depth_rule
-        if (rule := self._domain_refusal(site, seed) or site.port_refusal) is not None:
+        if self.recursion and repeats(path, self.recursion):
+            return f"max_uri_recursion {self.recursion}"
+        if depth > self.max_depth:
+            return self.depth_rule
+        if (rule := self.domain_refusal(site, seed) or site.port_refusal) is not None:
             return rule
         if site.paths is not None and (rule := site.paths.refusal(path)) is not None:
             return rule
-        if self._looks_at_uris and (rule := self._uri_refusal(site, url, seed)) is not None:
+        if self.looks_at_uris and (rule := self.uri_refusal(site, url, seed)) is not None:
             return rule
-        if self._areas and (rule := self._area_refusal(site, url)) is not None:
+        if self.areas and (rule := self.area_refusal(site, url)) is not None:
             return rule
-        return (
-            self._link_refusal(site, kind, parent) if self._looks_at_links and parent and not seed else None
-        )
+        return self.link_refusal(site, kind, parent) if self.looks_at_links and parent and not seed else None
 
     def check(
         self, url: str, depth: int = 0, *, kind: LinkKind = LinkKind.A, parent: str = "", seed: bool = False
@@ -122,24 +112,24 @@ class Boundary:
 
     def follow_only(self, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
-        return self._refusals.follow_only(self._site_of(url), url)
+        return self.index_refusal(self._site_of(url), url)
 
     def exclusion(self, url: str) -> str | None:
         """Return the rule that excludes a URL or its scheme: what holds for sitemaps and parts of pages, too."""
         site, path = self._site_of(url), path_of(url)
         return (
             site.scheme_refusal
-            or self._extensions.find(path)
+            or self.extensions.find(path)
             or site.excluded
             or site.excluded_port
             or (site.paths.exclusion(path) if site.paths is not None else None)
-            or self._refusals.uri_exclusion(url)
+            or self.uri_exclusion(url)
         )
 
     def refuses_hop(self, url: str, parent: str) -> str | None:
         """Return the rule (scheme, `fwdredirects`) that holds even for redirects out of the boundary."""
         site = self._site_of(url)
-        return site.scheme_refusal or self._link_refusal(site, LinkKind.REDIRECT, parent)
+        return site.scheme_refusal or self.link_refusal(site, LinkKind.REDIRECT, parent)
 
     def link_depth(self, url: str, parent: str, parent_depth: int, kind: LinkKind = LinkKind.A) -> int:
         """Return the depth of a URL found in a page at `parent_depth`: a redirect is no step.
@@ -155,11 +145,11 @@ class Boundary:
     @property
     def asks_addresses(self) -> bool:
         """Whether rules look at the addresses of hosts, so that meeting a host may need a look-up of its name."""
-        return self._refusals.judge.asks_addresses or any(area.asks_addresses for area in self._areas)
+        return self.judge.asks_addresses or any(area.asks_addresses for area in self.areas)
 
     def depends_on_route(self, rule: str) -> bool:
         """Tell whether a refusal holds only for the route to the URL, so that it must not be remembered."""
-        return rule in _OF_THE_WAY or rule == self._depth_rule
+        return rule in _OF_THE_WAY or rule == self.depth_rule
 
     def _site_of(self, url: str) -> Site:
         origin = url[: len(url) - len(path_of(url))]
@@ -168,5 +158,5 @@ class Boundary:
     def _meet(self, origin: str, url: str) -> Site:
         if len(self._sites) >= SITES_KEPT:
             self._sites.clear()
-        site = self._sites[origin] = self._refusals.judge.judge(url)
+        site = self._sites[origin] = self.judge.judge(url)
         return site

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from ultracrawl.content.languages import UNKNOWN
 from ultracrawl.rules.boundary.matcher import DomainTable
 from ultracrawl.rules.boundary.rules import DomainRule
-from ultracrawl.rules.boundary.site import no_addresses
 
 FOCUSED = "focused"
 """The rule that excludes what is not in one of the languages, and what lies too far behind it."""
@@ -32,7 +31,7 @@ class FocusPolicy:
 
     def exempts(self, host: str) -> bool:
         """Whether documents of a host are kept unseen."""
-        return not self._exempt.empty and self._exempt.find(host, no_addresses) is not None
+        return self._exempt.find(host) is not None
 
     def keeps(self, language: str) -> bool:
         """Whether documents in a language (a code, empty for an unknown one) are kept."""

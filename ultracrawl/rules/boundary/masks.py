@@ -20,10 +20,6 @@ class BitMask:
     value: int
     mask: int
 
-    def matches(self, address: IpAddress) -> bool:
-        """Tell whether an address is covered."""
-        return address.version == self.version and int(address) & self.mask == self.value
-
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
@@ -150,7 +146,7 @@ class MaskTable:
     def find(self, addresses: Iterable[IpAddress | str]) -> str | None:
         """Return the rule that covers one of the addresses, or None; other text matches nothing."""
         for address in addresses:
-            rule = self._find(_parsed(address))
+            rule = self._find(parsed_address(address))
             if rule is not None:
                 return rule
         return None
@@ -165,10 +161,11 @@ class MaskTable:
         return next((rule for ranges, rule in self._ranges if ranges.matches(address)), None)
 
 
-def _parsed(address: IpAddress | str) -> IpAddress | None:
+def parsed_address(address: IpAddress | str) -> IpAddress | None:
+    """Return an address of a text, which may have brackets and a zone; None for what is no address."""
     if not isinstance(address, str):
         return address
     try:
-        return ip_address(address.strip("[]"))
+        return ip_address(address.strip().removeprefix("[").removesuffix("]").partition("%")[0])
     except ValueError:
         return None

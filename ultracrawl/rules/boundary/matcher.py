@@ -170,6 +170,15 @@ Texts = dict[Kind, dict[str, str]]
 Rule = TypeVar("Rule", DomainRule, UriRule)
 
 
+Addresses = Callable[[str], Iterable[IpAddress | str]]
+"""Gives the addresses of a host name for address masks; an unknown host has none."""
+
+
+def no_addresses(_host: str) -> Iterable[IpAddress | str]:
+    """Return no addresses: every host counts as one that does not resolve."""
+    return ()
+
+
 class DomainTable:
     """The domain rules of one action: finds the rule that matches a host; if it `excludes`, it fails closed."""
 
@@ -186,7 +195,7 @@ class DomainTable:
         self.asks_addresses = bool(masks)
         self.empty = self._names.empty and self._masks is None
 
-    def find(self, host: str, addresses: Callable[[str], Iterable[IpAddress | str]]) -> str | None:
+    def find(self, host: str, addresses: Addresses = no_addresses) -> str | None:
         """Return the rule that matches a host by its name, else by one of its addresses, else None."""
         rule = self._names.find(host)
         if rule is None and self._masks is not None:

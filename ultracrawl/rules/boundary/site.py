@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ultracrawl.rules.boundary.masks import IpAddress
-from ultracrawl.rules.boundary.matcher import DomainTable, by_action
+from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, by_action
 from ultracrawl.rules.boundary.paths import HostPaths, PathTable, PortTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules
 from ultracrawl.rules.urls.canonical import split
-
-Addresses = Callable[[str], Iterable[IpAddress | str]]
-"""Gives the addresses of a host name for address masks; an unknown host has none."""
-
-
-def no_addresses(_host: str) -> Iterable[IpAddress | str]:
-    """Return no addresses: every host counts as one that does not resolve."""
-    return ()
-
 
 CLOSED_DOMAINS = "no include domain matches"
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary.areas import Area, AreaRules
-from ultracrawl.rules.boundary.matcher import UriTable, by_action
+from ultracrawl.rules.boundary.matcher import Addresses, UriTable, by_action
 from ultracrawl.rules.boundary.paths import ExtensionTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, Combine
-from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Addresses, Site, SiteJudge
+from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Site, SiteJudge
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of, path_of
 from ultracrawl.rules.urls.recursion import repeats
 
@@ -40,7 +40,7 @@ class Refusals:
     ) -> None:
         self.judge = judge = SiteJudge(rules, addresses)
         """Judges hosts; another one takes its place when the rules let a further host in."""
-        self._rules = rules
+        self.rules = rules
         self._addresses = addresses
         self.scheme_rule = judge.scheme_rule
         self.areas = tuple(Area(one, policy) for one in areas)
@@ -62,7 +62,7 @@ class Refusals:
 
     def exempt(self, seed: bool) -> bool:
         """Whether rules about domains do not hold: for start URLs, unless the definition says otherwise."""
-        return seed and self._rules.seeds_exempt
+        return seed and self.rules.seeds_exempt
 
     def domain_refusal(self, site: Site, seed: bool) -> str | None:
         """Return the domain rule that refuses a site."""
@@ -96,17 +96,17 @@ class Refusals:
     def link_refusal(self, site: Site, kind: LinkKind, parent: str) -> str | None:
         """Return the rule that refuses the way from a page or a redirect of another host."""
         is_redirect = kind in REDIRECTS
-        allowed = self._rules.mode.fwdredirects if is_redirect else self._rules.mode.fwdlinks
+        allowed = self.rules.mode.fwdredirects if is_redirect else self.rules.mode.fwdlinks
         if allowed or host_of(parent) == site.host:
             return None
         return (LinkRule.FWDREDIRECTS if is_redirect else LinkRule.FWDLINKS).value
 
-    def follow_only(self, site: Site, url: str) -> str | None:
+    def index_refusal(self, site: Site, url: str) -> str | None:
         """Return the rule that keeps an admitted URL out of the index, though its links are followed."""
         rule = site.follow_only or self._unindexed_uri.find(url)
         if rule is None and site.paths is not None:
             rule = site.paths.follow_only(path_of(url))
-        if rule is None and not self._rules.index_dynamic and "?" in url:
+        if rule is None and not self.rules.index_dynamic and "?" in url:
             rule = DYNAMIC
         return rule
 
@@ -133,25 +133,23 @@ class BoundaryStage:
         return self._answer(self._site_of(candidate.url), candidate)
 
 
-def spelled_out(refusals: Refusals, site_of: Callable[[str], Site]) -> Iterator[BoundaryStage]:
-    """Yield the stages of a boundary in their order; those without rules are left out."""
+def spelled_out(refusals: Refusals, site_of: Callable[[str], Site]) -> tuple[BoundaryStage, ...]:
+    """Return the stages of a boundary in their order; those without rules are left out."""
     answers = _Answers(refusals)
-    yield BoundaryStage("scheme", site_of, answers.scheme)
-    if refusals.extensions:
-        yield BoundaryStage("extension", site_of, answers.extension)
-    if refusals.recursion:
-        yield BoundaryStage("recursion", site_of, answers.recursion)
-    yield BoundaryStage("depth", site_of, answers.depth)
-    yield BoundaryStage("domain", site_of, answers.domain)
-    yield BoundaryStage("port", site_of, answers.port)
-    yield BoundaryStage("path", site_of, answers.path)
-    if refusals.looks_at_uris:
-        yield BoundaryStage("uri", site_of, answers.uri)
-    if refusals.areas:
-        yield BoundaryStage("area", site_of, answers.area)
-    if refusals.looks_at_links:
-        yield BoundaryStage("link", site_of, answers.link)
-    yield BoundaryStage("index", site_of, answers.index)
+    stages = (
+        (True, "scheme", answers.scheme),
+        (refusals.extensions, "extension", answers.extension),
+        (refusals.recursion, "recursion", answers.recursion),
+        (True, "depth", answers.depth),
+        (True, "domain", answers.domain),
+        (True, "port", answers.port),
+        (True, "path", answers.path),
+        (refusals.looks_at_uris, "uri", answers.uri),
+        (refusals.areas, "area", answers.area),
+        (refusals.looks_at_links, "link", answers.link),
+        (True, "index", answers.index),
+    )
+    return tuple(BoundaryStage(name, site_of, answer) for there, name, answer in stages if there)
 
 
 class _Answers:
@@ -208,7 +206,7 @@ class _Answers:
         return _answer("link", refusal, "fwdlinks, fwdredirects")
 
     def index(self, site: Site, candidate: Candidate) -> Decision | None:
-        followed = self._refusals.follow_only(site, candidate.url)
+        followed = self._refusals.index_refusal(site, candidate.url)
         if followed is None:
             return None
         return Decision(True, "index", followed, "its links are followed, it is not indexed", index=False)

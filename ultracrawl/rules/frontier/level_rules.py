@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ultracrawl.rules.boundary.masks import IpAddress
-from ultracrawl.rules.boundary.matcher import DomainTable, UriTable
+from ultracrawl.rules.boundary.matcher import Addresses, DomainTable, UriTable, no_addresses
 from ultracrawl.rules.boundary.rules import DomainRule, UriRule
-from ultracrawl.rules.boundary.site import no_addresses
 from ultracrawl.rules.frontier.levels import nearest
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 
@@ -37,7 +35,7 @@ class LevelRules:
         rules: Iterable[LevelRule] = (),
         seeds: Collection[str] = (),
         policy: UrlPolicy | None = None,
-        addresses: Callable[[str], Iterable[IpAddress | str]] = no_addresses,
+        addresses: Addresses = no_addresses,
     ) -> None:
         self.levels = levels
         self.default = nearest(default, levels)

@@ -81,11 +81,6 @@ def host_of(url: str) -> str:
     return _host_and_port(site_of(url))[0]
 
 
-def port_of(url: str) -> int:
-    """Return the port of a canonical URL; the scheme's default where it names none."""
-    return split(url).port
-
-
 def path_of(url: str) -> str:
     """Return path and query of a canonical URL."""
     return _authority(url)[1]

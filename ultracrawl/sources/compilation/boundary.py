@@ -7,6 +7,7 @@ from itertools import starmap
 
 from ultracrawl.rules.boundary.areas import AreaRules
 from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
 from ultracrawl.rules.boundary.rewriting.aliases import AliasPolicy
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
 from ultracrawl.rules.boundary.rewriting.rewriting_policy import RewritingPolicy
@@ -21,7 +22,6 @@ from ultracrawl.rules.boundary.rules import (
     PortRules,
     UriRule,
 )
-from ultracrawl.rules.boundary.site import Addresses, no_addresses
 from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.patterns import Pattern

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
-from ultracrawl.rules.boundary.site import Addresses, no_addresses
 from ultracrawl.rules.frontier.grouping import Grouping
 from ultracrawl.rules.frontier.level_rules import LevelRule, LevelRules
 from ultracrawl.rules.frontier.levels import LevelSelector

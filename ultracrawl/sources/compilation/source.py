@@ -18,11 +18,11 @@ from ultracrawl.rules.attributes.schema import SearchAttribute, attribute_schema
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FocusPolicy
+from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
 from ultracrawl.rules.boundary.redirects import RedirectPolicy
 from ultracrawl.rules.boundary.rules import (
     DomainRule,
 )
-from ultracrawl.rules.boundary.site import Addresses, no_addresses
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints
 from ultracrawl.rules.frontier.grouping import Grouping
 from ultracrawl.rules.frontier.level_rules import LevelRules
