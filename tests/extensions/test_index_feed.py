@@ -13,7 +13,7 @@ from ultracrawl.index import IndexDocument
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destinations import IndexDestinations
-from ultracrawl.index.writing.inline import InlineIndexer
+from ultracrawl.index.writing.process import InlineIndexer
 from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteStore
 

@@ -20,6 +20,11 @@ FULL = IndexDocument(
 )  # fmt: skip
 
 
+def keys_in(cache: DocumentCache) -> list[int]:
+    """Return the keys of all changes that wait in sealed segments, in their order."""
+    return [key for path in cache.sealed() for key, _ in cache.read(path)]
+
+
 def test_changes_come_back_as_they_went_in(tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path / "c")
     assert cache.seal() is None
@@ -37,8 +42,6 @@ def test_changes_come_back_as_they_went_in(tmp_path: Path) -> None:
     ]
     assert cache.sealed() == [path]
     assert cache.size == 0
-    cache.remove(path)
-    assert cache.sealed() == []
     assert [p.name for p in tmp_path.iterdir()] == ["c"]
 
 
@@ -51,16 +54,16 @@ def test_segments_are_listed_oldest_first_and_numbers_are_not_used_again(tmp_pat
     assert cache.sealed() == paths
     cache = DocumentCache(tmp_path)
     cache.append(99, Deletion("s", "/"))
-    assert cache.keys() == {*range(12), 99}
     assert cache.seal() not in paths
+    assert keys_in(cache) == [*range(12), 99]
 
 
 def test_the_limit_is_told(tmp_path: Path) -> None:
     cache = DocumentCache(tmp_path, limit=1000)
     cache.append(1, IndexDocument("s", "/", "", "x" * 500))
-    assert not cache.full
+    assert cache.size < cache.limit
     cache.append(2, IndexDocument("s", "/", "", "x" * 500))
-    assert cache.full
+    assert cache.size >= cache.limit
     cache.close()
     assert len(cache.sealed()) == 1
 
@@ -87,7 +90,7 @@ def test_a_left_over_segment_is_sealed_without_its_torn_line(
         file.write(tail)
     cache = DocumentCache(tmp_path)
     assert len(cache.sealed()) == 1
-    assert cache.keys() == keys
+    assert set(keys_in(cache)) == keys
 
 
 def test_an_empty_left_over_segment_vanishes(tmp_path: Path) -> None:

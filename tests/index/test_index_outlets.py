@@ -70,7 +70,7 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
     for number in range(1, 4):
         destination.add(fill(cache, number))
     settle(destination)
-    assert (indexer.applied, destination.busy, destination.waiting, destination.problem) == (
+    assert (indexer.applied, destination.busy, len(destination.line), destination.problem) == (
         [],
         0,
         3,
@@ -85,7 +85,7 @@ def test_fast_123_a_segment_that_failed_is_tried_again_before_any_later_one(tmp_
     now[0] = FIRST_RETRY * 3
     settle(destination)
     assert indexer.applied == ["0000000001", "0000000002", "0000000003"]
-    assert (destination.waiting, destination.size, destination.problem) == (0, 0, "")
+    assert (len(destination.line), destination.size, destination.problem) == (0, 0, "")
 
 
 def test_an_index_that_failed_can_be_tried_at_once(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_fast_116_a_paused_line_keeps_its_order_over_a_restart(tmp_path: Path) -
     for number in range(1, 4):
         paused.add(fill(cache, number))
     settle(paused)
-    assert paused.waiting == 3
+    assert len(paused.line) == 3
     indexer = Moody()
     again = IndexDestination(tmp_path, cast(Indexer, indexer))
     again.recover()
@@ -138,7 +138,7 @@ def test_outlets_are_idle_when_nothing_is_on_its_way_and_some_take_what_comes(tm
     destinations.deliver(fill(cache, 1))
     assert (destinations.idle, destinations.busy) == (False, True)
     settle(one)
-    assert (destinations.idle, destinations.busy, two.waiting) == (True, False, 1), (
+    assert (destinations.idle, destinations.busy, len(two.line)) == (True, False, 1), (
         "a paused one is waited for by nobody"
     )
     one.paused = True
@@ -181,7 +181,7 @@ def test_fast_124_an_engine_that_is_missing_is_a_problem_of_its_destination_only
     while destination.busy and time.monotonic() < end:
         destination.poll()
         time.sleep(0.05)
-    assert (destination.going, destination.waiting) == (False, 1)
+    assert (destination.going, len(destination.line)) == (False, 1)
     assert "unknown index engine 'nonsense'" in destination.problem
     destination.close(1.0)
 

@@ -18,8 +18,7 @@ from ultracrawl.index import Deletion, IndexDocument, NewAnchors, SearchQuery
 from ultracrawl.index.changes import TEXT_PER_COMMIT, batches
 from ultracrawl.index.engines import IndexConfig, open_index
 from ultracrawl.index.writing.cache import DocumentCache
-from ultracrawl.index.writing.inline import InlineIndexer
-from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 from .conftest import ATTRIBUTES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from ultracrawl.index.filters import Filter
@@ -120,6 +120,10 @@ class IndexFacts:
     size: int
     analysis: int
     sources: Mapping[str, int]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the facts in the shape of `ultracrawl index info --json`."""
+        return {"bytes" if name == "size" else name: value for name, value in asdict(self).items()}
 
 
 class IndexEngine(Protocol):

@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
+from ultracrawl.errors import IndexOutdatedError
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.values import attributes_to_json
 from ultracrawl.index.words.analysis import clean
@@ -22,6 +24,15 @@ SORT_KEY_LIMIT = 100
 
 BROUGHT_UP_TO_DATE = "index %s is of another version: every document is indexed anew, without any request"
 """What is said once when an index is rebuilt by itself, before the first change of a new version."""
+
+
+def outdated(path: Path) -> IndexOutdatedError:
+    """Return what is said of an index that cannot be searched, because its texts were cut into words differently."""
+    return IndexOutdatedError(
+        f"index {path} was made by another version of ultracrawl, which cut words in "
+        "another way; `ultracrawl index rebuild` brings it up to date, without any request"
+    )
+
 
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*\Z")
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from ultracrawl.errors import IndexStoreError
 
 LOCK = "write.lock"
-"""The file in the folder of an index that is locked while somebody writes."""
+"""The file in the folder of an index that is locked while somebody writes, unless its format has another one."""
 
 
 @contextmanager
-def write_lock(path: Path, seconds: float) -> Iterator[None]:
+def write_lock(path: Path, seconds: float, name: str = LOCK) -> Iterator[None]:
     """Hold the lock of the index in this folder; it ends with the process, whatever way that ends.
 
     Raises `IndexStoreError` if another process holds it for longer than so many seconds.
     """
     path.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + seconds
-    with (path / LOCK).open("ab") as file:
+    with (path / name).open("ab") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

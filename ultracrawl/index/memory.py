@@ -18,6 +18,7 @@ from ultracrawl.index.engine import (
     SearchResult,
 )
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
+from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import boost_of
 from ultracrawl.index.query.facets import count_values
 from ultracrawl.index.query.likeness import query_node, suggestion
@@ -33,21 +34,6 @@ from ultracrawl.index.query.scoring import (
     word_score,
 )
 from ultracrawl.index.query.snippet import Highlighter
-from ultracrawl.index.query.tree import (
-    AllOf,
-    AnyOf,
-    Between,
-    Equal,
-    FromSource,
-    IsDocument,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    Word,
-    phrases,
-    sought,
-)
 from ultracrawl.index.words.analysis import ANALYSIS_VERSION, clean, words
 from ultracrawl.index.words.text import AnalysedText, analyse
 from ultracrawl.model import AttributeValue
@@ -83,7 +69,7 @@ class _Entry:
         """The words of all anchor texts, with a gap after each that no phrase goes over."""
         return [word for anchor in self.text.anchors for word in (*anchor, "")]
 
-    def occurrences(self, word: Word, field: int) -> tuple[int, int]:
+    def occurrences(self, word: tree.Word, field: int) -> tuple[int, int]:
         """Return how often a field holds the word itself, and the word in all its forms."""
         exact = self.fields[field].count(word.word)
         for language, stem in word.stems:
@@ -127,7 +113,7 @@ class MemoryIndex:
         if attribute:
             rows = _sorted(rows, attribute.name, descending)
         page = rows[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
-        highlighter = Highlighter(sought(node), phrases(node))
+        highlighter = Highlighter(tree.sought(node), tree.phrases(node))
         return SearchResult(
             len(rows),
             tuple(_hit(entry, points, highlighter) for points, entry in page),
@@ -209,15 +195,15 @@ class MemoryIndex:
         )  # fmt: skip
         return _Entry(kept, text, attributes, "" if document.secret_text else kept.text[:STORED_TEXT_LIMIT])
 
-    def _scorer(self, node: Node) -> Callable[[_Entry], float]:
+    def _scorer(self, node: tree.Node) -> Callable[[_Entry], float]:
         entries = self._entries.values()
         averages = [
             sum(len(e.fields[i]) for e in entries) / max(1, len(entries)) for i in range(_WITH_LENGTHS)
         ]
-        weights: list[tuple[Word, int, float]] = []
-        for leaf in sought(node):
-            for i in range(len(_BOOSTS)) if isinstance(leaf, Word) else ():
-                assert isinstance(leaf, Word)
+        weights: list[tuple[tree.Word, int, float]] = []
+        for leaf in tree.sought(node):
+            for i in range(len(_BOOSTS)) if isinstance(leaf, tree.Word) else ():
+                assert isinstance(leaf, tree.Word)
                 matching = sum(any(e.occurrences(leaf, i)) for e in entries)
                 weights.append((leaf, i, rarity(len(entries), matching) * _BOOSTS[i] if matching else 0.0))
 
@@ -231,30 +217,30 @@ class MemoryIndex:
         return score
 
 
-def _matches(node: Node, entry: _Entry) -> bool:
+def _matches(node: tree.Node, entry: _Entry) -> bool:
     match node:
-        case Word(word, ""):
+        case tree.Word(word, ""):
             return any(any(entry.occurrences(node, field)) for field in range(len(_BOOSTS)))
-        case Word(word, attribute):
+        case tree.Word(word, attribute):
             return word in entry.attributes.get(attribute, ())
-        case Prefix(prefix, attribute):
+        case tree.Prefix(prefix, attribute):
             return any(w.startswith(prefix) for field in _fields(entry, attribute) for w in field)
-        case Phrase(wanted, attribute):
+        case tree.Phrase(wanted, attribute):
             return any(_has_phrase(field, wanted) for field in _fields(entry, attribute)[:_STEMMED])
-        case Equal(attribute, value):
+        case tree.Equal(attribute, value):
             return any(_lowered(v) == value for v in _values(entry, attribute))
-        case Between(attribute, start, end):
+        case tree.Between(attribute, start, end):
             values = (_lowered(v) for v in _values(entry, attribute))
             return any((start is None or start <= v) and (end is None or v < end) for v in values)  # type: ignore[operator]  # of the attribute's type
-        case FromSource(source):
+        case tree.FromSource(source):
             return entry.document.source == source
-        case IsDocument(source, url):
+        case tree.IsDocument(source, url):
             return (entry.document.source, entry.document.url) == (source, url)
-        case AllOf(nodes):
+        case tree.AllOf(nodes):
             return all(_matches(child, entry) for child in nodes)
-        case AnyOf(nodes):
+        case tree.AnyOf(nodes):
             return any(_matches(child, entry) for child in nodes)
-        case Not(child):
+        case tree.Not(child):
             return not _matches(child, entry)
 
 

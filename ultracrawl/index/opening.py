@@ -11,8 +11,7 @@ from ultracrawl.index.engines import open_index as open_engine
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import IndexDestination, Indexer
 from ultracrawl.index.writing.destinations import IndexDestinations, queue_folder, queue_folders
-from ultracrawl.index.writing.inline import InlineIndexer
-from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 from ultracrawl.index.writing.switch import PauseSwitch
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX

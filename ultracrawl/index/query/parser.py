@@ -8,18 +8,8 @@ from collections.abc import Iterable, Mapping
 from ultracrawl.errors import UserError
 from ultracrawl.index.engine import SearchQuery
 from ultracrawl.index.filters import Filter, Operator, comparison
+from ultracrawl.index.query import tree
 from ultracrawl.index.query.conditions import condition, find_attribute, named_condition
-from ultracrawl.index.query.tree import (
-    NOTHING,
-    FromSource,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    Word,
-    all_of,
-    any_of,
-)
 from ultracrawl.index.words.analysis import cut, fold, is_pair
 from ultracrawl.index.words.stemming import stems
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
@@ -44,21 +34,21 @@ _TOKEN = re.compile(
 )
 
 
-def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> Node:
+def parse_query(query: SearchQuery, attributes: Mapping[str, SearchAttribute]) -> tree.Node:
     """Return the tree of text, source and `where`; raises `UserError`, with the attributes known."""
     known = {name.casefold(): attribute for name, attribute in attributes.items()}
-    nodes: list[Node] = []
+    nodes: list[tree.Node] = []
     if query.text.strip():
-        nodes.append(_Parser(query.text, known).parse() or NOTHING)
+        nodes.append(_Parser(query.text, known).parse() or tree.NOTHING)
     if sources := [source for source in (query.source, *query.sources) if source]:
-        nodes.append(any_of([FromSource(source) for source in sources]))
-    wanted: dict[str, list[Node]] = {}
+        nodes.append(tree.any_of([tree.FromSource(source) for source in sources]))
+    wanted: dict[str, list[tree.Node]] = {}
     for name, value in query.where:
         given = Filter(name, Operator.EQUAL, (value,))
         wanted.setdefault(name.casefold(), []).append(named_condition(given, known))
-    nodes += [any_of(choices) for choices in wanted.values()]
+    nodes += [tree.any_of(choices) for choices in wanted.values()]
     nodes += [named_condition(given, known) for given in query.filters]
-    return all_of(nodes)
+    return tree.all_of(nodes)
 
 
 def parse_sort(sort: str, attributes: Mapping[str, SearchAttribute]) -> tuple[SearchAttribute | None, bool]:
@@ -90,15 +80,15 @@ class _Parser:
         self._depth = 0
         self._words = 0
 
-    def parse(self) -> Node | None:
+    def parse(self) -> tree.Node | None:
         """Return the tree, or None if the text holds no word at all."""
-        nodes: list[Node] = []
+        nodes: list[tree.Node] = []
         while self._next < len(self._tokens):
             node = self._alternatives(None)
             if node is not None:
                 nodes.append(node)
             self._take("paren", ")")
-        return all_of(nodes) if nodes else None
+        return tree.all_of(nodes) if nodes else None
 
     def _take(self, kind: str, *texts: str) -> str:
         """Take the next token if it is of this kind and among these texts; an empty string means no."""
@@ -109,7 +99,7 @@ class _Parser:
                 return text
         return ""
 
-    def _alternatives(self, attribute: SearchAttribute | None) -> Node | None:
+    def _alternatives(self, attribute: SearchAttribute | None) -> tree.Node | None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise UserError(f"the query nests parentheses deeper than {MAX_DEPTH}; simplify it")
@@ -121,17 +111,17 @@ class _Parser:
             if not self._take("operator", "OR"):
                 break
         self._depth -= 1
-        return any_of(nodes) if nodes else None
+        return tree.any_of(nodes) if nodes else None
 
-    def _row(self, attribute: SearchAttribute | None) -> Node | None:
+    def _row(self, attribute: SearchAttribute | None) -> tree.Node | None:
         nodes = []
         while self._next < len(self._tokens) and self._tokens[self._next] not in _ROW_ENDS:
             node = self._term(attribute)
             if node is not None:
                 nodes.append(node)
-        return all_of(nodes) if nodes else None
+        return tree.all_of(nodes) if nodes else None
 
-    def _term(self, attribute: SearchAttribute | None) -> Node | None:
+    def _term(self, attribute: SearchAttribute | None) -> tree.Node | None:
         negative = False
         while (sign := self._take("operator", "NOT", "AND") or self._take("sign")) != "":
             negative ^= sign in ("NOT", "-")
@@ -139,9 +129,9 @@ class _Parser:
         if name:
             attribute = find_attribute(name, self._known)
         node = self._primary(attribute)
-        return Not(node) if negative and node is not None else node
+        return tree.Not(node) if negative and node is not None else node
 
-    def _primary(self, attribute: SearchAttribute | None) -> Node | None:
+    def _primary(self, attribute: SearchAttribute | None) -> tree.Node | None:
         if self._take("paren", "("):
             node = self._alternatives(attribute)
             self._take("paren", ")")
@@ -159,7 +149,7 @@ class _Parser:
             return condition(comparison(attribute.name, "=", text), attribute)
         return self._leaf(text, attribute.name if attribute else "", kind == "phrase")
 
-    def _leaf(self, text: str, name: str, is_phrase: bool) -> Node | None:
+    def _leaf(self, text: str, name: str, is_phrase: bool) -> tree.Node | None:
         found = cut(text)
         self._words += len(found)
         if self._words > MAX_WORDS:
@@ -174,10 +164,12 @@ class _Parser:
         elif is_pair(folded[-1]) and len(folded) == len(folded[-1]) == 1:
             is_prefix = True
         if is_prefix:
-            return all_of([*(Word(word, name) for word in folded[:-1]), Prefix(folded[-1], name)])
+            return tree.all_of(
+                [*(tree.Word(word, name) for word in folded[:-1]), tree.Prefix(folded[-1], name)]
+            )
         if len(folded) > 1 or is_phrase:
-            return Phrase(tuple(folded), name)
-        return Word(folded[0], name, () if name else stems(found[0]))
+            return tree.Phrase(tuple(folded), name)
+        return tree.Word(folded[0], name, () if name else stems(found[0]))
 
 
 _ROW_ENDS = (("paren", ")"), ("operator", "OR"))

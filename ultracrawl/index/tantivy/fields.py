@@ -9,13 +9,7 @@ from datetime import UTC, datetime, timedelta
 from tantivy import Document, Schema, SchemaBuilder
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.keeping import (
-    SORT_KEY_LIMIT,
-    document_id,
-    known_values,
-    safe_name,
-    values_of_type,
-)
+from ultracrawl.index.keeping import SORT_KEY_LIMIT, document_id, known_values, safe_name, values_of_type
 from ultracrawl.index.values import attributes_from_json, attributes_to_json
 from ultracrawl.index.words.analysis import clean, words
 from ultracrawl.index.words.text import analyse

@@ -9,22 +9,9 @@ from datetime import datetime
 from tantivy import FieldType, Occur, Query, Schema, Searcher
 
 from ultracrawl.index.keeping import document_id
+from ultracrawl.index.query import tree
 from ultracrawl.index.query.boosts import Boosts, regions
 from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, OTHER_FORM, TITLE_BOOST
-from ultracrawl.index.query.tree import (
-    AllOf,
-    AnyOf,
-    Between,
-    Bound,
-    Equal,
-    FromSource,
-    IsDocument,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    Word,
-)
 from ultracrawl.index.tantivy.fields import microseconds, value_field, word_field
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -51,24 +38,24 @@ class QueryMaker:
         self._texts = _TEXTS if layout > 1 else _TEXTS[:2]
         self._languages = {term for term, _ in searcher.terms_with_prefix("language", "")}
 
-    def make(self, node: Node) -> Query:
+    def make(self, node: tree.Node) -> Query:
         """Return the query of a tree; what says nothing about relevance scores 0."""
         match node:
-            case Word() | Phrase() | Prefix():
+            case tree.Word() | tree.Phrase() | tree.Prefix():
                 return self._text(node)
-            case Equal(name, value):
+            case tree.Equal(name, value):
                 return self._equal(name, value)
-            case Between(name, start, end):
+            case tree.Between(name, start, end):
                 return self._between(name, start, end)
-            case FromSource(source):
+            case tree.FromSource(source):
                 return _unscored(self._term("source", source))
-            case IsDocument(source, url):
+            case tree.IsDocument(source, url):
                 return _unscored(self._term("id", document_id(source, url)))
-            case AllOf(nodes):
+            case tree.AllOf(nodes):
                 return self._all(nodes)
-            case AnyOf(nodes):
+            case tree.AnyOf(nodes):
                 return _any([self.make(child) for child in nodes])
-            case Not():
+            case tree.Not():
                 return self._all((node,))
 
     def boosted(self, query: Query, boosts: Boosts) -> Query:
@@ -95,21 +82,21 @@ class QueryMaker:
         beginning = mask.removesuffix("*")
         return self._prefix("url", beginning) if mask.endswith("*") else self._term("url", beginning)
 
-    def _text(self, node: Word | Phrase | Prefix) -> Query:
+    def _text(self, node: tree.Word | tree.Phrase | tree.Prefix) -> Query:
         match node:
-            case Word(word, ""):
+            case tree.Word(word, ""):
                 return self._word(word, node.stems)
-            case Phrase(found, ""):
+            case tree.Phrase(found, ""):
                 return _any([_boosted(self._phrase(name, found), boost) for name, _, boost in self._texts])
-            case Prefix(prefix, ""):
+            case tree.Prefix(prefix, ""):
                 names = ("address", *(name for name, _, _ in self._texts))
                 return _unscored(_any([self._prefix(name, prefix) for name in names]))
         if node.attribute not in self._attributes:
             return Query.empty_query()
         name = word_field(node.attribute)
-        if isinstance(node, Prefix):
+        if isinstance(node, tree.Prefix):
             return _unscored(self._prefix(name, node.prefix))
-        return self._phrase(name, node.words if isinstance(node, Phrase) else (node.word,))
+        return self._phrase(name, node.words if isinstance(node, tree.Phrase) else (node.word,))
 
     def _word(self, word: str, stems: tuple[tuple[str, str], ...]) -> Query:
         found = [_boosted(self._term("address", word), ADDRESS_BOOST)]
@@ -130,7 +117,7 @@ class QueryMaker:
             return Query.empty_query()
         return _unscored(self._term(value_field(self._attributes[name]), value))
 
-    def _between(self, name: str, start: Bound | None, end: Bound | None) -> Query:
+    def _between(self, name: str, start: tree.Bound | None, end: tree.Bound | None) -> Query:
         attribute = self._attributes.get(name)
         if attribute is None:
             return Query.empty_query()
@@ -147,18 +134,20 @@ class QueryMaker:
             )
         )
 
-    def _strings(self, field: str, start: Bound | None, end: Bound | None) -> list[str]:
+    def _strings(self, field: str, start: tree.Bound | None, end: tree.Bound | None) -> list[str]:
         """Return the values of a field in a span; tantivy has no range query for texts."""
         low, high = str(start or ""), None if end is None else str(end)
         terms = (term for term, _ in self._searcher.terms_with_prefix(field, ""))
         return [term for term in terms if low <= term and (high is None or term < high)]
 
-    def _all(self, nodes: tuple[Node, ...]) -> Query:
+    def _all(self, nodes: tuple[tree.Node, ...]) -> Query:
         clauses = [
-            (Occur.MustNot, self.make(node.node)) if isinstance(node, Not) else (Occur.Must, self.make(node))
+            (Occur.MustNot, self.make(node.node))
+            if isinstance(node, tree.Not)
+            else (Occur.Must, self.make(node))
             for node in nodes
         ]
-        if all(isinstance(node, Not) for node in nodes):
+        if all(isinstance(node, tree.Not) for node in nodes):
             clauses.append((Occur.Must, _unscored(Query.all_query())))
         return Query.boolean_query(clauses)
 

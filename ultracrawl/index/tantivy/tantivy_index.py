@@ -11,18 +11,11 @@ from pathlib import Path
 
 from tantivy import IndexWriter, Query
 
-from ultracrawl.errors import IndexDamagedError, IndexOutdatedError
+from ultracrawl.errors import IndexDamagedError
 from ultracrawl.files import set_contents_aside
 from ultracrawl.index.changes import last_changes
-from ultracrawl.index.engine import (
-    Change,
-    IndexDocument,
-    IndexFacts,
-    NewAnchors,
-    SearchQuery,
-    SearchResult,
-)
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
+from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id, outdated
 from ultracrawl.index.locking import LOCK, write_lock
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.tantivy.answering import Answering
@@ -83,10 +76,7 @@ class TantivyIndex:
         if generation is None:
             return MemoryIndex(self._attributes).search(query)
         if generation.analysis != ANALYSIS_VERSION:
-            raise IndexOutdatedError(
-                f"index {self._path} was made by another version of ultracrawl, which cut words in "
-                "another way; `ultracrawl index rebuild` brings it up to date, without any request"
-            )
+            raise outdated(self._path)
         with self._generations.errors("read"):
             return Answering(generation, self._attributes).answer(query)
 

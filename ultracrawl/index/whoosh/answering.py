@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from heapq import nlargest
 from typing import Any
 
-from ultracrawl.index.engine import Hit, IndexDocument, SearchQuery, SearchResult
+from whoosh.fields import DATETIME, NUMERIC
+
+from ultracrawl.index.engine import FacetValue, Hit, IndexDocument, SearchQuery, SearchResult
 from ultracrawl.index.keeping import document_id
 from ultracrawl.index.query.boosts import Boosts
+from ultracrawl.index.query.facets import as_written, facet_key, most_frequent
 from ultracrawl.index.query.likeness import query_node, suggestion
 from ultracrawl.index.query.parser import parse_facets, parse_sort
 from ultracrawl.index.query.snippet import Highlighter
 from ultracrawl.index.query.tree import phrases, sought
 from ultracrawl.index.values import attributes_from_json
-from ultracrawl.index.whoosh.counting import count_facet
 from ultracrawl.index.whoosh.evaluation import Evaluation, Scores
-from ultracrawl.index.whoosh.fields import NO_VALUE, schema_fields, value_field
+from ultracrawl.index.whoosh.fields import NO_VALUE, end_of_values, schema_fields, value_field
 from ultracrawl.index.whoosh.kept import documents_of
+from ultracrawl.index.whoosh.postings import read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
-from ultracrawl.rules.attributes.schema import SearchAttribute
+from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
 Ranked = tuple[float, OpenSegment, int]
 """A match: its score, its segment, its number in it."""
@@ -122,3 +126,46 @@ def _hit(match: Ranked, highlighter: Highlighter) -> Hit:
     language = str(next(iter(attributes.get("Language", ())), ""))
     snippet = highlighter.snippet(stored["text"], language)
     return Hit(stored["url"], stored["title"], score, stored["source"], snippet, attributes)
+
+
+Found = Mapping[OpenSegment, Scores]
+
+
+def count_facet(attribute: SearchAttribute, found: Found, limit: int) -> tuple[FacetValue, ...]:
+    """Return the most frequent values of an attribute among the matches of all segments."""
+    counts: Counter[str | float] = Counter()
+    examples: dict[str | float, tuple[OpenSegment, int]] = {}
+    for segment, scores in found.items():
+        for value, documents in _values(attribute, segment, scores).items():
+            counts[value] += len(documents)
+            examples[value] = segment, next(iter(documents))
+    best = most_frequent(counts, limit)
+    if attribute.type is not AttributeType.STRING:
+        return tuple(best)
+    return tuple(as_written(one, _stored(*examples[one.value], attribute.name)) for one in best)
+
+
+def _values(attribute: SearchAttribute, segment: OpenSegment, scores: Scores) -> dict[str | float, set[int]]:
+    """Return each value with the matching documents that have it."""
+    found: dict[str | float, set[int]] = {}
+    end = end_of_values(attribute.type)
+    for term, info in segment.terms(value_field(attribute)) if scores else ():
+        if end is not None and term >= end:
+            break
+        documents = scores.keys() & set(read_postings(segment.reader, info).ids)
+        if documents:
+            found.setdefault(_value(attribute.type, term), set()).update(documents)
+    return found
+
+
+def _value(kind: AttributeType, term: bytes) -> str | float:
+    if kind is AttributeType.NUMBER:
+        return float(NUMERIC(float).from_bytes(term))
+    if kind is AttributeType.DATE:
+        return facet_key(DATETIME().from_bytes(term))
+    return term.decode()
+
+
+def _stored(segment: OpenSegment, docnum: int, name: str) -> list[str]:
+    stored = attributes_from_json(json.loads(segment.reader.stored_fields(docnum)["attributes"]))
+    return [value for value in stored.get(name, ()) if isinstance(value, str)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,12 +13,12 @@ from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import Schema
 from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC, EmptyIndexError, FileIndex, clean_files
-from whoosh.util.filelock import FileLock
 
 from ultracrawl.errors import IndexDamagedError, IndexStoreError
 from ultracrawl.files import set_contents_aside
-from ultracrawl.index.whoosh.damage import DAMAGE
+from ultracrawl.index.locking import write_lock
 from ultracrawl.index.whoosh.fields import made_here
+from ultracrawl.index.whoosh.postings import DAMAGE
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 LOCK_SECONDS = 60.0
@@ -56,21 +56,10 @@ class IndexDirectory:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the write lock that all processes share, or raise `IndexStoreError` after the time allowed."""
-        with self.errors("written"):
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(str(self.path / _LOCK))
-            deadline = time.monotonic() + self._lock_seconds
-            while not lock.acquire():
-                if time.monotonic() > deadline:
-                    seconds = f"{self._lock_seconds:g} seconds"
-                    raise IndexStoreError(
-                        f"index {self.path} has been locked by another process for {seconds}"
-                    )
-                time.sleep(0.05)
-        try:
+        with ExitStack() as held:
+            with self.errors("written"):
+                held.enter_context(write_lock(self.path, self._lock_seconds, _LOCK))
             yield
-        finally:
-            lock.release()
 
     def open_or_create(self, schema: Schema) -> StoredIndex:
         """Return the index for writing; the lock is held."""
@@ -194,22 +183,16 @@ class IndexDirectory:
             return number
 
     def _newest(self) -> Snapshot:
-        try:
-            index = StoredIndex(self._storage, indexname=_NAME)
-        except EmptyIndexError:
-            self._refuse_lost()
-            return Snapshot(-1, Schema(), ())
-        generation = index.latest_generation()
+        generation, schema, found = self._toc()
         if self._snapshot is not None and self._snapshot.generation == generation:
             return self._snapshot
-        toc = index._read_toc()
-        segments = {segment.segment_id(): segment for segment in toc.segments}
+        segments = {segment.segment_id(): segment for segment in found}
         for gone in self._open.keys() - segments.keys():
             self._open.pop(gone).reader.close()
         for name, segment in segments.items():
             if name in self._open:
                 self._open[name].update(segment)
             else:
-                self._open[name] = OpenSegment(self._storage, toc.schema, segment)
-        self._snapshot = Snapshot(toc.generation, toc.schema, [self._open[name] for name in segments])
+                self._open[name] = OpenSegment(self._storage, schema, segment)
+        self._snapshot = Snapshot(generation, schema, [self._open[name] for name in segments])
         return self._snapshot

@@ -6,32 +6,18 @@ over whole lists answer the same queries about ten times as fast.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import compress
+from itertools import accumulate, compress
+from typing import NamedTuple
 
 from whoosh.fields import DATETIME, NUMERIC
 
 from ultracrawl.index.keeping import document_id
-from ultracrawl.index.query.scoring import K1, rarity
-from ultracrawl.index.query.tree import (
-    AllOf,
-    AnyOf,
-    Between,
-    Bound,
-    Equal,
-    FromSource,
-    IsDocument,
-    Node,
-    Not,
-    Phrase,
-    Prefix,
-    Word,
-)
-from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field
-from ultracrawl.index.whoosh.occurrences import SearchedField, occurrences, searched_fields
-from ultracrawl.index.whoosh.phrases import phrase_documents
-from ultracrawl.index.whoosh.postings import Postings
+from ultracrawl.index.query import tree
+from ultracrawl.index.query.scoring import ADDRESS_BOOST, ANCHOR_BOOST, K1, TITLE_BOOST, combined, rarity
+from ultracrawl.index.whoosh.fields import end_of_values, naive_utc, value_field, word_field
+from ultracrawl.index.whoosh.postings import Postings, decode_differences
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute
 
@@ -45,10 +31,10 @@ class Evaluation:
     def __init__(self, snapshot: Snapshot, attributes: Mapping[str, SearchAttribute]) -> None:
         self._snapshot = snapshot
         self._attributes = attributes
-        self._found: dict[tuple[Word, str], dict[OpenSegment, Scores]] = {}
-        self._rarities: dict[tuple[Word, str], float] = {}
+        self._found: dict[tuple[tree.Word, str], dict[OpenSegment, Scores]] = {}
+        self._rarities: dict[tuple[tree.Word, str], float] = {}
 
-    def run(self, node: Node, segment: OpenSegment) -> Scores:
+    def run(self, node: tree.Node, segment: OpenSegment) -> Scores:
         """Return the living documents of the segment that match."""
         scores = self._evaluate(node, segment)
         if segment.deleted:
@@ -56,45 +42,45 @@ class Evaluation:
                 del scores[docnum]
         return scores
 
-    def _evaluate(self, node: Node, segment: OpenSegment) -> Scores:
+    def _evaluate(self, node: tree.Node, segment: OpenSegment) -> Scores:
         match node:
-            case Word(_, attribute):
+            case tree.Word(_, attribute):
                 return _sum(self._scored(segment, field, node) for field in searched_fields(attribute))
-            case Phrase(words, attribute):
+            case tree.Phrase(words, attribute):
                 fields = [field for field in searched_fields(attribute) if field.has_positions]
                 return _sum(self._phrase(segment, field, words) for field in fields)
-            case Prefix(prefix, attribute):
+            case tree.Prefix(prefix, attribute):
                 fields = list(searched_fields(attribute))
                 return _flat(p for field in fields for p in segment.with_prefix(field.name, prefix))
-            case Equal(attribute, value):
+            case tree.Equal(attribute, value):
                 return _flat([segment.postings(self._field(attribute), self._term(attribute, value))])
-            case Between(attribute, start, end):
+            case tree.Between(attribute, start, end):
                 return _flat(segment.between(self._field(attribute), *self._ends(attribute, start, end)))
-            case FromSource(source):
+            case tree.FromSource(source):
                 return _flat([segment.postings("source", source)])
-            case IsDocument(source, url):
+            case tree.IsDocument(source, url):
                 return dict.fromkeys(segment.find(document_id(source, url)), 0.0)
-            case AllOf(nodes):
+            case tree.AllOf(nodes):
                 return self._all(nodes, segment)
-            case AnyOf(nodes):
+            case tree.AnyOf(nodes):
                 return _sum(self._evaluate(child, segment) for child in nodes)
-            case Not(child):
-                return self._all((Not(child),), segment)
+            case tree.Not(child):
+                return self._all((tree.Not(child),), segment)
 
-    def _all(self, nodes: tuple[Node, ...], segment: OpenSegment) -> Scores:
+    def _all(self, nodes: tuple[tree.Node, ...], segment: OpenSegment) -> Scores:
         """Intersect what must match, smallest first, then take out what must not."""
-        found = [self._evaluate(node, segment) for node in nodes if not isinstance(node, Not)]
+        found = [self._evaluate(node, segment) for node in nodes if not isinstance(node, tree.Not)]
         found.sort(key=len)
         result = found[0] if found else dict.fromkeys(range(segment.documents), 0.0)
         for other in found[1:]:
             result = {docnum: score + other[docnum] for docnum, score in result.items() if docnum in other}
         for node in nodes:
-            if isinstance(node, Not) and result:
+            if isinstance(node, tree.Not) and result:
                 for docnum in self._evaluate(node.node, segment).keys() & result.keys():
                     del result[docnum]
         return result
 
-    def _scored(self, segment: OpenSegment, field: SearchedField, word: Word) -> Scores:
+    def _scored(self, segment: OpenSegment, field: SearchedField, word: tree.Word) -> Scores:
         found = self._occurrences(field, word)[segment]
         return self._score(segment, field, found, self._rarity(field, word)) if found else {}
 
@@ -118,10 +104,10 @@ class Evaluation:
         for word, postings in zip(words, lists, strict=True):
             chosen = map(matching.__contains__, postings.ids)
             found = dict(compress(zip(postings.ids, postings.weights, strict=True), chosen))
-            scored[word] = self._score(segment, field, found, self._rarity(field, Word(word)))
+            scored[word] = self._score(segment, field, found, self._rarity(field, tree.Word(word)))
         return _sum(scored.values())
 
-    def _occurrences(self, field: SearchedField, word: Word) -> dict[OpenSegment, Scores]:
+    def _occurrences(self, field: SearchedField, word: tree.Word) -> dict[OpenSegment, Scores]:
         """Return, of all segments at once because rarity needs all, where the word occurs how often."""
         key = word, field.name
         if key not in self._found:
@@ -131,7 +117,7 @@ class Evaluation:
             }
         return self._found[key]
 
-    def _rarity(self, field: SearchedField, word: Word) -> float:
+    def _rarity(self, field: SearchedField, word: tree.Word) -> float:
         key = word, field.name
         if key not in self._rarities:
             if word.stems:
@@ -147,14 +133,14 @@ class Evaluation:
         return value_field(self._attributes[attribute])
 
     def _ends(
-        self, attribute: str, start: Bound | None, end: Bound | None
+        self, attribute: str, start: tree.Bound | None, end: tree.Bound | None
     ) -> tuple[bytes | None, bytes | None]:
         first = None if start is None else self._term(attribute, start)
         if end is None:
             return first, end_of_values(self._attributes[attribute].type)
         return first, self._term(attribute, end)
 
-    def _term(self, attribute: str, value: Bound) -> bytes:
+    def _term(self, attribute: str, value: tree.Bound) -> bytes:
         """Return the term of a value in the field of the attribute's values."""
         kind = self._attributes[attribute].type
         term: bytes
@@ -185,3 +171,130 @@ def _sum(found: Iterable[Scores]) -> Scores:
         for docnum, score in scores.items():
             total[docnum] = total.get(docnum, 0.0) + score
     return total
+
+
+def phrase_documents(lists: Sequence[Postings]) -> set[int]:
+    """Return the documents that hold the phrase; the lists are the postings of its words in their order.
+
+    The two rarest words are compared in all documents that have all words, the others only where
+    those two stand at the right distance.
+    """
+    common = set(min(lists, key=lambda postings: len(postings.ids)).ids)
+    for postings in lists:
+        common.intersection_update(postings.ids)
+    if not common or len(lists) == 1:
+        return common
+    offsets = sorted(range(len(lists)), key=lambda offset: sum(lists[offset].weights))
+    near = _at_distance(lists, offsets[0], offsets[1], common)
+    if len(lists) == 2 or not near:
+        return near
+    return _in_a_row(lists, offsets, near)
+
+
+def _at_distance(lists: Sequence[Postings], first: int, second: int, common: set[int]) -> set[int]:
+    """Return the documents in which the words at two places of the phrase stand so far from each other."""
+    ones, others = (_values(lists[offset], common) for offset in (first, second))
+    shift = (second - first).__add__
+    ordered = ones.keys()
+    pairs = zip(
+        ordered,
+        decode_differences(ones.values()),
+        decode_differences(others[docnum] for docnum in ordered),
+        strict=True,
+    )
+    return {
+        docnum
+        for docnum, one, other in pairs
+        if not set(map(shift, accumulate(one))).isdisjoint(accumulate(other))
+    }
+
+
+def _values(postings: Postings, wanted: set[int]) -> dict[int, bytes]:
+    values = postings.values or ()
+    chosen = map(wanted.__contains__, postings.ids)
+    return dict(compress(zip(postings.ids, values, strict=True), chosen))
+
+
+def _in_a_row(lists: Sequence[Postings], offsets: Sequence[int], near: set[int]) -> set[int]:
+    """Return those of the documents in which all words stand one after the other, the rarest looked at first."""
+    documents = list(near)
+    shifts = [(-offset).__add__ for offset in offsets]
+    found = [_values(lists[offset], near) for offset in offsets]
+    steps = [decode_differences(values[docnum] for docnum in documents) for values in found]
+    matching = set()
+    for docnum, *differences in zip(documents, *steps, strict=True):
+        starts = set(map(shifts[0], accumulate(differences[0])))
+        for shift, one in zip(shifts[1:], differences[1:], strict=True):
+            starts.intersection_update(map(shift, accumulate(one)))
+            if not starts:
+                break
+        else:
+            matching.add(docnum)
+    return matching
+
+
+class SearchedField(NamedTuple):
+    """A field in which words are sought; `stems` names the field with the stems of its words, if it has one.
+
+    With `damped`, a match counts less the longer the field is. Anchor texts are not: who links to a page does not
+    make it worse.
+    """
+
+    name: str
+    boost: float
+    stems: str = ""
+    has_positions: bool = True
+    damped: bool = True
+
+
+_MAIN_FIELDS = (
+    SearchedField("title", TITLE_BOOST, "title_stems"),
+    SearchedField("text", 1.0, "text_stems"),
+    SearchedField("anchors", ANCHOR_BOOST, "anchor_stems", damped=False),
+    SearchedField("address", ADDRESS_BOOST, has_positions=False, damped=False),
+)
+
+
+def searched_fields(attribute: str) -> tuple[SearchedField, ...]:
+    """Return the fields with the words of an attribute; without one those of title, text, anchors and address."""
+    return (SearchedField(word_field(attribute), 1.0),) if attribute else _MAIN_FIELDS
+
+
+def occurrences(
+    segment: OpenSegment, field: SearchedField, word: tree.Word, languages: frozenset[str]
+) -> dict[int, float]:
+    """Return the documents with the word and how often it occurs there; other forms of it count for less."""
+    exact = segment.postings(field.name, word.word)
+    found = dict(zip(exact.ids, exact.weights, strict=True))
+    if not field.stems:
+        return found
+    changed: dict[int, float] = {}
+    for language, stem in word.stems:
+        if language in languages:
+            for docnum, frequency in _forms(segment, field, word.word, language, stem, found).items():
+                changed[docnum] = combined(found.get(docnum, 0.0), frequency)
+    found.update(changed)
+    return found
+
+
+def _forms(
+    segment: OpenSegment, field: SearchedField, word: str, language: str, stem: str, exact: dict[int, float]
+) -> dict[int, float]:
+    """Return how often words with this stem occur in the documents of the language that have any.
+
+    Words that differ from their stem are in the field of stems; a word that is its own stem is itself in
+    the text.
+    """
+    inflected = segment.postings(field.stems, f"{language}:{stem}")
+    forms = dict(zip(inflected.ids, inflected.weights, strict=True))
+    if stem == word:
+        for docnum in forms.keys() & exact.keys():
+            forms[docnum] += exact[docnum]
+        return forms
+    plain = segment.postings(field.name, stem)
+    if plain.ids:
+        members = segment.in_language(language)
+        for docnum, frequency in zip(plain.ids, plain.weights, strict=True):
+            if docnum in members:
+                forms[docnum] = forms.get(docnum, 0.0) + frequency
+    return forms

@@ -11,11 +11,10 @@ from whoosh.formats import Positions
 
 from ultracrawl.errors import IndexDamagedError
 from ultracrawl.index.engine import IndexFacts
-from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.directory import IndexDirectory
 from ultracrawl.index.whoosh.fields import ANALYSIS_FIELD
 from ultracrawl.index.whoosh.kept import stored_document
-from ultracrawl.index.whoosh.postings import decode_positions, read_postings
+from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment, Snapshot
 
 

@@ -12,9 +12,8 @@ from whoosh.columns import VarBytesColumn
 from ultracrawl.index.engine import IndexDocument
 from ultracrawl.index.keeping import STORED_TEXT_LIMIT
 from ultracrawl.index.values import attributes_from_json
-from ultracrawl.index.whoosh.damage import DAMAGE
 from ultracrawl.index.whoosh.fields import UNSTORED_TEXT
-from ultracrawl.index.whoosh.postings import decode_positions, read_postings
+from ultracrawl.index.whoosh.postings import DAMAGE, decode_positions, read_postings
 from ultracrawl.index.whoosh.segments import OpenSegment
 from ultracrawl.index.words.analysis import is_pair, words
 

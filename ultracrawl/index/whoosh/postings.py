@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import struct
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +14,17 @@ from struct import Struct
 from typing import NamedTuple, Protocol
 
 from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3TermInfo
+from whoosh.filedb.filetables import FileFormatError
+from whoosh.index import IndexError as WhooshError
 from whoosh.reading import SegmentReader
+
+DAMAGE = (
+    EOFError, ValueError, KeyError, IndexError, AttributeError, AssertionError, TypeError, FileNotFoundError,
+    WhooshError, pickle.PickleError, struct.error, zlib.error, MemoryError, OverflowError, ImportError,
+    FileFormatError,
+)  # fmt: skip
+"""What reading a file that is not what it should be can raise in Whoosh, struct, zlib and pickle."""
+
 
 _unpack_int = Struct("!i").unpack
 _MAGIC_SIZE = 4

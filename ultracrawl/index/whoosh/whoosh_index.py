@@ -11,25 +11,13 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ultracrawl.errors import IndexOutdatedError, IndexStoreError
+from ultracrawl.errors import IndexStoreError
 from ultracrawl.index.changes import batches, last_changes
-from ultracrawl.index.engine import (
-    Change,
-    IndexDocument,
-    IndexFacts,
-    NewAnchors,
-    SearchQuery,
-    SearchResult,
-)
-from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id
+from ultracrawl.index.engine import Change, IndexDocument, IndexFacts, NewAnchors, SearchQuery, SearchResult
+from ultracrawl.index.keeping import BROUGHT_UP_TO_DATE, document_id, outdated
 from ultracrawl.index.whoosh.answering import Answering
 from ultracrawl.index.whoosh.directory import LOCK_SECONDS, IndexDirectory, StoredIndex
-from ultracrawl.index.whoosh.fields import (
-    ANALYSIS_FIELD,
-    field_values,
-    new_schema,
-    schema_fields,
-)
+from ultracrawl.index.whoosh.fields import ANALYSIS_FIELD, field_values, new_schema, schema_fields
 from ultracrawl.index.whoosh.integrity import index_facts, wrong_in
 from ultracrawl.index.whoosh.kept import documents_of, kept_documents
 from ultracrawl.index.whoosh.segments import Snapshot
@@ -170,10 +158,7 @@ class WhooshIndex:
     def _current(self) -> Snapshot:
         """Return what can be searched; raises `IndexStoreError` for an index of another analysis."""
         if self._outdated():
-            raise IndexOutdatedError(
-                f"index {self._directory.path} was made by another version of ultracrawl, which cut words in "
-                "another way; `ultracrawl index rebuild` brings it up to date, without any request"
-            )
+            raise outdated(self._directory.path)
         return self._directory.snapshot()
 
     @contextmanager

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
+from urllib.parse import unquote, urlsplit
 
 from ultracrawl.index.engine import IndexDocument
-from ultracrawl.index.words.address import address_words
-from ultracrawl.index.words.analysis import clean, cut_and_folded
+from ultracrawl.index.words.analysis import clean, cut_and_folded, words
 from ultracrawl.index.words.stemming import language_of, stem_terms
+
+_SAYING_NOTHING = frozenset(("html", "htm", "php", "asp", "aspx", "jsp", "index", "default"))
+
+
+def address_words(url: str) -> list[str]:
+    """Return the words in the path of a URL, without those that say nothing about the document."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return []
+    return [word for word in words(unquote(path)) if word not in _SAYING_NOTHING]
 
 
 @dataclass(frozen=True, slots=True)

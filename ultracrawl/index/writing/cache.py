@@ -51,19 +51,9 @@ class DocumentCache:
                 self._seal_left_over(path)
 
     @property
-    def directory(self) -> Path:
-        """The folder with the segments."""
-        return self._directory
-
-    @property
     def size(self) -> int:
         """The bytes in the open segment."""
         return self._size
-
-    @property
-    def full(self) -> bool:
-        """Whether the open segment has reached the limit and should be sealed."""
-        return self._size >= self.limit
 
     def append(self, key: int, change: Change) -> None:
         """Add a change with the key of its record; it is safe on disk after `sync`.
@@ -104,16 +94,6 @@ class DocumentCache:
     def read(self, path: Path) -> Iterator[tuple[int, Change]]:
         """Yield the changes of a segment with their keys; raises `IndexStoreError` if it is damaged."""
         return read_segment(path)
-
-    def remove(self, path: Path) -> None:
-        """Remove a segment; call it when its commit is recorded."""
-        with self._errors():
-            path.unlink(missing_ok=True)
-
-    def keys(self) -> set[int]:
-        """Return the keys of all changes that wait, those in the open segment included."""
-        paths = self.sealed() + ([self._path] if self._file is not None else [])
-        return {key for path in paths for key, _ in self.read(path)}
 
     def close(self) -> None:
         """Make the open segment safe and leave it to the next process, which will find it sealed."""

@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ultracrawl.errors import IndexStoreError
-from ultracrawl.index.writing.inline import InlineIndexer
-from ultracrawl.index.writing.process import IndexProcess
+from ultracrawl.index.writing.process import IndexProcess, InlineIndexer
 from ultracrawl.index.writing.segments import Committed, Failed, Report
 
 Indexer = IndexProcess | InlineIndexer
@@ -80,11 +79,6 @@ class IndexDestination:
     def size(self) -> int:
         """Bytes that wait."""
         return self._size
-
-    @property
-    def waiting(self) -> int:
-        """The number of segments that wait or are in work."""
-        return len(self._line)
 
     @property
     def going(self) -> bool:

@@ -11,9 +11,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from ultracrawl.errors import IndexStoreError
+from ultracrawl.errors import IndexStoreError, UltracrawlError
+from ultracrawl.index.engine import IndexEngine
 from ultracrawl.index.engines import IndexConfig
-from ultracrawl.index.writing.segments import Committed, Failed, Report
+from ultracrawl.index.writing.segments import Committed, Failed, Report, apply_segment
 
 _LAST_BYTES = 2000
 _POLL_SECONDS = 0.02
@@ -172,3 +173,47 @@ def _report(line: bytes) -> Report:
     if "failed" in answer:
         return Failed(path, answer["failed"])
     return Committed(path, answer["added"], answer["seconds"], tuple(answer["remarks"]))
+
+
+class InlineIndexer:
+    """Applies one submitted segment in each `poll`, which takes as long as that takes."""
+
+    def __init__(self, engine: IndexEngine) -> None:
+        self.engine = engine
+        self._waiting: list[Path] = []
+
+    @property
+    def busy(self) -> int:
+        """The number of segments submitted and not yet reported."""
+        return len(self._waiting)
+
+    @property
+    def alive(self) -> bool:
+        """Always true."""
+        return True
+
+    def prepare(self) -> None:
+        """Do nothing: there is no process to start."""
+
+    def submit(self, path: Path) -> None:
+        """Queue a sealed segment of the document cache."""
+        self._waiting.append(path)
+
+    def poll(self) -> list[Report]:
+        """Apply the oldest segment and report it."""
+        if not self._waiting:
+            return []
+        path = self._waiting.pop(0)
+        started = time.monotonic()
+        try:
+            added = apply_segment(self.engine, path)
+            self.engine.maintain()
+        except UltracrawlError as error:
+            return [Failed(path, str(error))]
+        return [Committed(path, added, time.monotonic() - started)]
+
+    def close(self, timeout: float = 60.0) -> list[Report]:
+        """Apply what is left, report it and close the engine."""
+        reports = [report for _ in range(len(self._waiting)) for report in self.poll()]
+        self.engine.close()
+        return reports

@@ -28,7 +28,6 @@ from ultracrawl.index.whoosh.writer.merging import (
 )
 from ultracrawl.index.whoosh.writer.term_file import FastCodec, FieldLengths
 from ultracrawl.index.whoosh.writer.term_pool import TermPool
-from ultracrawl.index.words.analysis import words
 
 Indexer = Callable[[int, object], int]
 """Adds a value of one document to the pool and returns the field's length."""
@@ -160,8 +159,7 @@ def _indexer(pool: TermPool, name: str, field: FieldType) -> Indexer:
     def plain_text(docnum: int, value: object) -> int:
         if isinstance(value, Passages):
             return pool.add_passages(name, docnum, value)
-        found = words(value) if isinstance(value, str) else value
-        return pool.add_words(name, docnum, found) if isinstance(found, list) else any_field(docnum, value)
+        return pool.add_words(name, docnum, value) if isinstance(value, list) else any_field(docnum, value)
 
     def counted(docnum: int, value: object) -> int:
         if not isinstance(value, list):
