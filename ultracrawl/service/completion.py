@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 
 from ultracrawl.crawl import RunningCrawl
-from ultracrawl.crawl.logs.appended import TimedLog
-from ultracrawl.crawl.logs.robot_log import robot_log_path
+from ultracrawl.crawl.logs.appended import TimedLog, log_path
 from ultracrawl.crawl.portal_filters.programs import Programs
 from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome
@@ -27,7 +26,7 @@ def robot_voice(project: Project, source: DataSource, clock: Callable[[], float]
     """Return what adds a line to the log of a robot between its runs; for a source without one, to the program's."""
     if source.log.robot is None:
         return logger.info
-    log = TimedLog(robot_log_path(project, source.name), project.logs.size, clock)
+    log = TimedLog(log_path(project, source.name, "robot"), project.logs.size, clock)
 
     def say(text: str) -> None:
         log.add(text)

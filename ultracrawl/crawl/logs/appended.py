@@ -8,9 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ultracrawl.errors import WorkError
+from ultracrawl.sources import Project
 
 LONGEST_LINE = 4096
 """Characters of a line; what sites send may be of any length."""
+
+
+def log_path(project: Project, source: str, name: str) -> Path:
+    """Return the file of one log of a source, as `handbook.fetch.log`."""
+    return project.logs.path / f"{source}.{name}.log"
 
 
 def older(path: Path) -> Path:
@@ -32,6 +38,13 @@ class AppendedLog:
         self._lines: list[str] = []
         self._second = 0
         self._moment = ""
+        self.given_up = False
+        """Whether it could not be written, so that it takes no further lines, and nothing piles up."""
+
+    def append_line(self, line: str) -> None:
+        """Take a line, with its line end."""
+        if not self.given_up:
+            self._lines.append(line)
 
     def flush(self) -> None:
         """Write what was noted. Raises `WorkError` if it cannot be written; what was noted is then forgotten."""
@@ -45,7 +58,7 @@ class AppendedLog:
             with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
         except OSError as error:
-            raise WorkError(f"the log {self.path} cannot be written: {error.strerror or error}") from error
+            raise unwritable(self.path, error) from error
 
     def _now(self) -> str:
         """Return the time in ISO 8601 (UTC), to the second."""
@@ -54,6 +67,28 @@ class AppendedLog:
             self._second = now
             self._moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return self._moment
+
+
+class TimedLog(AppendedLog):
+    """Has lines `[HH:MM:SS] text` (local time); line ends and control characters are escaped."""
+
+    def add(self, text: str) -> None:
+        """Note one line."""
+        moment = datetime.fromtimestamp(self._clock()).strftime("%H:%M:%S")
+        self.append_line(f"[{moment}] {printable(text)}\n")
+
+
+class ColumnLog(AppendedLog):
+    """Begins each line with the time (ISO 8601, UTC); tabs and line ends inside fields are escaped."""
+
+    def add(self, *fields: str | int) -> None:
+        """Note one event."""
+        columns = "\t".join([printable(one) if isinstance(one, str) else str(one) for one in fields])
+        self.append_line(f"{self._now()}\t{columns}\n")
+
+    def add_element(self, name: str, attributes: str) -> None:
+        """Note one event as an XML element of its own line; `attributes` are quoted already."""
+        self.append_line(f'<{name} time="{self._now()}" {attributes}/>\n')
 
 
 def printable(text: str) -> str:
@@ -66,10 +101,6 @@ def _escaped(character: str) -> str:
     return character if character.isprintable() else f"\\u{ord(character):04x}"
 
 
-class TimedLog(AppendedLog):
-    """Has lines `[HH:MM:SS] text` (local time); line ends and control characters are escaped."""
-
-    def add(self, text: str) -> None:
-        """Note one line."""
-        moment = datetime.fromtimestamp(self._clock()).strftime("%H:%M:%S")
-        self._lines.append(f"[{moment}] {printable(text)}\n")
+def unwritable(path: Path, error: OSError) -> WorkError:
+    """Return what is said of a log that cannot be written."""
+    return WorkError(f"the log {path} cannot be written: {error.strerror or error}")

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import copy
+import logging
 from typing import TYPE_CHECKING
 
+from scrapy.utils.log import get_scrapy_root_handler
+
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.logs.appended import TimedLog
+from ultracrawl.crawl.logs.appended import AppendedLog, TimedLog, log_path
 from ultracrawl.crawl.logs.event_logs import EventLogs
 from ultracrawl.crawl.logs.excluded_links import ExcludedLinksLog, excluded_path
-from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog, robot_log_path
+from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog
 from ultracrawl.crawl.logs.run_log import RunLog
-from ultracrawl.crawl.logs.screen import leave_tracebacks_out
 from ultracrawl.errors import WorkError
+from ultracrawl.settings.presets import WATCHED
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from ultracrawl.crawl.context import CrawlContext
-    from ultracrawl.crawl.logs.filter_log import FilterLog
     from ultracrawl.crawl.portal_filters.filtering import Filtering
 
 
@@ -30,13 +33,14 @@ class CrawlLogs(Feature):
         self._filtering = filtering
         self.events = EventLogs(context)
         """The logs of single events that the source keeps."""
+        self._groups: list[list[AppendedLog]] = []
+        """Logs that are given up together."""
         self.excluded: ExcludedLinksLog | None = None
         """The log of links that were excluded, if the source keeps one."""
         self.run: RunLog | None = None
         """The log of this run, if the source keeps any."""
         self.robot: RobotLog | None = None
         """The log of what the robot does, if the source keeps one."""
-        self._filter: FilterLog | None = None
 
     def open(self) -> None:
         """Begin the logs; if that cannot be, the crawl goes on and says so."""
@@ -44,11 +48,12 @@ class CrawlLogs(Feature):
         context = self._context
         kept = context.source.log
         self.events.open()
+        if kept.robot is not None and self._filtering is not None:
+            self._open_robot(kept.robot)
         if kept.screened:
             path = excluded_path(context.project, context.source.name)
             self.excluded = ExcludedLinksLog(path, context.project.logs.size, context.clock)
-        if kept.robot is not None and self._filtering is not None:
-            self._open_robot(kept.robot)
+            self._groups.append([self.excluded])
         if not kept.runs:
             return
         try:
@@ -56,28 +61,24 @@ class CrawlLogs(Feature):
         except WorkError as error:
             context.run.note_problem(error)
             return
+        self._groups.append([self.run])
         self.run.started(context.report)
         context.hooks.visit_ended.append(self.run.note_visit)
 
     def _open_robot(self, level: int) -> None:
         """Begin `robot.log` and `filter.log`."""
-        from ultracrawl.crawl.logs.filter_log import (  # noqa: PLC0415 - loads all of the filters
-            FilterLog,
-            filter_log_path,
-        )
+        from ultracrawl.crawl.logs.filter_log import FilterLog  # noqa: PLC0415 - loads all of the filters
 
         context, filtering = self._context, self._filtering
         assert filtering is not None
-        project, name, size = (
-            context.project,
-            context.source.name,
-            context.project.logs.size,
+        project, source = context.project, context.source.name
+        done, decisions = (
+            TimedLog(log_path(project, source, name), project.logs.size, context.clock)
+            for name in ("robot", "filter")
         )
-        self.robot = RobotLog(TimedLog(robot_log_path(project, name), size, context.clock), level)
-        decisions = TimedLog(filter_log_path(project, name), size, context.clock)
-        self._filter = filtering.listener = FilterLog(
-            decisions, filtering.robot.log_types, context.mark.number
-        )
+        self._groups.append([done, decisions])
+        self.robot = RobotLog(done, level)
+        filtering.listener = FilterLog(decisions, filtering.robot.log_types, context.mark.number)
         filtering.robot.log = self.robot.error
         for doubt in filtering.doubts:
             self.robot.say(LogLevel.ERRORS, doubt)
@@ -97,28 +98,15 @@ class CrawlLogs(Feature):
 
     def flushed(self) -> None:
         """Write what was noted; a log that cannot be written is given up."""
-        self.events.flush()
-        try:
-            for log in (self.robot, self._filter):
-                if log is not None:
+        alone: list[list[AppendedLog]] = [[log] for log in self.events.logs]
+        for group in alone + self._groups:
+            try:
+                for log in group:
                     log.flush()
-        except WorkError as error:
-            self.robot = self._filter = None
-            if self._filtering is not None:
-                self._filtering.listener = None
-            self._context.run.note_problem(error)
-        try:
-            if self.excluded is not None:
-                self.excluded.flush()
-        except WorkError as error:
-            self.excluded = None
-            self._context.run.note_problem(error)
-        try:
-            if self.run is not None:
-                self.run.flush()
-        except WorkError as error:
-            self._close_run()
-            self._context.run.note_problem(error)
+            except WorkError as error:
+                for log in group:
+                    log.given_up = True
+                self._context.run.note_problem(error)
 
     def close(self, reason: str) -> None:
         """Write the results of the run under its log."""
@@ -126,7 +114,8 @@ class CrawlLogs(Feature):
             self.run.results(self._context.report, reason)
         self.events.note_run_end()
         self.flushed()
-        self._close_run()
+        if self.run is not None:
+            self.run.close()
         if self._filtering is not None:
             self._filtering.remove_listener()
 
@@ -135,7 +124,25 @@ class CrawlLogs(Feature):
         if self.robot is not None:
             self.robot.say(LogLevel.ERRORS, text)
 
-    def _close_run(self) -> None:
-        if self.run is not None:
-            self.run.close()
-        self.run = None
+
+def leave_tracebacks_out(settings: BaseSettings) -> None:
+    """Show exceptions by name and text, if it is our own command that logs, to the screen and errors only.
+
+    Scrapy installs its handler anew for each crawl, before the engine is made.
+    """
+    handler = get_scrapy_root_handler()
+    ours = settings.getbool(WATCHED) and not settings["LOG_FILE"]
+    if handler is not None and ours and settings["LOG_LEVEL"] in ("ERROR", "CRITICAL"):
+        handler.setFormatter(_OneLine(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]))
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record with its exception in the same line (logging's protocol)."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None:
+            return super().format(record)
+        line = copy.copy(record)
+        line.msg, line.args = f"{record.getMessage()}: {type(error).__name__}: {error}", ()
+        line.exc_info = line.exc_text = None
+        return super().format(line)

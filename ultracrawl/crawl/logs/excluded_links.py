@@ -34,7 +34,7 @@ class ExcludedLinksLog(AppendedLog):
     def add(self, url: str, rule: str, parent: str) -> None:
         """Note one link; URLs are as canonical as they got."""
         line = ExcludedLink(time=self._now(), rule=rule, url=url[:LONGEST_URL], parent=parent[:LONGEST_URL])
-        self._lines.append(json.dumps(line) + "\n")
+        self.append_line(json.dumps(line) + "\n")
 
 
 def read_excluded(path: Path) -> Iterator[ExcludedLink]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.logs.appended import TimedLog
@@ -14,12 +13,6 @@ if TYPE_CHECKING:
     from ultracrawl.rules.filters.phase import Phase
     from ultracrawl.rules.filters.program import FilterLine, FilterProgram
     from ultracrawl.rules.filters.resource import View
-    from ultracrawl.sources import Project
-
-
-def filter_log_path(project: Project, source: str) -> Path:
-    """Return the file that tells what the filters of a source decide."""
-    return project.logs.path / f"{source}.filter.log"
 
 
 class FilterLog:
@@ -50,7 +43,3 @@ class FilterLog:
 
     def _amount(self, program: FilterProgram) -> str:
         return self._amounts.get(program.name, "normal")
-
-    def flush(self) -> None:
-        """Write what was noted. Raises `WorkError`."""
-        self._log.flush()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from enum import IntEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ultracrawl.crawl.logs.appended import TimedLog
@@ -12,7 +11,6 @@ from ultracrawl.model import UrlOutcome
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
-    from ultracrawl.sources import Project
 
 logger = logging.getLogger(__name__)
 
@@ -31,11 +29,6 @@ class LogLevel(IntEnum):
 _ERRORS = frozenset({UrlOutcome.HTTP_ERROR, UrlOutcome.NETWORK_ERROR, UrlOutcome.FAILED, UrlOutcome.GONE})
 _GENERATED = {UrlOutcome.NEW: "generated", UrlOutcome.MODIFIED: "generated anew"}
 _DENIED = frozenset({UrlOutcome.REJECTED, UrlOutcome.NOT_INDEXED, UrlOutcome.ROBOTS, UrlOutcome.DUPLICATE})
-
-
-def robot_log_path(project: Project, source: str) -> Path:
-    """Return the file that tells what the robot of a source does."""
-    return project.logs.path / f"{source}.robot.log"
 
 
 class RobotLog:
@@ -79,7 +72,3 @@ class RobotLog:
     def converted(self, url: str) -> None:
         """Tell that a document became a page."""
         self.say(LogLevel.ENUMERATION, f"converted: {url}")
-
-    def flush(self) -> None:
-        """Write what was noted. Raises `WorkError`."""
-        self._log.flush()

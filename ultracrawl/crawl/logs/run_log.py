@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ultracrawl.crawl.logs.appended import AppendedLog, printable, unwritable
 from ultracrawl.crawl.visit import Visit
-from ultracrawl.errors import WorkError
 from ultracrawl.model import RunReport, UrlOutcome, status_text
 from ultracrawl.sources import Project
 
@@ -17,8 +18,6 @@ INSTANCE = 1
 """The number of the crawler in the names of its logs."""
 LINKS = 1000
 """Links of a run that were excluded and have a line; further ones are counted. `log.screened` has all."""
-LONGEST_LINE = 4096
-"""Characters of a line; URLs may be of any length."""
 QUIET = frozenset(
     {UrlOutcome.NEW, UrlOutcome.MODIFIED, UrlOutcome.UNMODIFIED, UrlOutcome.NOT_MODIFIED, UrlOutcome.PENDING}
 )
@@ -36,7 +35,7 @@ def run_logs(project: Project, source: str) -> list[Path]:
     return sorted(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
 
-class RunLog:
+class RunLog(AppendedLog):
     """Collects lines in memory and appends them when `flush` is called, a few times a second.
 
     It has a line for each URL that did not go as it should, for the first links that were excluded, and for each
@@ -46,9 +45,8 @@ class RunLog:
     """
 
     def __init__(self, project: Project, source: str, keep: int, clock: Callable[[], float]) -> None:
+        super().__init__(project.logs.path, sys.maxsize, clock)
         self._room = project.logs.size
-        self._clock = clock
-        self._lines: list[str] = []
         self._left_out = 0
         self._links = 0
         self._handler = _Forwarder(self.note)
@@ -70,7 +68,7 @@ class RunLog:
                     continue
                 return path
         except OSError as error:
-            raise self._unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         raise AssertionError("names do not end")
 
     # ---- what is told
@@ -116,42 +114,22 @@ class RunLog:
         for problem in report.problems:
             self._add("ERROR", problem)
         self._add("INFO", f"run {report.run_id} of {report.source} ends: {reason}; {report.summary()}")
-        self._lines.append("\nCrawling results\n")
+        self.append_line("\nCrawling results\n")
         numbers = [(name.replace("_", " "), number) for name, number in report.statistics.items()]
         codes = [
             (f"{code} {status_text(code)}", number) for code, number in sorted(report.status_codes.items())
         ]
-        self._lines.extend(f"  {number:>9,}  {name}\n" for name, number in (*numbers, *codes))
+        for name, number in (*numbers, *codes):
+            self.append_line(f"  {number:>9,}  {name}\n")
 
     def _add(self, level: str, text: str) -> None:
-        moment = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        shown = text[:LONGEST_LINE]
-        if not shown.isprintable():
-            shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown)
-        line = f"{moment} {level:<7} {shown}\n"
+        line = f"{self._now()} {level:<7} {printable(text)}\n"
         self._room -= len(line)
-        self._lines.append(line)
-
-    # ---- the file
-
-    def flush(self) -> None:
-        """Write what was told."""
-        if not self._lines:
-            return
-        text, self._lines = "".join(self._lines), []
-        try:
-            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
-        except OSError as error:
-            raise self._unwritable(self.path, error) from error
+        self.append_line(line)
 
     def close(self) -> None:
         """Listen no longer."""
         logging.getLogger("ultracrawl").removeHandler(self._handler)
-
-    @staticmethod
-    def _unwritable(path: Path, error: OSError) -> WorkError:
-        return WorkError(f"the log {path} cannot be written: {error.strerror or error}")
 
 
 class _Forwarder(logging.Handler):

@@ -54,9 +54,6 @@ class FilterListener(Protocol):
     def allowed(self, program: FilterProgram, view: View) -> None:
         """Take note that a filter allowed a resource."""
 
-    def flush(self) -> None:
-        """Write what was noted. Raises `WorkError`."""
-
 
 @dataclass(slots=True)
 class Filtered:

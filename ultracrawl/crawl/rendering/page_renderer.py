@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING
 
 from ultracrawl.content.reader import AnswerHead
 from ultracrawl.crawl.reading.document_converter import note_cut
-from ultracrawl.crawl.rendering.browser import (
-    Browser,
-    Rendered,
-    browser_program,
-)
+from ultracrawl.crawl.rendering.browser import Browser, Rendered, browser_program
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import Step
 from ultracrawl.model import Cause, CauseCode, LinkKind

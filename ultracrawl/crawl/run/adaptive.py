@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from ultracrawl.crawl.hooks import Feature
-from ultracrawl.crawl.logs.score_log import ScoreLog
+from ultracrawl.crawl.logs.event_logs import ScoreLog
 from ultracrawl.rules.recrawl.adaptive import Choice
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.sources import DataSource

@@ -64,18 +64,14 @@ class SourceRewriter:
 
 def open_rewriter(rewriter: UrlRewriter) -> None:
     """Call its `open`. Raises `WorkError` with whatever it raises."""
-    try:
-        rewriter.open(_log(rewriter))
-    except Exception as error:  # the edge to the user's class
-        raise WorkError(_problem(rewriter, "open", error)) from error
+    with _failing(rewriter, "open"):
+        rewriter.open(logging.getLogger(f"{type(rewriter).__module__}.{type(rewriter).__qualname__}"))
 
 
 def close_rewriter(rewriter: UrlRewriter) -> None:
     """Call its `close`. Raises `WorkError` with whatever it raises."""
-    try:
+    with _failing(rewriter, "close"):
         rewriter.close()
-    except Exception as error:  # the edge to the user's class
-        raise WorkError(_problem(rewriter, "close", error)) from error
 
 
 @contextmanager
@@ -92,10 +88,11 @@ def opened_rewriter(source: DataSource) -> Iterator[UrlRewriter | None]:
         close_rewriter(rewriter)
 
 
-def _log(rewriter: UrlRewriter) -> logging.Logger:
-    return logging.getLogger(f"{type(rewriter).__module__}.{type(rewriter).__qualname__}")
-
-
-def _problem(rewriter: UrlRewriter, method: str, error: Exception) -> str:
-    detail = " ".join(str(error).split())
-    return f"the rewriter {type(rewriter).__qualname__} failed in {method}: {type(error).__name__}: {detail}"
+@contextmanager
+def _failing(rewriter: UrlRewriter, method: str) -> Iterator[None]:
+    """Turn whatever a method of the user's class raises into a `WorkError` of one line."""
+    try:
+        yield
+    except Exception as error:  # the edge to the user's class
+        what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise WorkError(f"the rewriter {type(rewriter).__qualname__} failed in {method}: {what}") from error
