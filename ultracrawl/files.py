@@ -6,10 +6,11 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import UserError, WorkError
 
 VARIABLE = "ULTRACRAWL_UMASK"
 """The environment variable with the permissions that are taken away, as the command `umask` has them."""
@@ -27,6 +28,15 @@ def write_for_owner() -> None:
         raise UserError(f"{VARIABLE} is {wish!r}; write three octal digits, as 027")
     before = os.umask(_OTHERS)
     os.umask(int(wish, 8) if wish else before | _OTHERS)
+
+
+@contextmanager
+def writing(path: object) -> Iterator[None]:
+    """Turn what keeps a file from being written into a `WorkError` of one line."""
+    try:
+        yield
+    except OSError as error:
+        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 KEPT = 3

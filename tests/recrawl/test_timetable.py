@@ -16,7 +16,7 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_time,
 )
 from ultracrawl.service.robot.control import RobotState
-from ultracrawl.service.robot.schedule import ScheduleRunner
+from ultracrawl.service.robot.schedule import keep_schedule
 from ultracrawl.sources.dialects.portal_robot.schedule_file import read_schedule, schedule_line
 
 SUNDAY = datetime(2026, 11, 22)
@@ -122,9 +122,9 @@ class World:
         self.now += timedelta(seconds=max(seconds, 1))
 
     def live(self) -> None:
-        ScheduleRunner(
+        keep_schedule(
             self.schedule, lambda: self.state, self.act, self.said.append, lambda: self.now, self.sleep
-        ).keep()
+        )
 
 
 def times(text: str) -> list[Appointment]:

@@ -7,6 +7,7 @@ import errno
 import importlib
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
@@ -19,10 +20,11 @@ from ultracrawl.settings.gc_tuning import collect_seldom
 
 
 class Verb(NamedTuple):
-    """A verb: the module that has it, and what `ultracrawl --help` says of it."""
+    """A verb: the module that has it, what `ultracrawl --help` says of it, and its name in the module."""
 
     module: str
     line: str
+    name: str = "command"
 
 
 VERBS = {
@@ -39,12 +41,12 @@ VERBS = {
     "lint": Verb("look.lint", "Report every mistake in definition files at once."),
     "lists": Verb("manage.lists", "Print the values that search attributes may have."),
     "load-metadata": Verb("manage.load_metadata", "Load lists of values from an XML file."),
-    "pause": Verb("crawl.pause", "Pause running crawls."),
+    "pause": Verb("crawl.steering", "Pause running crawls.", "pause"),
     "plan": Verb("look.plan", "Show what a change of the definition drops and adds."),
     "probe": Verb("look.probe", "Test a site: DNS, redirects, robots.txt, sitemaps, TLS."),
     "queue": Verb("look.queue", "Show which URLs are next, in which order and why."),
     "reindex": Verb("crawl.reindex", "Index stored documents again, without requests."),
-    "resume": Verb("crawl.resume", "Resume paused crawls."),
+    "resume": Verb("crawl.steering", "Resume paused crawls.", "resume"),
     "robot": Verb("robot.verb", "Control a portal robot; edit its sites and rules."),
     "schema": Verb("look.schema", "Print the JSON schema of the definition file."),
     "screened": Verb("look.screened", "List links that were excluded, and by which rule."),  # word: the verb
@@ -52,27 +54,38 @@ VERBS = {
     "secret": Verb("manage.secret", "Encrypt passwords for definitions."),
     "simulate": Verb("robot.simulate", "Show what the filters of a robot do with URLs."),
     "status": Verb("look.status", "Show what each source holds, and how its last run went."),
-    "stop": Verb("crawl.stop", "End running crawls cleanly."),
+    "stop": Verb("crawl.steering", "End running crawls cleanly.", "stop"),
     "urls": Verb("look.urls", "List every known URL with its latest outcome."),
 }
 """The verbs by name; a module is imported only when its verb is used."""
 
 
-class Verbs(click.Group):
-    """The group of verbs, loaded on demand so that `--help` and small verbs start quickly."""
+class LazyGroup(click.Group):
+    """A group of verbs that are imported when they are used, so that `--help` and small verbs start quickly."""
+
+    elsewhere: Mapping[str, tuple[str, str]] = {}
+    """Verbs of other modules: the module below `ultracrawl.cli`, and the name there."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all verbs."""
-        return sorted(VERBS)
+        return sorted({*super().list_commands(ctx), *self.elsewhere})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return the command of a verb."""
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(f"ultracrawl.cli.{VERBS[cmd_name].module}")
-        command = module.command
-        assert isinstance(command, click.Command)
-        return command
+        """Return the command of a verb."""
+        if cmd_name not in self.elsewhere:
+            return super().get_command(ctx, cmd_name)
+        module, name = self.elsewhere[cmd_name]
+        found = getattr(importlib.import_module(f"ultracrawl.cli.{module}"), name)
+        assert isinstance(found, click.Command)
+        return found
+
+
+class Verbs(LazyGroup):
+    """The verbs of `ultracrawl`."""
+
+    elsewhere: Mapping[str, tuple[str, str]] = {
+        name: (verb.module, verb.name) for name, verb in VERBS.items()
+    }
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs, without importing any."""

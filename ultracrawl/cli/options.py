@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -31,6 +32,16 @@ def config_option(function: F) -> F:
         metavar="FILE",
         help="The definition file. Default: $ULTRACRAWL_CONFIG, the setting of that name, ./ultracrawl.yaml.",
     )(function)
+
+
+def project_option(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c/--config`; the verb gets the project that it names, as `project`."""
+
+    @wraps(function)
+    def with_project(*, config: str | None = None, **others: Any) -> None:
+        function(project=open_project(config), **others)
+
+    return config_option(with_project)
 
 
 def json_option(function: F) -> F:

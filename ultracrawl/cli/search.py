@@ -9,13 +9,14 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.cli.terminal import shown
 from ultracrawl.errors import UserError
 from ultracrawl.index import Filter, Hit, Operator, SearchResult, as_html
 from ultracrawl.index.query.snippet import as_line
 from ultracrawl.index.searching import Searcher
 from ultracrawl.rules.attributes.schema import ValueList
+from ultracrawl.sources import Project
 from ultracrawl.stores.opening import value_lists
 
 START, END = "\x02", "\x03"
@@ -34,7 +35,7 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
 
 @click.command("search")
 @click.argument("query", default="")
-@config_option
+@project_option
 @click.option(
     "--source", multiple=True, metavar="S", help="Only documents of this source; repeat for several."
 )
@@ -68,7 +69,7 @@ def _all_of(texts: tuple[str, ...]) -> list[Filter]:
 @json_option
 def command(
     query: str,
-    config: str | None,
+    project: Project,
     source: tuple[str, ...],
     index: str,
     group: tuple[str, ...],
@@ -104,7 +105,6 @@ def command(
       ultracrawl search --group handbooks --facet Author --facet LastModifiedDate --language de
       ultracrawl search --like https://www.example.com/travel.html
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     names = _Names(value_lists(project) if language else {}, language)
     with Searcher(project, index) as searcher:
         started = time.perf_counter()
@@ -114,7 +114,10 @@ def command(
         )  # fmt: skip
         empty = not result.total and not searcher.count()
     took = (time.perf_counter() - started) * 1000
-    _show(query, like, result, offset, took, names, empty=empty, as_json=as_json)
+    if as_json:
+        print_json(_json(query, result, took, names))
+    else:
+        _print(query or like, result, offset, took, names, empty=empty)
 
 
 def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:
@@ -173,23 +176,6 @@ class _Names:
         """Return the display name of a counted value in the shape of `search --json`."""
         name = self.of(attribute, value)
         return {} if name is None else {"display_name": name}
-
-
-def _show(
-    query: str,
-    like: str,
-    result: SearchResult,
-    offset: int,
-    took: float,
-    names: _Names,
-    *,
-    empty: bool,
-    as_json: bool,
-) -> None:
-    if as_json:
-        print_json(_json(query, result, took, names))
-    else:
-        _print(query or like, result, offset, took, names, empty=empty)
 
 
 def _print(query: str, result: SearchResult, offset: int, took: float, names: _Names, *, empty: bool) -> None:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from ultracrawl.crawl import IndexWriter
 from ultracrawl.crawl.placement.pending import PendingDocuments
-from ultracrawl.crawl.writing.opening import open_writer
-from ultracrawl.errors import UserError, WorkError
-from ultracrawl.model import RunReport, UrlRecord
+from ultracrawl.crawl.writing.opening import idle_writer
+from ultracrawl.errors import UserError
+from ultracrawl.model import UrlRecord
 from ultracrawl.model.record_changes import restored
 from ultracrawl.rules.boundary.expressions import compiled
 from ultracrawl.rules.urls.canonical import UrlPolicy, site_of, url_key
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import QueueEntry, Store
 from ultracrawl.stores.opening import open_state
-
-COMMIT_TIMEOUT = 3600.0
-"""Seconds that the index process may take for what was approved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +62,6 @@ class ApprovalReport:
     restored: int = 0
     pending: int = 0
     """Documents that still wait."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report in the shape of `ultracrawl approve --json`."""
-        return {
-            "source": self.source,
-            "indexed": self.indexed,
-            "removed": self.removed,
-            "deleted": self.deleted,
-            "restored": self.restored,
-            "pending": self.pending,
-        }
 
 
 class Approval:
@@ -143,21 +128,9 @@ def approval_of(project: Project, source: DataSource) -> Iterator[Approval]:
     Raises `UserError` while the source is being crawled, `WorkError` if the index could not be brought up to date: what
     was decided then stays in the document cache, and the next crawl or approval goes on with it.
     """
-    state = open_state(project, source.name)
-    try:
-        numbers = RunReport(source.name, "", "")
-        feed = open_writer(project, source, state, numbers)
-        try:
-            state.documents.refetch_lost(feed.recover())
+    with closing(open_state(project, source.name)) as state:
+        with idle_writer(project, source, state) as (feed, numbers):
             approval = Approval(source, project, state, feed)
             yield approval
-            state.flush()
-            feed.drain()
-        finally:
-            feed.close(COMMIT_TIMEOUT)
         approval.report.indexed += numbers.indexed
         approval.report.pending = state.records.count_urls().pending
-        if numbers.problems:
-            raise WorkError("; ".join(numbers.problems))
-    finally:
-        state.close()

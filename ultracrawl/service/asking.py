@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from ultracrawl.crawl.transport.host_addresses import addresses_of
+from ultracrawl.crawl.transport.host_addresses import addresses_of, seed_addresses
 from ultracrawl.model.status import REDIRECTS
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.rules.urls.canonical import UrlPolicy
+from ultracrawl.sources import DataSource, Project, compile_source
 
 MOST_BODY = 512_000
 """Bytes of a body that are read: as much of a robots.txt as RFC 9309 2.5 asks for."""
@@ -106,3 +107,11 @@ def _names(secured: ssl.SSLSocket) -> str:
     certificate = secured.getpeercert() or {}
     names = [str(entry[1]) for entry in certificate.get("subjectAltName", ()) if entry[0] == "DNS"]
     return ", ".join(names[:5]) or "no name"
+
+
+def probe_client_of(source: DataSource, project: Project) -> ProbeClient:
+    """Return the client for single requests of a source: with its headers, and only to addresses that it may reach."""
+    rules = compile_source(source, project)
+    networks = [str(network) for network in source.boundary.networks]
+    policy = AddressPolicy.for_source(seed_addresses(rules.own), networks)
+    return ProbeClient(policy, rules.headers, source.limits.timeout)

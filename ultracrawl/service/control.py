@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ultracrawl.errors import UserError
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, CrawlSign, Phase, leave_order, sign_of_crawl
 from ultracrawl.stores.opening import open_state, robot_file, state_file
@@ -38,19 +39,22 @@ class Steered:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `ultracrawl pause --json`."""
-        return {
-            "source": self.source,
-            "command": self.command.value,
-            "obeyed": self.obeyed if self.waited else None,
-            "state": self.state,
-            "note": self.note,
-        }
+        row = asdict(self)
+        waited = row.pop("waited")
+        return {**row, "obeyed": self.obeyed if waited else None}
 
 
 def running_crawl(project: Project, source: str) -> CrawlSign | None:
     """Return the sign of the crawl of a source, whoever started it; None if the source is not being crawled."""
     file = state_file(project, source)
     return sign_of_crawl(file) if file is not None else None
+
+
+def readable_sign(project: Project, source: str) -> CrawlSign | None:
+    """Return the sign of the crawl of a source, None also for that of another user, which may not be looked at."""
+    with suppress(StateError):
+        return running_crawl(project, source)
+    return None
 
 
 def robot_sign(project: Project, source: str) -> CrawlSign | None:
@@ -113,9 +117,8 @@ def _wait(
 def _ended(project: Project, source: str, command: Command) -> Steered:
     if command is not Command.STOP:
         return Steered(source, command, False, "idle", f"ended before it could {command.value}")
-    state = open_state(project, source, read_only=True)
-    runs = state.runs(1)
-    state.close()
+    with closing(open_state(project, source, read_only=True)) as state:
+        runs = state.runs(1)
     stopped = bool(runs) and not runs[0].finished
     note = "stopped; the next crawl goes on with what waits" if stopped else "ended"
     return Steered(source, command, True, "idle", note)

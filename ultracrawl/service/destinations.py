@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ultracrawl.crawl.writing.opening import open_writer
+from ultracrawl.crawl.writing.opening import idle_writer
 from ultracrawl.crawl.writing.pauses import Pauses
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
 from ultracrawl.index.opening import cache_folder, former_indexes, pause_switch
 from ultracrawl.index.writing.destination import PROBLEM_FILE
 from ultracrawl.index.writing.destinations import queue_folder
-from ultracrawl.model import RunReport
 from ultracrawl.service.control import running_crawl
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 from ultracrawl.stores.opening import open_state, state_exists
-
-COMMIT_TIMEOUT = 3600.0
-"""Seconds that the index processes may take for what waited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class DestinationStatus:
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `ultracrawl feeding status --json`."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return asdict(self)
 
 
 def destination_status(project: Project, source: DataSource) -> list[DestinationStatus]:
@@ -104,18 +101,8 @@ def _deliver(project: Project, source: DataSource) -> str:
     """Hand over what waits for the indexes of a source that is not crawled."""
     if not state_exists(project, source.name):
         return "nothing waits"
-    state = open_state(project, source.name)
-    try:
-        numbers = RunReport(source.name, "", "")
-        feed = open_writer(project, source, state, numbers)
-        try:
-            state.documents.refetch_lost(feed.recover())
-        finally:
-            feed.close(COMMIT_TIMEOUT)
-    finally:
-        state.close()
-    if numbers.problems:
-        raise WorkError("; ".join(numbers.problems))
+    with closing(open_state(project, source.name)) as state, idle_writer(project, source, state):
+        pass  # what waits is taken up by opening it
     left = sum(one.segments for one in destination_status(project, source) if one.fed)
     if not left:
         return "everything is in the index"

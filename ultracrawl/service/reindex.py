@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
@@ -58,11 +59,8 @@ def _knowing(project: Project, sources: list[DataSource], sites: list[str]) -> l
 
 
 def _knows(project: Project, source: DataSource, sites: list[str]) -> bool:
-    state = open_state(project, source.name, read_only=True)
-    try:
+    with closing(open_state(project, source.name, read_only=True)) as state:
         return any(state.sites.get_site(site) is not None for site in sites)
-    finally:
-        state.close()
 
 
 def _offline(source: DataSource) -> DataSource:

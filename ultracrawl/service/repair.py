@@ -12,7 +12,7 @@ from ultracrawl.model import UrlRecord
 from ultracrawl.service.reindex import reindex_sources
 from ultracrawl.sources import Project
 from ultracrawl.stores import SqliteStore
-from ultracrawl.stores.opening import open_state, state_exists, stored_documents_exist
+from ultracrawl.stores.opening import open_state, state_to_read, stored_documents_exist
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,8 @@ def rebuild(project: Project, name: str) -> Repair:
     so that the next crawl fetches it. Raises `IndexStoreError` if the index is locked or cannot be written, `UserError`
     if a source with missing documents is being crawled.
     """
-    index = open_index(project, name)
-    try:
+    with closing(open_index(project, name)) as index:
         make_sound(index, index_config(project, name).path)
-    finally:
-        index.close()
     missing = _missing(project, name)
     stored = [source for source in missing if stored_documents_exist(project, project.sources[source])]
     left = missing
@@ -49,8 +46,9 @@ def rebuild(project: Project, name: str) -> Repair:
         sources = [project.sources[source] for source in stored]
         reindex_sources(project, sources, settings={"LOG_LEVEL": "ERROR"})
         left = _missing(project, name)
-    for source in left:
-        _forget(project, name, source)
+    for source in left:  # so that they are fetched in full
+        with closing(open_state(project, source)) as state:
+            forget_documents(state, _lost(project, name, state))
     unreadable, fetched = sum(missing.values()), sum(left.values())
     return Repair(unreadable, unreadable - fetched)
 
@@ -59,20 +57,12 @@ def _missing(project: Project, name: str) -> dict[str, int]:
     """Return how many documents of each source that feeds the index are missing there; no source without any."""
     numbers = {}
     for source, definition in project.sources.items():
-        if name in indexes_of(definition) and state_exists(project, source):
-            state = open_state(project, source, read_only=True)
-            numbers[source] = len(_lost(project, name, state))
-            state.close()
+        if name in indexes_of(definition):
+            with state_to_read(project, source) as state:
+                numbers[source] = len(_lost(project, name, state)) if state else 0
     return {source: number for source, number in numbers.items() if number}
 
 
 def _lost(project: Project, name: str, state: SqliteStore) -> list[UrlRecord]:
     with closing(open_index(project, name)) as index:
         return lost_records(state, index, state.source)
-
-
-def _forget(project: Project, name: str, source: str) -> None:
-    """Mark documents in the table of a source as not indexed, so that they are fetched in full."""
-    state = open_state(project, source)
-    forget_documents(state, _lost(project, name, state))
-    state.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ultracrawl.rules.attributes.schema import ValueList
@@ -41,6 +43,16 @@ def open_state(project: Project, source: str, *, read_only: bool = False, renew:
     """
     path = ":memory:" if project.state.engine == "memory" else _state_path(project, source)
     return SqliteStore(path, source, read_only=read_only, renew=renew)
+
+
+@contextmanager
+def state_to_read(project: Project, source: str) -> Iterator[SqliteStore | None]:
+    """Give the document table and queue of one source to look at, None if it was never crawled. Raises `StateError`."""
+    if not state_exists(project, source):
+        yield None
+        return
+    with closing(open_state(project, source, read_only=True)) as state:
+        yield state
 
 
 def _documents_path(project: Project, source: DataSource) -> Path:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from ultracrawl.crawl import RunningCrawl
-
-if TYPE_CHECKING:
-    from ultracrawl.cli.crawl.live_line import LiveLine
 
 
 class ProgressLine:
     """Shows fetched, indexed, queued, pages a second and the current site; silent where there is no terminal."""
 
     def __init__(self, *, enabled: bool) -> None:
-        self._live = _live_line() if enabled and sys.stderr.isatty() else None
+        self._live = _LiveLine() if enabled and sys.stderr.isatty() else None
         self._rate = 0.0
         self._last = (0.0, 0)
 
@@ -52,7 +49,21 @@ class ProgressLine:
         )
 
 
-def _live_line() -> LiveLine:
-    from ultracrawl.cli.crawl.live_line import LiveLine  # noqa: PLC0415 - 10 ms that a crawl without terminal spares
+class _LiveLine:
+    """One line on standard error that is written over and over; it is gone after `stop`.
 
-    return LiveLine()
+    What it needs is loaded with it: 10 ms that a crawl without a terminal spares.
+    """
+
+    def __init__(self) -> None:
+        from rich.console import Console  # noqa: PLC0415 - see above
+        from rich.live import Live  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        live = Live(console=Console(stderr=True), refresh_per_second=5, transient=True)
+        self.start, self.stop = live.start, live.stop
+        self._update, self._text = live.update, Text
+
+    def show(self, text: str) -> None:
+        """Put this text in place of the last one, cut where the terminal ends."""
+        self._update(self._text(text, no_wrap=True, overflow="ellipsis"))

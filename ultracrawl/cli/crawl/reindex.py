@@ -7,8 +7,9 @@ import click
 from ultracrawl.cli.crawl.crawl import without_mistaken
 from ultracrawl.cli.crawl.progress import ProgressLine
 from ultracrawl.cli.crawl.report import print_remade
-from ultracrawl.cli.options import config_option, json_option, open_project, print_all
+from ultracrawl.cli.options import json_option, print_all, project_option
 from ultracrawl.service.reindex import reindex_sources
+from ultracrawl.sources import Project
 
 
 @click.command("reindex")
@@ -16,9 +17,9 @@ from ultracrawl.service.reindex import reindex_sources
 @click.option(
     "--site", "sites", multiple=True, metavar="HOST", help="Only the documents of this site; may be repeated."
 )
-@config_option
+@project_option
 @json_option
-def command(sources: tuple[str, ...], config: str | None, as_json: bool, sites: tuple[str, ...] = ()) -> None:
+def command(sources: tuple[str, ...], project: Project, as_json: bool, sites: tuple[str, ...] = ()) -> None:
     """Process the stored documents of SOURCES (all if none is named) again and index them, without a request.
 
     For sources with `storage: {keep: true}`. Use it after the index was lost, or after a change of attributes.
@@ -30,7 +31,6 @@ def command(sources: tuple[str, ...], config: str | None, as_json: bool, sites: 
       ultracrawl reindex handbook --json
       ultracrawl reindex handbook --site www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     chosen, refused = without_mistaken(project, sources)
     with ProgressLine(enabled=True) as progress:
         reports = reindex_sources(

@@ -1,4 +1,4 @@
-"""What `pause`, `resume` and `stop` have in common: their options, and how they say what happened."""
+"""`ultracrawl pause`, `resume` and `stop`: orders for running crawls."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_all
+from ultracrawl.cli.options import json_option, known_sources, print_all, project_option
 from ultracrawl.errors import UserError
 from ultracrawl.service.control import Steered, steer
+from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -29,44 +30,72 @@ def wait_options(function: F) -> F:
     )(function)
 
 
-def order_verb(order: Command, explained: str) -> click.Command:
-    """Return the verb that gives an order to running crawls; `explained` is its help."""
+def _order_verb(described: Callable[[], None]) -> click.Command:
+    """Return the verb that gives the order of its name to running crawls, with the description as its help."""
+    order = Command(described.__name__)
 
-    @click.command(order.value, help=cleandoc(explained))
+    @click.command(order.value, help=cleandoc(described.__doc__ or ""))
     @click.argument("sources", nargs=-1, required=True)
     @wait_options
-    @config_option
+    @project_option
     @json_option
     def command(
-        sources: tuple[str, ...], timeout: float, no_wait: bool, config: str | None, as_json: bool
+        sources: tuple[str, ...], timeout: float, no_wait: bool, project: Project, as_json: bool
     ) -> None:
-        _give_order(order, sources, config, timeout, no_wait, as_json)
+        results, problems = [], []
+        for source in known_sources(project, sources):
+            try:
+                results.append(steer(project, source.name, order, timeout=0.0 if no_wait else timeout))
+            except UserError as error:
+                problems.append(error)
+        if results or not problems or not as_json:
+            print_all("sources", results, _print, as_json=as_json)
+        if problems:
+            raise UserError("; ".join(map(str, problems)))
+        raise SystemExit(0 if all(one.obeyed for one in results) else 1)
 
     return command
 
 
-def _give_order(
-    command: Command,
-    sources: tuple[str, ...],
-    config: str | None,
-    timeout: float,
-    no_wait: bool,
-    as_json: bool,
-) -> None:
-    """Print what happened; exit with 1 if one did not obey."""
-    project = open_project(config)
-    results, problems = [], []
-    for source in known_sources(project, sources):
-        try:
-            results.append(steer(project, source.name, command, timeout=0.0 if no_wait else timeout))
-        except UserError as error:
-            problems.append(error)
-    if results or not problems or not as_json:
-        print_all("sources", results, _print, as_json=as_json)
-    if problems:
-        raise UserError("; ".join(map(str, problems)))
-    raise SystemExit(0 if all(one.obeyed for one in results) else 1)
-
-
 def _print(one: Steered) -> None:
     click.echo(f"{one.source}: {one.note}", err=not one.obeyed)
+
+
+@_order_verb
+def pause() -> None:
+    """Pause the running crawls of SOURCES, whatever started them.
+
+    A paused crawl finishes what is in flight, has it indexed, and then waits for `resume` or `stop`. The pause ends
+    with its process: the next `ultracrawl crawl` resumes the run.
+
+    \b
+    Examples:
+      ultracrawl pause handbook
+      ultracrawl pause handbook --timeout 10 --json
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@_order_verb
+def resume() -> None:
+    """Resume the paused crawls of SOURCES.
+
+    A crawl that was stopped or killed is resumed by `ultracrawl crawl`.
+
+    \b
+    Example:
+      ultracrawl resume handbook
+    """  # noqa: D301 - click's mark for a block that keeps its lines
+
+
+@_order_verb
+def stop() -> None:
+    """End the running crawls of SOURCES as one Ctrl-C in their terminal does.
+
+    What is in flight is finished and indexed, what waits stays queued, and the next crawl goes on with it. The process
+    of the crawl ends with exit code 1, or goes on with its next source. Works on paused crawls too.
+
+    \b
+    Examples:
+      ultracrawl stop handbook
+      ultracrawl stop handbook --no-wait
+    """  # noqa: D301 - click's mark for a block that keeps its lines

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.crawl import crawl, pause, reindex, resume
+from ultracrawl.cli.crawl import crawl, reindex, steering
 from ultracrawl.cli.fast import collection_file
 from ultracrawl.cli.fast.collection_file import (
     collections_in,
@@ -144,7 +144,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
     Example:
       ultracrawl admin suspend handbook -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(pause.command, sources=running_parts(name, config), config=config, timeout=60.0)
+    context.invoke(steering.pause, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
 @command.command("resume", short_help="Let the paused crawl of a collection go on.")
@@ -158,7 +158,7 @@ def go_on(context: click.Context, name: str, config: str | None) -> None:
     Example:
       ultracrawl admin resume handbook -c collections.xml
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    context.invoke(resume.command, sources=running_parts(name, config), config=config, timeout=60.0)
+    context.invoke(steering.resume, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
 @command.command("refresh")

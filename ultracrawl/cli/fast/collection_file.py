@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ultracrawl.cli.options import found_definitions, show_findings
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
+from ultracrawl.files import writing
 from ultracrawl.model import DefinitionError
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.service.control import running_crawl
@@ -93,7 +94,5 @@ def check(target: Path, collections: list[Scope], added: str) -> None:
 
 def write(path: Path, collections: list[Scope]) -> None:
     """Replace the file as a whole; a new one is readable by its owner only."""
-    try:
+    with writing(path):
         replace_file(path, collections_xml(collections).encode())
-    except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error.strerror or error}") from error

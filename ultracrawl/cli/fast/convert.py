@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import chosen_sources
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
+from ultracrawl.files import writing
 from ultracrawl.sources import Project, definition_text, render_findings, require
 from ultracrawl.sources.dialects import read_definitions
 from ultracrawl.sources.dialects.portal_robot.export import robot_text, write_robot
@@ -63,13 +64,10 @@ def command(file: str, output: str | None, form: str, name: str | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
-        with open(
-            os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as stream:
+    with writing(output):
+        opened = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(opened, "w", encoding="utf-8") as stream:
             stream.write(text)
-    except OSError as error:
-        raise WorkError(f"{output} cannot be written: {error.strerror}") from error
 
 
 def _robot(project: Project, file: str, name: str | None, output: str | None) -> None:
@@ -82,10 +80,8 @@ def _robot(project: Project, file: str, name: str | None, output: str | None) ->
         for path, content in text.files.items():
             click.echo(f"# ---- config/{path}\n{content}")
     else:
-        try:
+        with writing(output):
             for written in write_robot(text, Path(output)):
                 click.echo(str(written))
-        except OSError as error:
-            raise WorkError(f"{output} cannot be written: {error.strerror}") from error
     if text.findings:
         click.echo(render_findings(text.findings), err=True)

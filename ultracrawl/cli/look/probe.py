@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -9,8 +10,7 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
-from ultracrawl.service.asking import ProbeClient
-from ultracrawl.service.policy import probe_client_of
+from ultracrawl.service.asking import ProbeClient, probe_client_of
 from ultracrawl.service.probe import SiteProbe, probe
 from ultracrawl.sources import adhoc
 
@@ -55,23 +55,8 @@ def _client(url: str, config: str | None, name: str | None) -> tuple[ProbeClient
 
 
 def _as_json(found: SiteProbe) -> dict[str, object]:
-    return {
-        "url": found.url,
-        "canonical_name": found.canonical_name,
-        "aliases": found.aliases,
-        "addresses": list(found.addresses),
-        "reverse_names": found.reverse_names,
-        "name_servers": found.name_servers,
-        "redirects": [
-            {"url": one.url, "status": one.status, "location": one.location} for one in found.redirects
-        ],
-        "server": found.server,
-        "tls": found.tls,
-        "robots": found.robots,
-        "sitemaps": found.sitemaps,
-        "virtual_servers": found.virtual_servers,
-        "problems": found.problems,
-    }
+    steps = [{"url": one.url, "status": one.status, "location": one.location} for one in found.redirects]
+    return {**asdict(found), "redirects": steps}
 
 
 def _print(found: SiteProbe) -> None:

@@ -6,18 +6,18 @@ import time
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_all
-from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView, QueueViewer
+from ultracrawl.cli.options import chosen_sources, json_option, print_all, project_option
+from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView, QueueViewer, first_urls
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
 from ultracrawl.crawl.run.limits import keeps_new_out
 from ultracrawl.model.dates import iso
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.opening import state_to_read
 
 
 @click.command("queue")
 @click.argument("source", required=False)
-@config_option
+@project_option
 @click.option(
     "--limit",
     metavar="N",
@@ -27,7 +27,7 @@ from ultracrawl.stores.opening import open_state, state_exists
     help="URLs of a source.",
 )
 @json_option
-def command(source: str | None, config: str | None, limit: int, as_json: bool) -> None:
+def command(source: str | None, project: Project, limit: int, as_json: bool) -> None:
     """Show which URLs of SOURCE, or of all sources, are fetched next: in which order, and why.
 
     If a run did not end, this is what waits in its queue. Otherwise it is what the next cycle would begin with if it
@@ -39,25 +39,17 @@ def command(source: str | None, config: str | None, limit: int, as_json: bool) -
       ultracrawl queue handbook
       ultracrawl queue --limit 100 --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     views = [_view(project, one, limit) for one in chosen_sources(project, [source] if source else [])]
     print_all("sources", views, _print, as_json=as_json)
 
 
 def _view(project: Project, source: DataSource, limit: int) -> QueueView:
     rules = with_filters(compile_source(source, project), filtering_of(source, None))
-    if not state_exists(project, source.name):
-        return QueueView(source.name, source.refresh.mode, urls=[_first(url) for url in rules.seeds[:limit]])
-    state = open_state(project, source.name, read_only=True)
-    try:
+    with state_to_read(project, source.name) as state:
+        if state is None:
+            return QueueView(source.name, source.refresh.mode, urls=first_urls(rules, limit))
         closed = keeps_new_out(source.limits, state, project.state.path)
         return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)
-    finally:
-        state.close()
-
-
-def _first(url: str) -> DueUrl:
-    return DueUrl(url, "", 0, "start URL", 0.0, 0)
 
 
 def _print(view: QueueView) -> None:

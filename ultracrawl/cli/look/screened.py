@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
+from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.logs.excluded_links import excluded_path, read_excluded
+from ultracrawl.sources import Project
 
 
 @click.command("screened")  # word: the verb
 @click.argument("source", required=False)
-@config_option
+@project_option
 @click.option(
     "--rule", metavar="TEXT", default="", help="Only links excluded by a rule that holds this text."
 )
 @json_option
-def command(source: str | None, config: str | None, rule: str, as_json: bool) -> None:
+def command(source: str | None, project: Project, rule: str, as_json: bool) -> None:
     """List links that were excluded, with the rule and the page; of SOURCE or of all sources.
 
     Only sources with `log: {screened: true}` keep this log. With --json one object a line.
@@ -26,7 +27,6 @@ def command(source: str | None, config: str | None, rule: str, as_json: bool) ->
       ultracrawl screened handbook
       ultracrawl screened --rule path --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     for definition in known_sources(project, [source] if source else []):
         path = excluded_path(project, definition.name)
         if not path.exists() and not definition.log.screened:

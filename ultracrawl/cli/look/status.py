@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+import time
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from ultracrawl.cli.look.site_status import show_site
 from ultracrawl.cli.manage.feeding import in_words
-from ultracrawl.cli.options import (
-    config_option,
-    first_of,
-    json_option,
-    known_sources,
-    open_project,
-    print_json,
-)
+from ultracrawl.cli.options import first_of, json_option, known_sources, print_all, print_json, project_option
 from ultracrawl.cli.terminal import tell
-from ultracrawl.errors import StateError
+from ultracrawl.crawl.inspection.site_view import SiteView, view_site
+from ultracrawl.errors import StateError, UserError
 from ultracrawl.model.dates import as_text
-from ultracrawl.service.control import running_crawl
+from ultracrawl.service.control import readable_sign
 from ultracrawl.service.destinations import DestinationStatus, destination_status
-from ultracrawl.sources import DataSource, Project
+from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores import RunMark
 from ultracrawl.stores.failure_note import failure_note
-from ultracrawl.stores.opening import open_state, state_exists, state_file
+from ultracrawl.stores.opening import state_file, state_to_read
 
 
 @click.command("status")
-@config_option
+@project_option
 @click.argument("site", required=False)
 @json_option
-def command(config: str | None, site: str | None, as_json: bool) -> None:
+def command(project: Project, site: str | None, as_json: bool) -> None:
     """Show, for each source, how many URLs are known, waiting and indexed, and the last run.
 
     A source that is being crawled is running, pausing, paused, stopping or finishing; else it is idle, indexing
@@ -48,7 +42,6 @@ def command(config: str | None, site: str | None, as_json: bool) -> None:
       ultracrawl status --json
       ultracrawl status www.example.com
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     if site:
         show_site(project, site, as_json)
         return
@@ -83,7 +76,7 @@ def _status(project: Project, name: str) -> dict[str, Any]:
         else [],
     }
     try:
-        latest = _read_state(project, name, row) if state_exists(project, name) else None
+        latest = _read_state(project, name, row)
     except StateError as error:
         return {**row, "state": "unreadable", "failure": {"time": None, "problem": str(error)}}
     file = state_file(project, name)
@@ -95,11 +88,10 @@ def _status(project: Project, name: str) -> dict[str, Any]:
 
 def _read_state(project: Project, name: str, row: dict[str, Any]) -> RunMark | None:
     """Put what the state of a source says into its row; returns its latest run. Raises `StateError`."""
-    state = open_state(project, name, read_only=True)
-    try:
+    with state_to_read(project, name) as state:
+        if state is None:
+            return None
         counts, latest = state.records.count_urls(), next(iter(state.runs(1)), None)
-    finally:
-        state.close()
     row.update(known=counts.known, queued=counts.queued, indexed=counts.indexed, pending=counts.pending)
     row["leaving"] = counts.removals
     row["outcomes"] = {outcome.value: number for outcome, number in sorted(counts.outcomes.items())}
@@ -119,9 +111,7 @@ def _destinations(project: Project, source: DataSource) -> list[DestinationStatu
 
 def _live(project: Project, row: dict[str, Any]) -> dict[str, Any]:
     """Replace the state of a source that is being crawled by the phase of its crawl."""
-    sign = None
-    with suppress(StateError):  # the crawl of another user cannot be looked at, its document table can
-        sign = running_crawl(project, row["source"])
+    sign = readable_sign(project, row["source"])
     return {**row, "state": sign.phase.value, "pid": sign.pid} if sign else {**row, "pid": None}
 
 
@@ -151,3 +141,45 @@ def _print_status(row: dict[str, Any]) -> None:
         tell(f"  cannot be crawled: {first_of(row['mistakes'])}")
     for outcome, number in row["outcomes"].items():
         click.echo(f"  {number:>9,}  {outcome}")
+
+
+def show_site(project: Project, name: str, as_json: bool) -> None:
+    """Print how every source of a project stands with a site. Raises `UserError` for one that none knows."""
+    now = time.time()
+    found = [one for source in known_sources(project, []) if (one := _view(project, source, name, now))]
+    if not found:
+        raise UserError(
+            f"no source knows the site {name!r}; a site is a host, with its port if that is not the usual one"
+        )
+    print_all("sites", found, _print, as_json=as_json)
+
+
+def _view(project: Project, source: DataSource, name: str, now: float) -> SiteView | None:
+    with state_to_read(project, source.name) as state:
+        if state is None:
+            return None
+        rules = compile_source(source, project)
+        rules = replace(rules, pace=replace(rules.pace, wall=lambda at: at))
+        sign = readable_sign(project, source.name)
+        return view_site(state, rules, name.lower(), now, sign.phase if sign else None)
+
+
+def _print(one: SiteView) -> None:
+    click.echo(f"{one.row.site} ({one.source}): {_next(one)}")
+    click.echo(f"  delay     {one.delay}")
+    waiting = ", ".join(f"{number:,} on level {level}" for level, number in sorted(one.queued.items()))
+    click.echo(f"  waiting   {waiting or 'nothing'}")
+    tell(f"  robots    {one.row.robots or 'not known'}")
+    if one.row.stand_in:
+        click.echo(f"  asked at  {one.row.stand_in}, because the site itself was given up in this run")
+    if one.row.errors or one.row.last_error:
+        tell(f"  errors    {one.row.errors}, the last: {one.row.last_error}")
+
+
+def _next(one: SiteView) -> str:
+    if one.next_at is None:
+        return one.waits
+    seconds = one.next_at - one.now
+    if seconds <= 0:
+        return "may be asked now" if one.phase else "is asked by the next crawl"
+    return f"next request in {seconds:,.1f} s; it waits for: {one.waits}"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, known_sources, open_project, print_json
+from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import StateError
 from ultracrawl.model import UrlOutcome, UrlRecord
+from ultracrawl.sources import Project
 from ultracrawl.stores import Store
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.opening import state_to_read
 
 
 @click.command("urls")
-@config_option
+@project_option
 @click.option("--source", metavar="S", default="", help="Only URLs of this source.")
 @click.option(
     "--outcome",
@@ -21,7 +22,7 @@ from ultracrawl.stores.opening import open_state, state_exists
     help="Only URLs that ended so in their latest visit.",
 )
 @json_option
-def command(config: str | None, source: str, outcome: str | None, as_json: bool) -> None:
+def command(project: Project, source: str, outcome: str | None, as_json: bool) -> None:
     """List every known URL with its latest outcome; with --json one object a line.
 
     \b
@@ -29,13 +30,13 @@ def command(config: str | None, source: str, outcome: str | None, as_json: bool)
       ultracrawl urls --outcome GONE
       ultracrawl urls --source handbook --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     wanted = UrlOutcome(outcome.upper()) if outcome else None
     unreadable: list[StateError] = []
     for definition in known_sources(project, [source] if source else []):
         try:
-            if state_exists(project, definition.name):
-                _list(open_state(project, definition.name, read_only=True), wanted, as_json)
+            with state_to_read(project, definition.name) as state:
+                if state is not None:
+                    _list(state, wanted, as_json)
         except StateError as error:
             unreadable.append(error)
     if unreadable:
@@ -49,7 +50,6 @@ def _list(state: Store, wanted: UrlOutcome | None, as_json: bool) -> None:
         else:
             reason = f"  ({record.reason})" if record.reason else ""
             tell(f"{record.outcome.value:<14} {record.status_code:>4}  {record.shown_url}{reason}")
-    state.close()
 
 
 def _holder(state: Store, record: UrlRecord) -> str | None:

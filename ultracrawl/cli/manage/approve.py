@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import asdict
+
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
 from ultracrawl.errors import UserError
-from ultracrawl.model import UrlRecord
 from ultracrawl.service.approval import Approval, ApprovalReport, Selection, approval_of
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores.opening import open_state, state_exists
@@ -26,7 +28,7 @@ from ultracrawl.stores.opening import open_state, state_exists
 @click.option("--list", "listing", is_flag=True, help="Show what waits, and change nothing.")
 @click.option("--remove", is_flag=True, help="Take the URLs out for good, those in the index too.")
 @click.option("--restore", is_flag=True, help="Let removed URLs come back with the next crawl.")
-@config_option
+@project_option
 @json_option
 def command(
     source: str,
@@ -36,7 +38,7 @@ def command(
     listing: bool,
     remove: bool,
     restore: bool,
-    config: str | None,
+    project: Project,
     as_json: bool,
 ) -> None:
     """Index the documents of SOURCE that wait for approval: all of them, or only the URLs named.
@@ -52,7 +54,6 @@ def command(
       ultracrawl approve handbook --remove --prefix https://handbook.example.com/internal/
       ultracrawl approve handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     (definition,) = chosen_sources(project, [source])
     selection = Selection(urls, prefixes, expressions)
     _check(selection, listing, remove, restore)
@@ -64,7 +65,7 @@ def command(
     with approval_of(project, definition) as approval:
         _decide(approval, selection, remove, restore)
     if as_json:
-        print_json(approval.report.as_json())
+        print_json(asdict(approval.report))
     else:
         _print(approval.report, remove, restore)
 
@@ -88,19 +89,12 @@ def _decide(approval: Approval, selection: Selection, remove: bool, restore: boo
 
 def _list(project: Project, source: DataSource, selection: Selection, as_json: bool) -> None:
     is_meant = selection.test()
-    state = open_state(project, source.name, read_only=True)
-    try:
+    with closing(open_state(project, source.name, read_only=True)) as state:
         for record in filter(is_meant, state.records.pending_records()):
-            _show(record, as_json)
-    finally:
-        state.close()
-
-
-def _show(record: UrlRecord, as_json: bool) -> None:
-    if as_json:
-        print_json(record.as_json())
-    else:
-        click.echo(f"{record.status_code:>4}  {record.shown_url}")
+            if as_json:
+                print_json(record.as_json())
+            else:
+                click.echo(f"{record.status_code:>4}  {record.shown_url}")
 
 
 def _print(report: ApprovalReport, remove: bool, restore: bool) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import chosen_sources, json_option, print_json, project_option
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.model import UrlRecord
 from ultracrawl.service.deletions import deletions_of, held_back
+from ultracrawl.sources import Project
 from ultracrawl.stores.opening import state_exists
 
 SHOWN = 20
@@ -16,13 +17,13 @@ SHOWN = 20
 
 @click.command("approve-deletions")
 @click.argument("source")
-@config_option
+@project_option
 @click.option(
     "--list", "only_list", is_flag=True, help="List the documents, and change nothing; works during a crawl."
 )
 @click.option("--discard", is_flag=True, help="Keep the documents, until a later crawl finds the same again.")
 @json_option
-def command(source: str, config: str | None, only_list: bool, discard: bool, as_json: bool) -> None:
+def command(source: str, project: Project, only_list: bool, discard: bool, as_json: bool) -> None:
     """Delete the documents of SOURCE whose deletion a crawl held back because they were too many at once.
 
     A crawl deletes nothing when more than `deletion.percent` of the documents of its source are to go: a broken
@@ -33,7 +34,6 @@ def command(source: str, config: str | None, only_list: bool, discard: bool, as_
       ultracrawl approve-deletions handbook --list
       ultracrawl approve-deletions handbook
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     (chosen,) = chosen_sources(project, [source])
     if only_list and discard:
         raise UserError("--list and --discard exclude each other; write one of them")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 
 from ultracrawl import __version__
-from ultracrawl.cli.options import config_option, known_sources, open_project
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.cli.options import known_sources, project_option
+from ultracrawl.errors import UserError
+from ultracrawl.files import writing
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.model.warc import warc_info, warc_response
 from ultracrawl.sources import DataSource, Project
@@ -27,15 +29,14 @@ from ultracrawl.stores.opening import open_documents, stored_documents_exist
     required=True,
     help="The file to write; compressed, record by record, if its name ends in .gz. It must not exist.",
 )
-@config_option
-def command(sources: tuple[str, ...], warc: Path, config: str | None) -> None:
+@project_option
+def command(sources: tuple[str, ...], warc: Path, project: Project) -> None:
     """Write the stored documents of SOURCES (all that keep some, if none is named) to a WARC 1.1 file.
 
     \b
     Example:
       ultracrawl export handbook --warc handbook.warc.gz
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     chosen = [one for one in known_sources(project, sources) if stored_documents_exist(project, one)]
     if not chosen:
         raise UserError("no documents are stored; write `storage: {keep: true}` in a source and crawl it")
@@ -44,32 +45,23 @@ def command(sources: tuple[str, ...], warc: Path, config: str | None) -> None:
 
 
 def _answers(project: Project, source: DataSource) -> Iterator[StoredAnswer]:
-    store = open_documents(project, source)
-    try:
-        for key in store.stored_keys():
-            answer = store.get(key)
-            if answer is not None:
-                yield answer
-    finally:
-        store.close()
+    with closing(open_documents(project, source)) as store:
+        yield from filter(None, map(store.get, store.stored_keys()))
 
 
 def _write(path: Path, answers: Iterator[StoredAnswer]) -> int:
     """Write the file and return the number of documents. Raises `UserError`, `WorkError`; half a file does not stay."""
-    try:
-        file = path.open("xb")
-    except FileExistsError as error:
-        raise UserError(f"{path} exists already; name another file or remove it") from error
-    except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error.strerror}") from error
-    try:
-        with file:
-            return _write_records(file, answers, compress=path.suffix == ".gz")
-    except BaseException as error:
-        path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise WorkError(f"{path} cannot be written: {error.strerror}") from error
-        raise
+    with writing(path):
+        try:
+            file = path.open("xb")
+        except FileExistsError as error:
+            raise UserError(f"{path} exists already; name another file or remove it") from error
+        try:
+            with file:
+                return _write_records(file, answers, compress=path.suffix == ".gz")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def _write_records(file: BinaryIO, answers: Iterator[StoredAnswer], *, compress: bool) -> int:

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import (
-    config_option,
-    json_option,
-    known_sources,
-    open_project,
-    print_all,
-    print_json,
-)
+from ultracrawl.cli.options import json_option, known_sources, print_all, print_json, project_option
 from ultracrawl.service.destinations import DestinationStatus, destination_status, order_pause
+from ultracrawl.sources import Project
 
 
 @click.group("feeding")
@@ -31,51 +25,49 @@ def command() -> None:
 @command.command("pause")
 @click.argument("source")
 @click.argument("destination", default="")
-@config_option
+@project_option
 @json_option
-def pause(source: str, destination: str, config: str | None, as_json: bool) -> None:
+def pause(source: str, destination: str, project: Project, as_json: bool) -> None:
     """Pause one DESTINATION of SOURCE, or all of them.
 
     \b
     Example:
       ultracrawl feeding pause handbook archive
     """  # noqa: D301 - as above
-    _order(source, destination, config, as_json, paused=True)
+    _order(project, source, destination, as_json, paused=True)
 
 
 @command.command("resume", short_help="Resume one destination of a source, or all of them.")
 @click.argument("source")
 @click.argument("destination", default="")
-@config_option
+@project_option
 @json_option
-def resume(source: str, destination: str, config: str | None, as_json: bool) -> None:
+def resume(source: str, destination: str, project: Project, as_json: bool) -> None:
     """Resume one DESTINATION of SOURCE, or all that are not paused themselves.
 
     \b
     Example:
       ultracrawl feeding resume handbook archive
     """  # noqa: D301 - as above
-    _order(source, destination, config, as_json, paused=False)
+    _order(project, source, destination, as_json, paused=False)
 
 
 @command.command("status", short_help="Show the destinations of sources, and what waits for each.")
 @click.argument("sources", nargs=-1)
-@config_option
+@project_option
 @json_option
-def status(sources: tuple[str, ...], config: str | None, as_json: bool) -> None:
+def status(sources: tuple[str, ...], project: Project, as_json: bool) -> None:
     """Show the destinations of SOURCES (all if none is named), and what waits for each.
 
     \b
     Example:
       ultracrawl feeding status --json
     """  # noqa: D301 - as above
-    project = open_project(config)
     rows = [row for source in known_sources(project, sources) for row in destination_status(project, source)]
     print_all("destinations", rows, lambda row: click.echo(in_words(row)), as_json=as_json)
 
 
-def _order(name: str, destination: str, config: str | None, as_json: bool, *, paused: bool) -> None:
-    project = open_project(config)
+def _order(project: Project, name: str, destination: str, as_json: bool, *, paused: bool) -> None:
     (source,) = known_sources(project, [name])
     note = order_pause(project, source, destination, paused=paused)
     rows = destination_status(project, source)

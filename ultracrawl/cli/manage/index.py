@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import IndexEngine, IndexFacts
 from ultracrawl.index.opening import open_index
@@ -18,7 +20,6 @@ from ultracrawl.service.repair import Repair
 from ultracrawl.sources import Project
 from ultracrawl.sources.sections.documents.destinations import PROJECT_INDEX
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -50,18 +51,18 @@ def command() -> None:
 
 @command.command("info", short_help="Show how many documents it holds, and the room it takes.")
 @index_option
-@config_option
+@project_option
 @json_option
-def info(name: str, config: str | None, as_json: bool) -> None:
+def info(name: str, project: Project, as_json: bool) -> None:
     """Show how many documents the index holds, of which sources, and the room it takes.
 
     \b
     Example:
       ultracrawl index info --json
     """  # noqa: D301 - as above
-    facts = _with_index(name, config, lambda index: index.facts())
+    facts = _facts(project, name)
     if as_json:
-        print_json(_facts_json(facts))
+        print_json(facts.as_json())
         return
     click.echo(
         f"{facts.documents:,} documents in {facts.segments} segments, {facts.size / 1e6:,.1f} MB ({facts.engine})"
@@ -74,16 +75,17 @@ def info(name: str, config: str | None, as_json: bool) -> None:
 
 @command.command("check", short_help="Read the whole index, and say what is wrong.")
 @index_option
-@config_option
+@project_option
 @json_option
-def check(name: str, config: str | None, as_json: bool) -> None:
+def check(name: str, project: Project, as_json: bool) -> None:
     """Read the whole index; exit code 1 if something is wrong, which `rebuild` then repairs.
 
     \b
     Example:
       ultracrawl index check
     """  # noqa: D301 - as above
-    wrong = _with_index(name, config, lambda index: index.check())
+    with closing(open_index(project, name)) as index:
+        wrong = index.check()
     if as_json:
         print_json({"sound": not wrong, "wrong": wrong})
     else:
@@ -95,26 +97,26 @@ def check(name: str, config: str | None, as_json: bool) -> None:
 
 @command.command("optimise", short_help="Merge all segments into one, and free space.")
 @index_option
-@config_option
+@project_option
 @json_option
-def optimise(name: str, config: str | None, as_json: bool) -> None:
+def optimise(name: str, project: Project, as_json: bool) -> None:
     """Merge all segments into one and free the space of deleted documents.
 
     \b
     Example:
       ultracrawl index optimise
     """  # noqa: D301 - as above
-    project = open_project(config)
     before, started = _facts(project, name), time.monotonic()
-    _with_index(name, config, lambda index: index.optimise())
+    with closing(open_index(project, name)) as index:
+        index.optimise()
     _tell("optimised", before, _facts(project, name), time.monotonic() - started, Repair(), as_json=as_json)
 
 
 @command.command("rebuild", short_help="Index every document anew, without any request.")
 @index_option
-@config_option
+@project_option
 @json_option
-def rebuild(name: str, config: str | None, as_json: bool) -> None:
+def rebuild(name: str, project: Project, as_json: bool) -> None:
     """Index every document anew from what the index has kept of it, without any request.
 
     It repairs a damaged index. Documents that cannot be read in it are made again from stored answers
@@ -124,7 +126,6 @@ def rebuild(name: str, config: str | None, as_json: bool) -> None:
     Example:
       ultracrawl index rebuild
     """  # noqa: D301 - as above
-    project = open_project(config)
     before, started = _facts_if_readable(project, name), time.monotonic()
     done = repair.rebuild(project, name)
     _tell("rebuilt", before, _facts(project, name), time.monotonic() - started, done, as_json=as_json)
@@ -132,17 +133,16 @@ def rebuild(name: str, config: str | None, as_json: bool) -> None:
 
 @command.command("dump", short_help="Print every document as one line of JSON.")
 @index_option
-@config_option
-def dump(name: str, config: str | None) -> None:
+@project_option
+def dump(name: str, project: Project) -> None:
     """Print every document of the index as one line of JSON; exit code 1 if some cannot be read.
 
     \b
     Example:
       ultracrawl index dump > documents.jsonl
     """  # noqa: D301 - as above
-    index = open_index(open_project(config), name)
     number = 0
-    try:
+    with closing(open_index(project, name)) as index:
         before = _count_if_readable(index)
         for number, document in enumerate(index.documents(), 1):  # noqa: B007 - how many is asked below
             print_json(
@@ -156,8 +156,6 @@ def dump(name: str, config: str | None) -> None:
                 }
             )
         lost = min(before, index.count()) - number  # others may write meanwhile
-    finally:
-        index.close()
     if lost > 0:
         raise IndexStoreError(
             f"{lost:,} documents cannot be read; `ultracrawl index rebuild` repairs the index"
@@ -172,11 +170,8 @@ def _count_if_readable(index: IndexEngine) -> int:
 
 
 def _facts(project: Project, name: str) -> IndexFacts:
-    index = open_index(project, name)
-    try:
+    with closing(open_index(project, name)) as index:
         return index.facts()
-    finally:
-        index.close()
 
 
 def _facts_if_readable(project: Project, name: str) -> IndexFacts | None:
@@ -197,17 +192,9 @@ def _tell(
 ) -> None:
     """Print how large the index was before and is now, and what could not be read."""
     if as_json:
-        earlier = None if before is None else _facts_json(before)
-        print_json(
-            {
-                "seconds": round(seconds, 1),
-                "before": earlier,
-                "after": _facts_json(after),
-                "unreadable": repaired.unreadable,
-                "remade": repaired.remade,
-                "fetched_again": repaired.fetched_again,
-            }
-        )
+        sizes = {"before": before and before.as_json(), "after": after.as_json()}
+        counts = {**asdict(repaired), "fetched_again": repaired.fetched_again}
+        print_json({"seconds": round(seconds, 1), **sizes, **counts})
         return
     was = f" (was {before.size / 1e6:,.1f})" if before else ""
     click.echo(
@@ -217,23 +204,3 @@ def _tell(
         click.echo(f"  {repaired.remade:>9,}  could not be read, and were made again from what is stored")
     if repaired.fetched_again:
         click.echo(f"  {repaired.fetched_again:>9,}  could not be read; the next crawl fetches them again")
-
-
-def _with_index(name: str, config: str | None, work: Callable[[IndexEngine], T]) -> T:
-    index = open_index(open_project(config), name)
-    try:
-        return work(index)
-    finally:
-        index.close()
-
-
-def _facts_json(facts: IndexFacts) -> dict[str, object]:
-    return {
-        "engine": facts.engine,
-        "documents": facts.documents,
-        "deleted": facts.deleted,
-        "segments": facts.segments,
-        "bytes": facts.size,
-        "analysis": facts.analysis,
-        "sources": dict(facts.sources),
-    }

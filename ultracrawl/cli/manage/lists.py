@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import click
 
-from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.options import json_option, print_json, project_option
 from ultracrawl.errors import UserError
+from ultracrawl.sources import Project
 from ultracrawl.stores.opening import value_lists
 
 
 @click.command("lists")
 @click.argument("attribute", required=False)
-@config_option
+@project_option
 @click.option("--language", metavar="CODE", default="", help="Show display names in this language.")
 @json_option
-def command(attribute: str | None, config: str | None, language: str, as_json: bool) -> None:
+def command(attribute: str | None, project: Project, language: str, as_json: bool) -> None:
     """Print the values that search attributes may have, with display names; of ATTRIBUTE or of all with a list.
 
     Lists stand under `lists:` of the definition, or were loaded by `ultracrawl load-metadata`. With --json one object a
@@ -25,7 +26,7 @@ def command(attribute: str | None, config: str | None, language: str, as_json: b
       ultracrawl lists
       ultracrawl lists Country --language de --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    lists = value_lists(open_project(config))
+    lists = value_lists(project)
     if attribute is not None and attribute not in lists:
         raise UserError(f"{attribute!r} has no list; these have one: {', '.join(sorted(lists)) or 'none'}")
     for one in (lists[attribute],) if attribute else lists.values():

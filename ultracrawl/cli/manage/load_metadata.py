@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import config_option, open_project
+from ultracrawl.cli.options import project_option
 from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
+from ultracrawl.sources import Project
 from ultracrawl.sources.checking.list_checks import check_value_lists
 from ultracrawl.stores.opening import open_lists
 
@@ -24,8 +25,8 @@ from ultracrawl.stores.opening import open_lists
     help="What the file holds: lists of values.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@config_option
-def command(file: Path, config: str | None) -> None:
+@project_option
+def command(file: Path, project: Project) -> None:
     """Load lists of values with their display names from the XML file FILE.
 
     A list replaces the one that was loaded before for its attribute. A file with a mistake changes nothing.
@@ -35,7 +36,6 @@ def command(file: Path, config: str | None) -> None:
       ultracrawl load-metadata --type lov countries.xml
       (<attribute name="Country"><value v="de"><display lang="en">Germany</display></value></attribute>)
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project = open_project(config)
     try:
         found = read_value_lists(file.read_bytes())
     except OSError as error:

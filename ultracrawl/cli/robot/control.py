@@ -6,16 +6,23 @@ import logging
 import os
 from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ultracrawl.cli.crawl.report import print_report
 from ultracrawl.cli.crawl.steering import wait_options
-from ultracrawl.cli.options import chosen_sources, json_option, open_project, print_json
-from ultracrawl.errors import UserError
-from ultracrawl.service.robot.clearing import clear_robot
-from ultracrawl.service.robot.control import order_robot, require_offered, robot_state, start_in_background
+from ultracrawl.cli.options import json_option, open_project, print_json
+from ultracrawl.cli.robot.verb import filtered_source
+from ultracrawl.service.robot.control import (
+    clear_robot,
+    order_robot,
+    require_offered,
+    robot_state,
+    start_in_background,
+)
 from ultracrawl.service.robot.report import robot_status
 from ultracrawl.service.robot.robot_process import run_robot
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -38,15 +45,21 @@ def robot_options(function: Callable[..., None]) -> Callable[..., None]:
     )(function)
 
 
+def robot_verb(function: Callable[..., None]) -> Callable[..., None]:
+    """Add `-c` and `--source`; the verb gets the `project` and the `source` that it is about."""
+
+    @wraps(function)
+    def with_robot(*, config: str | None, name: str | None, **others: Any) -> None:
+        project, source = robot_source(config, name)
+        function(project=project, source=source, **others)
+
+    return robot_options(with_robot)
+
+
 def robot_source(config: str | None, name: str | None) -> tuple[Project, DataSource]:
     """Return the one source that a robot verb is about. Raises `UserError`."""
     project = open_project(config)
-    sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
-    if len(sources) != 1:
-        raise UserError(
-            "name one source with filters, by --source" if sources else "no source here has filters"
-        )
-    return project, sources[0]
+    return project, filtered_source(project, name)
 
 
 @click.command("start", short_help="Start the robot.")
@@ -87,10 +100,9 @@ def robot_location(config: str | None) -> str:
 
 def _order(command: Command, what: str, explained: str) -> click.Command:
     @wait_options
-    @robot_options
+    @robot_verb
     @json_option
-    def give(timeout: float, no_wait: bool, config: str | None, name: str | None, as_json: bool) -> None:
-        project, source = robot_source(config, name)
+    def give(timeout: float, no_wait: bool, project: Project, source: DataSource, as_json: bool) -> None:
         state = order_robot(project, source.name, command, timeout=0.0 if no_wait else timeout)
         if as_json:
             print_json({"source": source.name, "command": command.value, "state": state.value})
@@ -120,21 +132,20 @@ restart = _order(
 
 
 @click.command("status", short_help="Show what the robot is doing, and its numbers.")
-@robot_options
+@robot_verb
 @json_option
-def status(config: str | None, name: str | None, as_json: bool) -> None:
+def status(project: Project, source: DataSource, as_json: bool) -> None:
     """Show what the robot is doing: Off, Running, Idle or Paused, and its numbers.
 
     \b
     Example:
       ultracrawl robot status -c config/robot.conf --json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    show_status(config, name, as_json=as_json)
+    show_status(project, source, as_json=as_json)
 
 
-def show_status(config: str | None, name: str | None, *, as_json: bool) -> None:
+def show_status(project: Project, source: DataSource, *, as_json: bool) -> None:
     """Print the status of a robot."""
-    project, source = robot_source(config, name)
     found = robot_status(project, source)
     if as_json:
         print_json(found.as_json())
@@ -156,8 +167,8 @@ def show_status(config: str | None, name: str | None, *, as_json: bool) -> None:
 
 @click.command("clear")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@robot_options
-def clear(yes: bool, config: str | None, name: str | None) -> None:
+@robot_verb
+def clear(yes: bool, project: Project, source: DataSource) -> None:
     """Clear the robot's database: all that it knows of URLs. It has to be Off.
 
     The next run visits every URL as new. Descriptions stay in the index; one whose page is gone meanwhile stays
@@ -167,7 +178,6 @@ def clear(yes: bool, config: str | None, name: str | None) -> None:
     Example:
       ultracrawl robot clear --yes -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, source = robot_source(config, name)
     require_offered(robot_state(project, source.name), "clear")
     if not yes:
         click.confirm(f"Forget all that is known of the URLs of {source.name}?", abort=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.errors import UserError
+from ultracrawl.files import writing
 
 _DEFAULTS = files("ultracrawl.sources.dialects.portal_robot") / "defaults"
 _FILES = ("robot.conf", "filter.conf", "filterrules.conf", "classification.conf", "mime.types")
@@ -51,7 +52,7 @@ def _write(config: Path, name: str, email: str | None) -> None:
     there = next((config / one for one in _FILES if (config / one).exists()), None)
     if there is not None:
         raise UserError(f"{there} exists already; name another folder")
-    try:
+    with writing(config):
         config.mkdir(parents=True, exist_ok=True)
         for one in _FILES:
             text = (_DEFAULTS / one).read_text(encoding="utf-8")
@@ -59,5 +60,3 @@ def _write(config: Path, name: str, email: str | None) -> None:
                 text = text.replace(_CSID, _CSID.replace("robot", name))
                 text = text.replace("   depth=", f'   email="{email}"\n   depth=') if email else text
             (config / one).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WorkError(f"{config} cannot be written: {error.strerror}") from error

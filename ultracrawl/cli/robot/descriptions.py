@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot.control import robot_options, robot_source
-from ultracrawl.errors import WorkError
+from ultracrawl.cli.robot.control import robot_verb
+from ultracrawl.files import writing
 from ultracrawl.service.robot.descriptions import export_descriptions, import_descriptions
+from ultracrawl.sources import DataSource, Project
 
 FORMATS = ("soif", "json")
 
@@ -23,9 +25,9 @@ FORMATS = ("soif", "json")
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Default: standard output."
 )
 @click.option("--all", "everything", is_flag=True, help="Also those of other sources, and imported ones.")
-@robot_options
+@robot_verb
 def export_rds(
-    form: str, output: Path | None, everything: bool, config: str | None, name: str | None
+    form: str, output: Path | None, everything: bool, project: Project, source: DataSource
 ) -> None:
     """Write the descriptions of the index as SOIF, or as one JSON object a line.
 
@@ -34,17 +36,13 @@ def export_rds(
       ultracrawl robot export-rds -o handbook.soif -c config/robot.conf
       ultracrawl robot export-rds --format json
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, source = robot_source(config, name)
     only = "" if everything else source.name
     if output is None:
         export_descriptions(project, sys.stdout.buffer, source=only, as_json=form == "json")
         sys.stdout.buffer.flush()
         return
-    try:
-        with output.open("wb") as out:
-            number = export_descriptions(project, out, source=only, as_json=form == "json")
-    except OSError as error:
-        raise WorkError(f"{output} cannot be written: {error.strerror or error}") from error
+    with writing(output), output.open("wb") as out:
+        number = export_descriptions(project, out, source=only, as_json=form == "json")
     click.echo(f"{number:,} descriptions written to {output}", err=True)
 
 
@@ -59,10 +57,10 @@ def export_rds(
     help="The source that they belong to.",
 )
 @click.option("--replace", is_flag=True, help="Remove what that source has and FILE has not.")
-@robot_options
+@robot_verb
 @json_option
 def import_rds(
-    file: Path, target: str, replace: bool, config: str | None, name: str | None, as_json: bool
+    file: Path, target: str, replace: bool, project: Project, source: DataSource, as_json: bool
 ) -> None:
     """Put the descriptions of FILE (SOIF, or JSON as `export-rds` writes it) into the index.
 
@@ -74,9 +72,8 @@ def import_rds(
       ultracrawl robot import-rds partner.soif --as partner -c config/robot.conf
       ultracrawl robot import-rds partner.json --as partner --replace
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, source = robot_source(config, name)
     done = import_descriptions(project, source, file, target, replace=replace)
     if as_json:
-        print_json({"added": done.added, "expired": done.expired, "removed": done.removed})
+        print_json(asdict(done))
     else:
         click.echo(f"{target}: {done.added:,} added, {done.expired:,} expired, {done.removed:,} removed")

@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 
 from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.cli.robot.control import robot_options, robot_source, show_status
+from ultracrawl.cli.robot.control import robot_verb, show_status
+from ultracrawl.cli.robot.verb import config_option
 from ultracrawl.cli.terminal import tell
 from ultracrawl.errors import UserError
 from ultracrawl.service.robot.facts import Fact, configuration, versions
 from ultracrawl.service.robot.report import excluded_urls, servers_found, waiting_urls
+from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 
 
@@ -31,9 +33,9 @@ def report() -> None:
 
 @report.command("excluded")
 @click.option("--reason", help="Only the URLs of this reason, one a line.")
-@robot_options
+@robot_verb
 @json_option
-def excluded(reason: str | None, config: str | None, name: str | None, as_json: bool) -> None:
+def excluded(reason: str | None, project: Project, source: DataSource, as_json: bool) -> None:
     """Show how many URLs were excluded for which reason, and which.
 
     \b
@@ -41,7 +43,6 @@ def excluded(reason: str | None, config: str | None, name: str | None, as_json: 
       ultracrawl robot report excluded -c config/robot.conf
       ultracrawl robot report excluded --reason "filter rules"
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, source = robot_source(config, name)
     for group, records in excluded_urls(project, source.name).items():
         if reason is not None and group != reason:
             continue
@@ -57,16 +58,15 @@ def excluded(reason: str | None, config: str | None, name: str | None, as_json: 
 
 
 @report.command("servers", short_help="Show all servers that the robot has met.")
-@robot_options
+@robot_verb
 @json_option
-def servers(config: str | None, name: str | None, as_json: bool) -> None:
+def servers(project: Project, source: DataSource, as_json: bool) -> None:
     """Show all servers that the robot has met: URLs known, waiting, in the index, excluded.
 
     \b
     Example:
       ultracrawl robot report servers -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, source = robot_source(config, name)
     found = servers_found(project, source.name)
     if found and not as_json:
         click.echo("    known   waiting  in index  excluded  server")
@@ -80,16 +80,15 @@ def servers(config: str | None, name: str | None, as_json: bool) -> None:
 
 @report.command("waiting")
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="URLs that are shown.")
-@robot_options
+@robot_verb
 @json_option
-def waiting(limit: int, config: str | None, name: str | None, as_json: bool) -> None:
+def waiting(limit: int, project: Project, source: DataSource, as_json: bool) -> None:
     """Show URLs that wait in the pool, with their depth.
 
     \b
     Example:
       ultracrawl robot report waiting --limit 20 -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, source = robot_source(config, name)
     for url, depth in waiting_urls(project, source.name, limit):
         if as_json:
             print_json({"url": url, "depth": depth})
@@ -98,34 +97,33 @@ def waiting(limit: int, config: str | None, name: str | None, as_json: bool) -> 
 
 
 @report.command("overview", short_help="Show state and numbers of the robot.")
-@robot_options
+@robot_verb
 @json_option
-def overview(config: str | None, name: str | None, as_json: bool) -> None:
+def overview(project: Project, source: DataSource, as_json: bool) -> None:
     """Show state and numbers of the robot, as `ultracrawl robot status` does.
 
     \b
     Example:
       ultracrawl robot report overview -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    show_status(config, name, as_json=as_json)
+    show_status(project, source, as_json=as_json)
 
 
 @report.command("version", short_help="Show the versions of program, Python and libraries.")
-@robot_options
+@robot_verb
 @json_option
-def version(config: str | None, name: str | None, as_json: bool) -> None:
+def version(project: Project, source: DataSource, as_json: bool) -> None:  # noqa: ARG001 - it has to be a robot
     """Show the versions of the program, of Python and of libraries, and where index and state are.
 
     \b
     Example:
       ultracrawl robot report version -c config/robot.conf
     """  # noqa: D301 - click's mark for a block that keeps its lines
-    project, _ = robot_source(config, name)
     _show(versions(project), as_json=as_json)
 
 
 @report.command("configuration", short_help="Show every property as it takes effect, and where it is set.")
-@click.option("-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG.")
+@config_option
 @json_option
 def show_configuration(config: str | None, as_json: bool) -> None:
     """Show every property of robot.conf as it takes effect and where it is set, with filters, sites and rules.

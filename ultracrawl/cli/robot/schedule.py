@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -10,8 +10,9 @@ import click
 
 from ultracrawl.cli.options import json_option, print_json
 from ultracrawl.cli.robot.control import START_TIMEOUT, robot_location, robot_source
-from ultracrawl.cli.robot.verb import rules_path
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.cli.robot.verb import config_option, rules_path
+from ultracrawl.errors import UserError
+from ultracrawl.files import writing
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.recrawl.timetable import (
     Action,
@@ -22,7 +23,7 @@ from ultracrawl.rules.recrawl.timetable import (
     parse_time,
 )
 from ultracrawl.service.robot.control import order_robot, robot_state, start_in_background
-from ultracrawl.service.robot.schedule import ScheduleRunner
+from ultracrawl.service.robot.schedule import keep_schedule
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.schedule_file import SCHEDULE_FILE, read_schedule, schedule_line
 from ultracrawl.stores.control_channel import Command
@@ -43,14 +44,8 @@ def schedule() -> None:
     """  # noqa: D301 - click's mark for a block that keeps its lines; a noun, as `robot sites` would be
 
 
-def _config(function: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
-        "-c", "--config", metavar="FILE", help="The robot.conf. Default: $ULTRACRAWL_CONFIG."
-    )(function)
-
-
 @schedule.command("list")
-@_config
+@config_option
 @json_option
 def list_times(config: str | None, as_json: bool) -> None:
     """List the times, and which comes next.
@@ -75,7 +70,7 @@ def list_times(config: str | None, as_json: bool) -> None:
 @click.option("--days", required=True, metavar="DAYS", help="Its days, as `Fri,Sat`.")
 @click.option("--stop", metavar="TIME", help="Stop time.")
 @click.option("--stop-days", metavar="DAYS", help="Its days. Default: those of the start.")
-@_config
+@config_option
 def add(start: str, days: str, stop: str | None, stop_days: str | None, config: str | None) -> None:
     """Add a start time with its days, and a stop time if one is given.
 
@@ -98,7 +93,7 @@ def add(start: str, days: str, stop: str | None, stop_days: str | None, config: 
 
 @schedule.command("run")
 @click.option("--source", "name", metavar="NAME", help="The source, if there are several with filters.")
-@_config
+@config_option
 def run(name: str | None, config: str | None) -> None:
     """Stay, and start and stop the robot at its times. The schedule is read again when it changes.
 
@@ -119,21 +114,19 @@ def run(name: str | None, config: str | None) -> None:
         words = ["robot", "start", "-c", robot_location(config), "--source", source.name]
         start_in_background(words, project, source.name, timeout=START_TIMEOUT)
 
-    ScheduleRunner(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo).keep()
+    keep_schedule(lambda: _times(path), lambda: robot_state(project, source.name), act, click.echo)
 
 
 def _append(path: Path, added: Iterable[Appointment]) -> None:
     """Write times behind those of the file, on lines of their own. Raises `WorkError`."""
     lines = "".join(map(schedule_line, added))
-    try:
+    with writing(path):
         if not path.exists():
             path.write_text(lines, encoding="utf-8")
             return
         file = read_file(path)
         end = "" if file.text.endswith("\n") or not file.text else "\n"
         file.replace(f"{file.text}{end}{lines}")
-    except OSError as error:
-        raise WorkError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _path(config: str | None) -> Path:

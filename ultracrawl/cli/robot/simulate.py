@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
-from ultracrawl.cli.robot.verb import starts_of_site
+from ultracrawl.cli.options import config_option, json_option, open_project, print_json
+from ultracrawl.cli.robot.verb import filtered_source, starts_of_site
 from ultracrawl.cli.terminal import tell
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.transport.host_addresses import addresses_of
@@ -18,8 +18,7 @@ from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.program import FilterProgram
 from ultracrawl.rules.filters.resource import Resource, View
 from ultracrawl.rules.urls.canonical import UrlPolicy
-from ultracrawl.service.asking import Asked, ProbeClient
-from ultracrawl.service.policy import probe_client_of
+from ultracrawl.service.asking import Asked, ProbeClient, probe_client_of
 from ultracrawl.sources import DataSource, compile_source
 
 
@@ -74,12 +73,7 @@ def command(
       ultracrawl simulate http://www.example.com/a.zip --no-dns --no-redirects
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
-    sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
-    if len(sources) != 1:
-        raise UserError(
-            "name one source with filters, by --source" if sources else "no source here has filters"
-        )
-    source = sources[0]
+    source = filtered_source(project, name)
     filtering = Filtering(source.filters, lambda: 0.0)
     filtering.start()
     asker = None if no_redirects else probe_client_of(source, project)

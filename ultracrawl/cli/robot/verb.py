@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from ultracrawl.cli.options import json_option, print_json
-from ultracrawl.errors import UserError, WorkError
+from ultracrawl.cli.main import LazyGroup
+from ultracrawl.cli.options import chosen_sources, json_option, print_json
+from ultracrawl.errors import UserError
+from ultracrawl.files import writing
 from ultracrawl.model import DefinitionError
 from ultracrawl.rules.filters.rules import FilterRule, SiteDefinition
+from ultracrawl.sources import DataSource, Project
 from ultracrawl.sources.dialects import locate_definitions
 from ultracrawl.sources.dialects.portal_robot.editing import RulesEditor
 from ultracrawl.sources.dialects.portal_robot.export.writing import between_quotes
@@ -22,35 +25,24 @@ from ultracrawl.sources.dialects.portal_robot.lexer import read_text
 from ultracrawl.sources.dialects.portal_robot.rules_file import RULE_BLOCKS, RULES_FILE, RulesFile, read_rules
 
 Change = Callable[[RulesEditor], None]
-ELSEWHERE = {
-    **dict.fromkeys(("start", "stop", "pause", "resume", "restart", "status", "clear"), "control"),
-    "create": "create",
-    "report": "reports",
-    "schedule": "schedule",
-    "edit-site": "editing",
-    "edit-rule": "editing",
-    "export-rds": "descriptions",
-    "import-rds": "descriptions",
-}
-"""Verbs of other modules, and their modules."""
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:(?P<port>\d{1,5}))?")
 
 
-class RobotVerbs(click.Group):
-    """The group of verbs; those in modules of their own are imported when they are used."""
+class RobotVerbs(LazyGroup):
+    """The verbs of a robot."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all verbs."""
-        return sorted({*super().list_commands(ctx), *ELSEWHERE})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a verb."""
-        if cmd_name not in ELSEWHERE:
-            return super().get_command(ctx, cmd_name)
-        module = importlib.import_module(f"ultracrawl.cli.robot.{ELSEWHERE[cmd_name]}")
-        found = getattr(module, cmd_name.replace("-", "_"))
-        assert isinstance(found, click.Command)
-        return found
+    elsewhere: Mapping[str, tuple[str, str]] = {
+        verb: (f"robot.{module}", verb.replace("-", "_"))
+        for module, verbs in {
+            "control": ("start", "stop", "pause", "resume", "restart", "status", "clear"),
+            "create": ("create",),
+            "descriptions": ("export-rds", "import-rds"),
+            "editing": ("edit-site", "edit-rule"),
+            "reports": ("report",),
+            "schedule": ("schedule",),
+        }.items()
+        for verb in verbs
+    }
 
 
 @click.group("robot", cls=RobotVerbs)
@@ -284,6 +276,16 @@ def starts_of_site(config: str | None, name: str) -> list[str]:
     return [start.url for start in sites[name].starts if start.enabled]
 
 
+def filtered_source(project: Project, name: str | None) -> DataSource:
+    """Return the one source of a project that has filters. Raises `UserError`."""
+    sources = [one for one in chosen_sources(project, [name] if name else []) if one.filters.file]
+    if len(sources) != 1:
+        raise UserError(
+            "name one source with filters, by --source" if sources else "no source here has filters"
+        )
+    return sources[0]
+
+
 def rules_path(config: str | None) -> Path:
     """Return where the filterrules.conf of a robot is. Raises `UserError`."""
     location = locate_definitions(config)
@@ -329,27 +331,19 @@ def change_rules(config: str | None, change: Change) -> None:
     change(editor)
     _checked(editor.text, file.path)
     try:
-        file.replace(editor.text)
+        with writing(file.path):
+            file.replace(editor.text)
     except UnicodeEncodeError as error:
         character = error.object[error.start]
         raise UserError(
             f"{file.path} is no UTF-8 text and cannot hold `{character}`; save it as UTF-8 first"
         ) from error
-    except OSError as error:
-        raise WorkError(f"{file.path} cannot be written: {error.strerror}") from error
 
 
 def _site_json(site: SiteDefinition) -> dict[str, object]:
-    return {
-        "name": site.name,
-        "kind": site.kind.value,
-        "enabled": site.enabled,
-        "hosts": [
-            {"name": one.name, "port": one.port, "protocols": list(one.protocols)} for one in site.hosts
-        ],
-        "starts": [{"url": one.url, "depth": one.depth, "enabled": one.enabled} for one in site.starts],
-        "rules": [{"name": one.rule, "enabled": one.enabled} for one in site.uses],
-    }
+    row = asdict(site)
+    row["rules"] = [{"name": use["rule"], "enabled": use["enabled"]} for use in row.pop("uses")]
+    return row
 
 
 def _rule_json(rule: FilterRule, used: list[str]) -> dict[str, object]:

@@ -99,6 +99,11 @@ class QueueView:
         }
 
 
+def first_urls(rules: CompiledSource, limit: int) -> list[DueUrl]:
+    """Return the first URLs of a source that was never crawled."""
+    return [DueUrl(url, "", 0, START, 0.0, 0) for url in rules.seeds[:limit]]
+
+
 class QueueViewer:
     """Looks at a state store; changes nothing. Times are seconds since the epoch.
 
@@ -128,7 +133,7 @@ class QueueViewer:
         view = QueueView(self._source.name, refresh.mode)
         latest = next(iter(self._state.runs(1)), None)
         if latest is None:
-            view.urls = [DueUrl(url, "", 0, START, 0.0, 0) for url in self._seeds[:limit]]
+            view.urls = first_urls(self._rules, limit)
             return view
         self._state.visits.cycle = latest.cycle
         view.cycle, view.minor = latest.cycle, latest.minor

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.crawl.writing.writer import IndexWriter
+from ultracrawl.errors import WorkError
 from ultracrawl.index.opening import open_cache, open_destinations, pause_switch
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
+
+COMMIT_TIMEOUT = 3600.0
+"""Seconds that the index processes may take for what was handed over outside a crawl."""
 
 
 def open_writer(
@@ -36,3 +43,25 @@ def open_writer(
         anchors=project.index.anchors,
         pauses=Pauses(source.feeding, pause_switch(project, source.name)),
     )
+
+
+@contextmanager
+def idle_writer(
+    project: Project, source: DataSource, state: Store
+) -> Iterator[tuple[IndexWriter, RunReport]]:
+    """Give the feed of a source that is not being crawled, and what it counts; at the end all is in the indexes.
+
+    Raises `WorkError` if an index could not be brought up to date: what was handed over then stays in the document
+    cache, and who opens it next goes on with it.
+    """
+    numbers = RunReport(source.name, "", "")
+    feed = open_writer(project, source, state, numbers)
+    try:
+        state.documents.refetch_lost(feed.recover())
+        yield feed, numbers
+        state.flush()
+        feed.drain()
+    finally:
+        feed.close(COMMIT_TIMEOUT)
+    if numbers.problems:
+        raise WorkError("; ".join(numbers.problems))

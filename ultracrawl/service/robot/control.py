@@ -13,7 +13,7 @@ from ultracrawl.errors import UserError, WorkError
 from ultracrawl.service.control import POLL, robot_sign, running_crawl, steer
 from ultracrawl.sources import Project
 from ultracrawl.stores.control_channel import Command, Phase, leave_order, order_path
-from ultracrawl.stores.opening import robot_file
+from ultracrawl.stores.opening import open_state, robot_file, state_file
 
 
 class RobotState(StrEnum):
@@ -130,3 +130,21 @@ def start_in_background(words: Sequence[str], project: Project, source: str, *, 
                 raise WorkError(f"the robot did not start: {told}")
             time.sleep(POLL)
     raise WorkError(f"the robot did not start within {timeout:g} s")
+
+
+def clear_robot(project: Project, source: str) -> int:
+    """Delete the document table, the queue and everything else that was remembered; returns how many URLs were known.
+
+    What is in the index stays there, and so does what is on its way to it. Raises `UserError` unless the robot
+    is off.
+    """
+    require_offered(robot_state(project, source), "clear")
+    file = state_file(project, source)
+    if file is None or not file.exists():
+        return 0
+    state = open_state(project, source)  # it holds the lock of the source until the file is gone
+    known = state.records.count_urls().known
+    for suffix in ("", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    state.close()
+    return known

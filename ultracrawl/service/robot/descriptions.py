@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from email.utils import format_datetime
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -15,14 +18,131 @@ from ultracrawl.crawl.removal.expiry import expiry_of
 from ultracrawl.errors import UserError
 from ultracrawl.index import Deletion, IndexDocument
 from ultracrawl.index.opening import open_index
-from ultracrawl.service.robot.description_files import (
-    Description,
-    DescriptionError,
-    read_json_descriptions,
-    read_soif_descriptions,
-    write_description,
-)
+from ultracrawl.model import AttributeValue, Document
+from ultracrawl.model.dates import as_utc
+from ultracrawl.rules.attributes.schema import OTHER_FIELDS, fields_of
+from ultracrawl.rules.filters.soif import SoifData, SoifError, read_soif, write_soif
 from ultracrawl.sources import DataSource, Project, compile_source
+from ultracrawl.sources.dialects.portal_robot.reader import FIELDS
+
+TITLE, TEXT, PARTIAL_TEXT = "title", "full-text", "partial-text"
+_FIELD_OF = {attribute: field for field, attribute in FIELDS.items()}
+
+
+class DescriptionError(ValueError):
+    """A description that cannot be read; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A URL and the fields that describe it."""
+
+    url: str
+    fields: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, document: IndexDocument) -> Description:
+        """Return what the index has of a document; a text that may not be shown stays out."""
+        fields: dict[str, list[str]] = {}
+        for name, values in document.attributes.items():
+            field = _FIELD_OF.get(name, name.lower().replace("_", "-"))
+            if name != OTHER_FIELDS.name:
+                fields[field] = [_text_of(value) for value in values]
+        for field, value in fields_of(document.attributes):
+            fields.setdefault(field, []).append(value)
+        if document.title:
+            fields[TITLE] = [document.title]
+        if document.text and not document.secret_text:
+            fields[TEXT] = [document.text]
+        return cls(document.url, fields)
+
+    def document(self, source: str) -> Document:
+        """Return it as a document of a source; its fields are attributes, whose names have no case."""
+        fields: dict[str, list[str]] = {}
+        for name, values in self.fields.items():
+            fields.setdefault(name.lower(), []).extend(values)
+        texts = fields.get(TEXT) or fields.get(PARTIAL_TEXT) or ()
+        return Document(
+            url=self.url,
+            access_url=self.url,
+            source=source,
+            title=" ".join(fields.get(TITLE, ())),
+            text="\n".join(texts),
+            mimetype=next(iter(fields.get("content-type") or fields.get("mimetype") or ()), ""),
+            attributes={name: values for name, values in fields.items() if name not in (TEXT, PARTIAL_TEXT)},
+        )
+
+
+def _text_of(value: AttributeValue) -> str:
+    if isinstance(value, datetime):
+        return format_datetime(as_utc(value).replace(microsecond=0), usegmt=True)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def write_description(description: Description, *, as_json: bool) -> bytes:
+    """Return a description as an object of SOIF, or as a line of JSON."""
+    if not as_json:
+        return write_soif(description.url, description.fields)
+    row = {
+        "url": description.url,
+        "fields": {name: list(values) for name, values in description.fields.items()},
+    }
+    return json.dumps(row, ensure_ascii=False).encode(errors="replace") + b"\n"
+
+
+def read_soif_descriptions(data: SoifData) -> Iterator[Description]:
+    """Yield the descriptions of a text in SOIF. Raises `DescriptionError`."""
+    try:
+        for url, fields in read_soif(data):
+            if not _is_url(url):
+                raise DescriptionError(f"the object of `{url[:200]}` has no whole URL")
+            yield Description(url, fields)
+    except SoifError as error:
+        raise DescriptionError(str(error)) from error
+
+
+LONGEST_LINE = 128 << 20
+"""Bytes of a line of JSON; a longer one is a mistake."""
+
+
+def read_json_descriptions(lines: BinaryIO) -> Iterator[Description]:
+    """Yield the descriptions of lines of JSON. Raises `DescriptionError`, which names line and byte."""
+    number = at = 0
+    while line := lines.readline(LONGEST_LINE + 1):
+        number += 1
+        if line.strip():
+            yield _of_line(line, f"line {number}, byte {at}")
+        at += len(line)
+
+
+def _of_line(line: bytes, place: str) -> Description:
+    if len(line) > LONGEST_LINE:
+        raise DescriptionError(f"{place}: the line is longer than {LONGEST_LINE >> 20} MB")
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DescriptionError(f"{place}: no JSON: {error}") from error
+    match row:
+        case {"url": str(url), "fields": dict(fields)} if _is_url(url) and _are_fields(fields):
+            return Description(url, fields)
+    raise DescriptionError(
+        f'{place}: not of the form {{"url": "http://...", "fields": {{"title": ["..."]}}}}'
+    )
+
+
+def _is_url(text: str) -> bool:
+    scheme, separator, rest = text.partition("://")
+    return bool(scheme.isascii() and scheme.isalnum() and separator and rest)
+
+
+def _are_fields(fields: Mapping[object, object]) -> bool:
+    return all(
+        isinstance(name, str) and isinstance(values, list) and all(isinstance(value, str) for value in values)
+        for name, values in fields.items()
+    )
+
 
 AT_ONCE = 500
 """Descriptions of one commit."""
@@ -30,15 +150,12 @@ AT_ONCE = 500
 
 def export_descriptions(project: Project, out: BinaryIO, *, source: str = "", as_json: bool = False) -> int:
     """Write the documents of the index, or of one source, as descriptions; returns how many."""
-    index = open_index(project)
     number = 0
-    try:
+    with closing(open_index(project)) as index:
         for document in index.documents():
             if not source or document.source == source:
                 out.write(write_description(Description.of(document), as_json=as_json))
                 number += 1
-    finally:
-        index.close()
     return number
 
 
@@ -85,8 +202,7 @@ def import_descriptions(
 
     for _ in _descriptions(file):
         pass  # a mistake in the last line is to change nothing
-    index = open_index(project)
-    try:
+    with closing(open_index(project)) as index:
         waiting = documents()
         while batch := list(islice(waiting, AT_ONCE)):
             report.added += index.apply(batch)
@@ -94,8 +210,6 @@ def import_descriptions(
             old = [Deletion(name, url) for _, url in index.urls(name) if url not in urls]
             index.apply(old)
             report.removed = len(old)
-    finally:
-        index.close()
     return report
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ultracrawl import __version__
@@ -15,8 +14,7 @@ from ultracrawl.model.dates import iso
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.service.robot.control import RobotState, robot_state
 from ultracrawl.sources import DataSource, Project, compile_source
-from ultracrawl.stores import Store
-from ultracrawl.stores.opening import open_state, state_exists
+from ultracrawl.stores.opening import state_to_read
 
 FILES, ERRORS, ROBOTS, DUPLICATION = "file not found", "errors", "robots.txt", "duplication"
 _BY_OUTCOME = {
@@ -55,18 +53,10 @@ class RobotStatus:
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of `ultracrawl robot status --json`."""
         return {
-            "source": self.source,
-            "state": self.state.value,
-            "starting_points": self.starting_points,
-            "known": self.known,
-            "waiting": self.waiting,
-            "indexed": self.indexed,
-            "excluded": self.excluded,
+            **asdict(self),
             "pages_per_second": round(self.pages_per_second, 2),
             "last_run": dict(self.last_run) or None,
-            "expired": self.expired,
             "next_expiry": iso(self.next_expiry),
-            "version": self.version,
             "refreshed": iso(self.refreshed),
         }
 
@@ -75,7 +65,7 @@ def robot_status(project: Project, source: DataSource, clock: Callable[[], float
     """Return the status of a robot, running or not."""
     state = robot_state(project, source.name)
     starts = len(compile_source(source, project).seeds)
-    with _store(project, source.name) as store:
+    with state_to_read(project, source.name) as store:
         if store is None:
             return RobotStatus(source.name, state, starts, refreshed=clock())
         counts, runs = store.records.count_urls(), store.runs(2)
@@ -113,7 +103,7 @@ def reason_of(record: UrlRecord) -> str:
 def excluded_urls(project: Project, source: str) -> dict[str, list[UrlRecord]]:
     """Return the excluded URLs by reason, the reason with the most URLs first."""
     groups: dict[str, list[UrlRecord]] = {}
-    with _store(project, source) as store:
+    with state_to_read(project, source) as store:
         for record in store.records.all_records() if store is not None else ():
             if reason := reason_of(record):
                 groups.setdefault(reason, []).append(record)
@@ -134,7 +124,7 @@ class FoundServer:
 def servers_found(project: Project, source: str) -> list[FoundServer]:
     """Return all servers that the robot has met, the one with the most URLs first."""
     servers: dict[str, FoundServer] = {}
-    with _store(project, source) as store:
+    with state_to_read(project, source) as store:
         for record in store.records.all_records() if store is not None else ():
             site = site_of(record.url)
             server = servers.setdefault(site, FoundServer(site))
@@ -149,22 +139,10 @@ def servers_found(project: Project, source: str) -> list[FoundServer]:
 def waiting_urls(project: Project, source: str, most: int) -> list[tuple[str, int]]:
     """Return URLs that wait, with their depth, at most so many; those of a site stand together, in their order."""
     found: list[tuple[str, int]] = []
-    with _store(project, source) as store:
+    with state_to_read(project, source) as store:
         for site, _ in store.queue.waiting_sites() if store is not None else ():
             assert store is not None, "it has sites"
             found += [(entry.url, entry.depth) for entry in store.queue.entries_of(site, most - len(found))]
             if len(found) >= most:
                 break
     return found
-
-
-@contextmanager
-def _store(project: Project, source: str) -> Iterator[Store | None]:
-    if not state_exists(project, source):
-        yield None
-        return
-    store = open_state(project, source, read_only=True)
-    try:
-        yield store
-    finally:
-        store.close()

@@ -9,25 +9,16 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from ultracrawl.crawl import RunningCrawl, feature_of, running_crawl
+from ultracrawl.crawl import RunningCrawl
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.errors import UserError
 from ultracrawl.model import RunReport
-from ultracrawl.service.beginning import refusal_of, refused
 from ultracrawl.service.completion import Say, complete, robot_voice
 from ultracrawl.service.control import robot_sign
-from ultracrawl.service.process import crawler_process
-from ultracrawl.service.reactor import run_reactor
-from ultracrawl.service.run import WATCH_EVERY
+from ultracrawl.service.run import REST, REST_AFTER_FAILURE, WATCH_EVERY, CrawlRunner
 from ultracrawl.sources import DataSource, Project
-from ultracrawl.spiders.loader import spider_class
 from ultracrawl.stores.control_channel import Command, ControlChannel, Phase
 from ultracrawl.stores.opening import robot_file
-
-REST = 1.0
-"""Seconds between two runs of a robot that runs again and again."""
-REST_AFTER_FAILURE = 60.0
-"""Seconds after a run that failed, before the next one."""
 
 ReportListener = Callable[[RunReport], None]
 
@@ -64,23 +55,20 @@ class Robot:
         on_report: ReportListener,
         settings: dict[str, Any],
     ) -> None:
-        self._project = project
         self._source = source
         self._post = post
         self._on_report = on_report
         self._say: Say = robot_voice(project, source)
-        self._process = crawler_process(False, settings)
+        self._runner = CrawlRunner(project, settings, self._pass_on)
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
         self._filtering = Filtering(source.filters, time.time, source.conversion.timeout)
         self._filtering.kept = True
-        self._restarts = 0
-        """How often in a row a function of the filters began the cycle anew."""
 
     def run(self) -> None:
         """Run until an order or the last run ends the robot. Raises the error that ended it, if one did."""
         try:
-            run_reactor(self._process, self._live())
+            self._runner.run(self._live())
         finally:
             self._filtering.release()
 
@@ -89,10 +77,7 @@ class Robot:
         while goes_on:
             self._order = None
             self._post.publish_phase(Phase.RUNNING)
-            try:
-                crawl = await self._crawl()
-            except Exception as error:  # the edge to the settings of a source
-                raise refused(self._project, self._source, error) from error
+            crawl = await self._runner.crawl(self._source, filtering=self._filtering)
             self._on_report(crawl.context.report)
             goes_on = await self._after(crawl)
         self._say("Workload complete.")
@@ -104,7 +89,6 @@ class Robot:
         report = crawl.context.report
         if report.interrupted or crawl.ends_all:
             return False
-        self._restarts = self._restarts + 1 if crawl.restarts else 0
         if crawl.restarts:
             return self._again(Command.RESTART)
         await complete(crawl)
@@ -140,29 +124,11 @@ class Robot:
                 left -= WATCH_EVERY
         return None
 
-    async def _crawl(self) -> RunningCrawl:
-        spider = spider_class(self._project, self._source)
-        spider.filtering, spider.restarts = self._filtering, self._restarts
-        crawler = self._process.create_crawler(spider)
-        watch = asyncio.ensure_future(self._watch(crawler))
-        try:
-            await self._process.crawl(crawler)
-        finally:
-            watch.cancel()
-        if error := refusal_of(crawler):
-            raise error
-        return feature_of(crawler, RunningCrawl)
-
-    async def _watch(self, crawler: Crawler) -> None:
+    async def _pass_on(self, _crawler: Crawler, crawl: RunningCrawl) -> None:
         """Pass orders on to the run."""
-        while True:
-            await asyncio.sleep(WATCH_EVERY)
-            crawl = running_crawl(crawler) if crawler.crawling else None
-            if crawl is None or not crawl.opened:
-                continue
-            order = self._post.pop_order()
-            if order in (Command.STOP, Command.RESTART):
-                self._order = order
-                crawl.give_order(Command.STOP)
-            elif order is not None:
-                crawl.give_order(order)
+        order = self._post.pop_order()
+        if order in (Command.STOP, Command.RESTART):
+            self._order = order
+            crawl.give_order(Command.STOP)
+        elif order is not None:
+            crawl.give_order(order)
