@@ -50,7 +50,10 @@ def open_index(config: IndexConfig) -> IndexEngine:
 
         return WhooshIndex(config.path, attributes)
     if config.engine == "tantivy":
-        return _open_tantivy(config.path, attributes)
+        require_engine("tantivy")
+        from ultracrawl.index.tantivy import TantivyIndex  # noqa: PLC0415 - an extra that may be missing
+
+        return TantivyIndex(config.path, attributes)
     raise UserError(f"unknown index engine {config.engine!r}; known are: {', '.join(ENGINES)}")
 
 
@@ -58,10 +61,3 @@ def require_engine(engine: str) -> None:
     """Raise `MissingExtraError` if an engine cannot be used for want of its library; nothing is loaded."""
     if engine == "tantivy" and find_spec("tantivy") is None:
         raise MissingExtraError("the index engine tantivy", "tantivy")
-
-
-def _open_tantivy(path: Path, attributes: dict[str, SearchAttribute]) -> IndexEngine:
-    require_engine("tantivy")
-    from ultracrawl.index.tantivy import TantivyIndex  # noqa: PLC0415 - an extra that may be missing
-
-    return TantivyIndex(path, attributes)

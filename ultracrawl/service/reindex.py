@@ -45,17 +45,13 @@ def reindex_sources(
                 f"the pages of {source.name} are opened in a browser, and what their scripts ask for is not stored; "
                 f"`ultracrawl crawl {source.name} --force` makes its documents again"
             )
-    only = {"ULTRACRAWL_REINDEX_SITES": sorted({site.lower() for site in sites})}
-    offline = [_offline(source) for source in _knowing(project, chosen, only["ULTRACRAWL_REINDEX_SITES"])]
-    return run_sources(
-        project, offline, force=True, settings={**(settings or {}), **_SETTINGS, **only}, watcher=watcher
-    )
-
-
-def _knowing(project: Project, sources: list[DataSource], sites: list[str]) -> list[DataSource]:
-    """Return the sources that know one of the sites; all of them if none does, so that this is said."""
-    found = [source for source in sources if not sites or _knows(project, source, sites)]
-    return found or sources
+    only = sorted({site.lower() for site in sites})
+    knowing = [source for source in chosen if not only or _knows(project, source, only)]
+    offline = [
+        _offline(source) for source in knowing or chosen
+    ]  # all if none knows one, so that this is said
+    merged = {**(settings or {}), **_SETTINGS, "ULTRACRAWL_REINDEX_SITES": only}
+    return run_sources(project, offline, force=True, settings=merged, watcher=watcher)
 
 
 def _knows(project: Project, source: DataSource, sites: list[str]) -> bool:

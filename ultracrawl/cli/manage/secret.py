@@ -60,14 +60,10 @@ def encrypt(key: Path, from_stdin: bool) -> None:
         raise UserError(
             f"{key} cannot be read as a key file; `ultracrawl secret new-key {key}` makes one"
         ) from None
-    password = _from_stdin() if from_stdin else _asked()
+    password = sys.stdin.readline().rstrip("\r\n") if from_stdin else _asked()
     if not password:
         raise UserError("the password is empty")
     click.echo(cipher.encrypt(password))
-
-
-def _from_stdin() -> str:
-    return sys.stdin.readline().rstrip("\r\n")
 
 
 def _asked() -> str:

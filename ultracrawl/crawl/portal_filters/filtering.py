@@ -231,7 +231,10 @@ class Filtering:
         return read_file(self._section.instance / path).text
 
     def _text(self, path: Path) -> str:
-        text = _text(path)
+        try:
+            text = read_file(path).text
+        except OSError as error:
+            raise UserError(f"{path} cannot be read: {error}") from error
         self._made_of.update(sha256(text.encode()).digest())
         return text
 
@@ -249,10 +252,3 @@ class Filtering:
         rules, read = read_classification(self._text(path), str(path)) if path else ([], None)
         self._findings += read.findings if read else []
         return Classifier(rules, self._section.max_classifications)
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_file(path).text
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3PerDocWriter, W3Segment
@@ -74,7 +74,9 @@ def copy_documents(
             if not target._has_column(name):
                 target._create_column(name, column)
             source = reader._perdoc.column_reader(name, column)
-            _copy_column(source, target._get_column(name).add, first, living)
+            add = target._get_column(name).add
+            for new, old in enumerate(living, first):
+                add(new, source[old])
     target._doccount += len(living)
     for fieldname, length in _field_lengths(reader, schema, living):
         target._fieldlengths[fieldname] += length
@@ -140,13 +142,6 @@ def _column(name: str, schema: Schema) -> Column | None:
     if length_of:
         return LENGTHS_COLUMN if length_of.group(1) in schema else None
     return schema[name].column_type if name in schema else None
-
-
-def _copy_column(
-    source: Sequence[object], add: Callable[[int, object], None], first: int, living: Sequence[int]
-) -> None:
-    for new, old in enumerate(living, first):
-        add(new, source[old])
 
 
 def _copy_stored(reader: SegmentReader, target: W3PerDocWriter, first: int, living: Sequence[int]) -> None:
