@@ -69,7 +69,7 @@ def test_many_at_once_are_held_back_until_they_are_approved(pages: Site, workspa
     (problem,) = run["problems"]
     assert problem == (
         "no document was deleted: 20 of 31 are to leave the index at once (20 GONE), and the limit is 10; "
-        "`ultracrawl approve-deletions site` lets them go"
+        "`ultracrawl approve-deletions site` deletes them"
     )
     assert len(workspace.search("needle")) == 31, "nothing has left"
     (row,) = workspace.command("status", "--json").json["sources"]

@@ -379,7 +379,7 @@ def test_status_of_a_site(site: Site, url: str, workspace: Workspace) -> None:
     state = SqliteStore(workspace.directory / "var/state/site.sqlite", "site")
     state.sites.put_site(StoredSite(name, next_at=time.time() + 3000, why="60 s (definition)"), at_once=True)
     state.close()
-    assert f"{name} (site): nothing of it waits\n" in workspace.command("status", name).out
+    assert f"{name} (site): none of its URLs wait\n" in workspace.command("status", name).out
     unknown = workspace.command("status", "nowhere.example.com")
     assert unknown.code == 2
     assert "no source knows the site" in unknown.err

@@ -91,9 +91,9 @@ def order_pause(project: Project, source: DataSource, label: str, *, paused: boo
     defined = section.destinations[label].paused if label else section.paused
     pause_switch(project, source.name).order(label, paused=paused, defined=defined)
     if running_crawl(project, source.name) is not None:
-        return "the running crawl holds it back" if paused else "the running crawl goes on with it"
+        return "the running crawl pauses it" if paused else "the running crawl resumes it"
     if paused:
-        return "later crawls hold it back"
+        return "later crawls keep it paused"
     return _deliver(project, source)
 
 

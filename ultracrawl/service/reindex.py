@@ -42,7 +42,7 @@ def reindex_sources(
             )
         if source.javascript.use:
             raise UserError(
-                f"the pages of {source.name} are opened in a browser, and what their scripts ask for is not stored; "
+                f"the pages of {source.name} are opened in a browser, and what their scripts fetch is not stored; "
                 f"`ultracrawl crawl {source.name} --force` makes its documents again"
             )
     only = sorted({site.lower() for site in sites})

@@ -33,7 +33,7 @@ def print_report(report: RunReport) -> None:
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
         click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")
     if report.queued > 0:
-        click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run goes on with them")
+        click.echo(f"  {report.queued:>9,}  {'QUEUED':<14} still waiting; the next run fetches them")
     click.echo(
         f"  {report.scheduled:>9,}  URLs in all; {report.indexed:,} indexed, {report.deleted:,} deleted"
     )
@@ -42,9 +42,9 @@ def print_report(report: RunReport) -> None:
             f"  Sitemaps: {report.sitemaps:,} read; {report.not_asked:,} pages skipped, unchanged by their dates"
         )
     if report.orphans:
-        click.echo(f"  {report.orphans:>9,}  of them orphans: nothing led to them any more")
+        click.echo(f"  {report.orphans:>9,}  of them orphans: no page links to them any more")
     if report.ended_by:
-        click.echo(f"  Ended by {report.ended_by}; the next run goes on")
+        click.echo(f"  Ended by {report.ended_by}; the next run resumes it")
     if report.refresh_only:
         click.echo(
             "  Refresh-only for a while: no new URLs, because the source or the disk was too full (limits)"
@@ -65,7 +65,7 @@ def print_remade(report: RunReport) -> None:
         return
     click.echo(f"{report.source}: {report.scheduled:,} stored documents, {report.seconds:.1f} s")
     made = sum(number for outcome, number in report.outcomes.items() if outcome in _MADE)
-    click.echo(f"  {made:>9,}  {'MADE':<14} made again and handed to the index")
+    click.echo(f"  {made:>9,}  {'MADE':<14} processed again and submitted to the index")
     for outcome, number in sorted(report.outcomes.items(), key=lambda item: -item[1]):
         if outcome not in _MADE:
             click.echo(f"  {number:>9,}  {outcome.value:<14} {outcome.meaning}")

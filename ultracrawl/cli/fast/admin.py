@@ -147,7 +147,7 @@ def suspend(context: click.Context, name: str, config: str | None) -> None:
     context.invoke(steering.pause, sources=running_parts(name, config), config=config, timeout=60.0)
 
 
-@command.command("resume", short_help="Let the paused crawl of a collection go on.")
+@command.command("resume", short_help="Resume the paused crawl of a collection.")
 @_NAME
 @_CONFIG
 @click.pass_context

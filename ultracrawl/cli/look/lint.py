@@ -61,7 +61,7 @@ def former_destinations(project: Project) -> Iterator[Finding]:
     for source in project.sources.values():
         for index in former_indexes(project, source):
             folder = cache_folder(project, source.name)
-            problem = f"the index `{index}` was fed, and is not any more; its documents stay as they are"
+            problem = f"the index `{index}` got documents of this source before, and gets none now; those in it stay"
             instead = f"name it again, or remove what is left of it below {folder}"
             key = f"sources.{source.name}.feeding.destinations"
             yield Finding(str(project.base), 0, key, problem, instead, fatal=False)

@@ -74,7 +74,7 @@ def _print(one: Forecast) -> None:
     if one.change.scope:
         click.echo("  every page is scanned anew, because other URLs may belong to the source now")
     if one.change.recipe:
-        click.echo("  every page is made into a document again, because the definition makes other ones now")
+        click.echo("  every page is processed again, because the definition makes other documents of it now")
 
 
 def _print_start_urls(one: Forecast) -> None:

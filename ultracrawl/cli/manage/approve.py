@@ -26,8 +26,8 @@ from ultracrawl.stores.opening import open_state, state_exists
     help="Also URLs that EXPR (RE2) covers as a whole.",
 )
 @click.option("--list", "listing", is_flag=True, help="Show what waits, and change nothing.")
-@click.option("--remove", is_flag=True, help="Take the URLs out for good, those in the index too.")
-@click.option("--restore", is_flag=True, help="Let removed URLs come back with the next crawl.")
+@click.option("--remove", is_flag=True, help="Remove the URLs permanently, those in the index too.")
+@click.option("--restore", is_flag=True, help="Have the next crawl fetch removed URLs again.")
 @project_option
 @json_option
 def command(

@@ -86,7 +86,7 @@ def in_words(row: DestinationStatus) -> str:
         name += f" (index {row.index})"
     if not row.fed:
         left = f"; {row.segments} batches that waited for it are left" if row.segments else ""
-        return f"  {name}: not fed any more; its documents stay as they are{left}"
+        return f"  {name}: gets nothing any more; its documents stay{left}"
     parts = ["primary"] if row.primary and row.destination else []
     parts.append("paused" if row.paused else "fed")
     if row.segments:

@@ -121,9 +121,9 @@ stop = _order(
     "What is in flight is finished, the state is saved, and the next start goes on with it.",
 )
 pause = _order(
-    Command.PAUSE, "Let the robot retrieve nothing more until `resume`.", "Its process stays alive."
+    Command.PAUSE, "Pause the robot: it retrieves nothing until `resume`.", "Its process stays alive."
 )
-resume = _order(Command.RESUME, "Let a paused robot go on.", "It is Running or Idle then, as it was before.")
+resume = _order(Command.RESUME, "Resume a paused robot.", "It is Running or Idle then, as it was before.")
 restart = _order(
     Command.RESTART,
     "End the run of the robot and begin a new one.",

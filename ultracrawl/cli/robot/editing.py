@@ -19,11 +19,11 @@ from ultracrawl.sources.dialects.portal_robot.export.writing import between_quot
     "--start", "starts", multiple=True, metavar="URL", help="Add a starting point, or set its depth."
 )
 @click.option("--depth", type=click.IntRange(-1), help="Link steps from the --start named with it; -1: all.")
-@click.option("--no-start", "no_starts", multiple=True, metavar="URL", help="Take out a starting point.")
+@click.option("--no-start", "no_starts", multiple=True, metavar="URL", help="Remove a starting point.")
 @click.option("--host", "hosts", multiple=True, metavar="HOST", help="Add a host, or host:port.")
-@click.option("--no-host", "no_hosts", multiple=True, metavar="HOST", help="Take out a host.")
+@click.option("--no-host", "no_hosts", multiple=True, metavar="HOST", help="Remove a host.")
 @click.option("--use", "uses", multiple=True, metavar="RULE", help="Use a rule, behind those that are used.")
-@click.option("--no-use", "no_uses", multiple=True, metavar="RULE", help="Use a rule no more.")
+@click.option("--no-use", "no_uses", multiple=True, metavar="RULE", help="Stop using a rule.")
 @config_option
 def edit_site(
     name: str,
@@ -87,8 +87,8 @@ def _remove(editor: RulesEditor, site: str, word: str, **values: str) -> None:
 )
 @click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
 @click.option("--string", help="Add a test for this text.")
-@click.option("--no-string", multiple=True, metavar="TEXT", help="Take out the tests for this text.")
-@click.option("--include/--exclude", "include", default=None, help="Let in or keep out what matches.")
+@click.option("--no-string", multiple=True, metavar="TEXT", help="Remove the tests for this text.")
+@click.option("--include/--exclude", "include", default=None, help="Include or exclude what matches.")
 @click.option(
     "--default/--no-default", "default", default=None, help="Attach it to sites that are created later."
 )

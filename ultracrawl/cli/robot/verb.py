@@ -218,7 +218,7 @@ def list_rules(config: str | None, as_json: bool) -> None:
 @click.option("--source", default="url", help="What is looked at: url, protocol, host, path or type.")
 @click.option("--by", default="is", help="How: is, contains, begins-with, ends-with or regex.")
 @click.option("--string", required=True, help="The text that it is compared with.")
-@click.option("--include", is_flag=True, help="Let in what matches, instead of keeping it out.")
+@click.option("--include", is_flag=True, help="Include what matches, instead of excluding it.")
 @click.option("--no-default", is_flag=True, help="Do not attach it to sites that are created later.")
 @click.option("--title", default="", help="A description for people.")
 @config_option

@@ -100,7 +100,7 @@ class Agreement(Feature):
             try:
                 return probe(index, config.path, source)
             except IndexDamagedError as error:
-                logger.warning("%s; it is made sound", error.what)
+                logger.warning("%s; it is repaired", error.what)
                 make_sound(index, config.path)
                 self.problems.append(f"{error.what}; what could be read of it was indexed anew")
             except IndexOutdatedError:

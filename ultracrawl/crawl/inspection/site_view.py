@@ -43,7 +43,7 @@ class SiteView:
         """Why it is not asked now; empty if it could be."""
         if self.given_up:
             return f"given up in run {self.row.given_up}"
-        idle = "" if self.queued else "nothing of it waits"
+        idle = "" if self.queued else "none of its URLs wait"
         if idle and not self.unfinished:
             return idle
         if self.paused:

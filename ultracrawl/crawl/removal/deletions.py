@@ -83,7 +83,7 @@ class Deletions:
         return (
             f"no document was deleted: {len(counted):,} of {indexed:,} are to leave the index at once ({told}), "
             f"{earlier}and the limit is {guard.limit(indexed):,}; "
-            f"`ultracrawl approve-deletions {leaving[0].source}` lets them go"
+            f"`ultracrawl approve-deletions {leaving[0].source}` deletes them"
         )
 
     def _measure(self, leaving: Iterable[UrlRecord], started: float) -> int:

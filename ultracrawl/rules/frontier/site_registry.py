@@ -19,7 +19,7 @@ class Move(Enum):
     PLACED = auto()
     """It has one now."""
     LEFT = auto()
-    """It has none any more: nothing of it waits, or nothing more of it goes out."""
+    """It has none any more: none of its URLs wait, or nothing more of it goes out."""
     WAITS = auto()
     """It gave its place to another site and waits for the next one."""
 

@@ -80,7 +80,7 @@ class DomainsSection(Section):
     @model_validator(mode="after")
     def _excludes_something_else(self) -> Self:
         if any(pattern.every_host for pattern in self.exclude):
-            raise mistake("`exclude: *` shuts every host out", "name the hosts to exclude")
+            raise mistake("`exclude: *` excludes every host", "name the hosts to exclude")
         return self
 
 

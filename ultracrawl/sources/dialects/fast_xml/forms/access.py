@@ -76,7 +76,7 @@ def check_proxies(draft: Draft, place: Place, notices: Notices) -> None:
     """Tell if none is left of the proxies that a collection names."""
     if not draft.below(PROXIES):
         problem = "no proxy of the list can be used, and requests would go out without one"
-        instead = "mend the list, or take it out"
+        instead = "correct the list, or remove it"
         notices.tell(Code.VALUE, place, problem, instead)
 
 
