@@ -185,7 +185,7 @@ def test_feeding_of_a_running_crawl_is_paused_and_resumed_from_another_terminal(
     until(lambda: site.count("/slow"))
     until(lambda: len(fed.texts("default")) == 3)
     assert fed.texts("archive") == {}
-    assert "running crawl goes on" in fed.command("feeding", "resume", "site", "copy").out
+    assert "running crawl resumes it" in fed.command("feeding", "resume", "site", "copy").out
     until(lambda: len(fed.texts("archive")) == 3)
     process.communicate(timeout=60)
     assert process.returncode == 0
