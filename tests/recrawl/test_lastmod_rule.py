@@ -19,7 +19,7 @@ FETCHED = UrlRecord("https://example.com/a", "site", checksum=b"x", last_fetched
         pytest.param(FETCHED, NOW - DAY / 2, False, id="newer-than-the-fetch"),
         pytest.param(FETCHED, NOW - DAY, False, id="in-the-same-minute"),
         pytest.param(replace(FETCHED, checksum=b""), NOW - 2 * DAY, False, id="never-read-or-gone"),
-        pytest.param(replace(FETCHED, failures=1), NOW - 2 * DAY, False, id="failing"),
+        pytest.param(replace(FETCHED, failed_runs=1), NOW - 2 * DAY, False, id="failing"),
         pytest.param(
             replace(FETCHED, last_fetched=NOW - TRUSTED_FOR - 1), 0.0, False, id="fetched-too-long-ago"
         ),

@@ -50,7 +50,7 @@ def test_a_record_comes_back_as_it_was_written(state: SqliteStore) -> None:
     state.records.discover_url(entry(1), NOW)
     record = done(
         entry(1), UrlOutcome.MODIFIED, status_code=200, etag='"e"', last_modified="m",
-        checksum=b"\x00\xff", submitted=True, last_fetched=NOW + 1, failures=2, links=b"12345678",
+        checksum=b"\x00\xff", submitted=True, last_fetched=NOW + 1, failed_runs=2, links=b"12345678",
         cause=Cause(CauseCode.ROBOTS, "Disallow: /", "line 3"),
         removal=Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, "exclude path h/ä")),
         display_url="http://d/",
@@ -128,9 +128,9 @@ def test_gone_urls_are_forgotten_after_three_runs_unless_a_page_links_to_them(st
     linked, orphan, fresh, page = entry(1), entry(2), entry(3), entry(4)
     for one in (linked, orphan, fresh, page):
         state.records.discover_url(one, NOW)
-    state.records.finish_url(linked, done(linked, UrlOutcome.GONE, failures=3))
-    state.records.finish_url(orphan, done(orphan, UrlOutcome.GONE, failures=3))
-    state.records.finish_url(fresh, done(fresh, UrlOutcome.GONE, failures=2))
+    state.records.finish_url(linked, done(linked, UrlOutcome.GONE, failed_runs=3))
+    state.records.finish_url(orphan, done(orphan, UrlOutcome.GONE, failed_runs=3))
+    state.records.finish_url(fresh, done(fresh, UrlOutcome.GONE, failed_runs=2))
     state.records.finish_url(page, done(page, links=array("q", [1]).tobytes()))
     state.end_run(replace(run, finished=NOW))
     state.begin_run(NOW + 1, "")

@@ -72,7 +72,7 @@ def test_documents_that_are_to_leave_are_listed_and_kept(path: Path) -> None:
         outcome=UrlOutcome.GONE,
         indexed=True,
         removal=Removal(RemovalReason.GONE, Cause(CauseCode.STATUS, "404")),
-        failures=9,
+        failed_runs=9,
     )  # type: ignore[type-var]
     state.records.amend_record(key, gone)
     state.flush()

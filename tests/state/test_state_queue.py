@@ -87,7 +87,7 @@ def test_a_queued_url_that_is_forgotten_leaves_the_queue_with_its_row() -> None:
     run, _ = state.begin_run(2.0, "")
     gone = entry("s0000", 0, 1)
     state.records.finish_url(
-        gone, UrlRecord(gone.url, "s", outcome=UrlOutcome.GONE, failures=9, last_fetched=1.0)
+        gone, UrlRecord(gone.url, "s", outcome=UrlOutcome.GONE, failed_runs=9, last_fetched=1.0)
     )
     state.queue.requeue_url(gone)
     state.flush()

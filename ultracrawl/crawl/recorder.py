@@ -62,7 +62,7 @@ class Recorder:
             reason = RemovalReason.FILTERS if ending.filtered else RemovalReason(outcome.value)
             record = _to_remove(record, visit.record, Removal(reason, record.cause))
         if visit.page.unrendered:
-            record = replace(record, etag="", last_modified="", failures=visit.record.failures + 1)
+            record = replace(record, etag="", last_modified="", failed_runs=visit.record.failed_runs + 1)
         if not outcome.transient:
             self._state.visits.forget_failures(visit.entry.key)
         for told in self._hooks.visit_ending:
@@ -144,19 +144,19 @@ class Recorder:
             last_fetched=visit.record.last_fetched if visit.stored else self._clock(),
         )
         if outcome.transient:
-            return replace(record, failures=known.failures + 1)
+            return replace(record, failed_runs=known.failed_runs + 1)
         if unchanged or status == StatusCode.DUPLICATE_IGNORED:
             return replace(
                 record,
-                failures=0,
+                failed_runs=0,
                 removal=None if known.leaves_for(RemovalReason.ORPHAN) else known.removal,
                 etag=visit.fetch.etag or known.etag,
                 last_modified=visit.fetch.last_modified or known.last_modified,
                 links=visit.page.links or known.links,
             )
         if outcome is UrlOutcome.GONE:
-            gone = known.failures + 1 if known.outcome is UrlOutcome.GONE else 1
-            return _forgotten(record, failures=gone)
+            gone = known.failed_runs + 1 if known.outcome is UrlOutcome.GONE else 1
+            return _forgotten(record, failed_runs=gone)
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
             return _forgotten(record, links=visit.page.links)
@@ -164,7 +164,7 @@ class Recorder:
             record,
             pending=outcome is PENDING,
             removal=None,
-            failures=0,
+            failed_runs=0,
             etag=visit.fetch.etag,
             last_modified=visit.fetch.last_modified,
             checksum=visit.fetch.checksum,
@@ -179,13 +179,13 @@ class Recorder:
         )
 
 
-def _forgotten(record: UrlRecord, *, failures: int = 0, links: bytes = b"") -> UrlRecord:
+def _forgotten(record: UrlRecord, *, failed_runs: int = 0, links: bytes = b"") -> UrlRecord:
     """Return the record without what its content was known by."""
     return replace(
         record,
         pending=False,
         removal=None,
-        failures=failures,
+        failed_runs=failed_runs,
         etag="",
         last_modified="",
         checksum=b"",

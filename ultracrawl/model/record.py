@@ -37,7 +37,7 @@ class UrlRecord:
     """Handed over to the index, whose commit has not been confirmed yet."""
     first_seen: float = 0.0
     last_fetched: float = 0.0
-    failures: int = 0
+    failed_runs: int = 0
     """Failing runs in a row; a success sets it to 0."""
     links: bytes = b""
     """Keys of the accepted links of the page, 8 bytes each, so that an unchanged page re-asserts them."""

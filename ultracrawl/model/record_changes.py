@@ -57,5 +57,5 @@ def unread(record: UrlRecord) -> UrlRecord:
         submitted=False,
         pending=False,
         removal=None,
-        failures=0,
+        failed_runs=0,
     )

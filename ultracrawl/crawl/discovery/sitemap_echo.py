@@ -61,7 +61,7 @@ class SitemapEcho:
 
     def is_young(self, record: UrlRecord | None) -> bool:
         """Whether a sitemap need not be asked for again, because it was read or proved unchanged a short time ago."""
-        known = record is not None and is_known(record) and not record.failures
+        known = record is not None and is_known(record) and not record.failed_runs
         return known and record is not None and self._is_lately(record.last_fetched)
 
     def was_guessed(self, place: str) -> bool:

@@ -79,7 +79,7 @@ class Succession:
     def elect(self, left: UrlRecord) -> None:
         """Fetch the best of the known duplicates, unless one is in the index or on its way."""
         others = self._holders.others_of_record(left)
-        ready = [one for one in others if not one.failures and not one.removal]
+        ready = [one for one in others if not one.failed_runs and not one.removal]
         if self._holders.best(others) is not None or any(not one.checksum for one in ready):
             return
         best = min(ready, key=self._holders.rank_of_record, default=None)

@@ -22,7 +22,7 @@ _STAYS = (*_FAILED, UrlOutcome.QUEUED, UrlOutcome.PENDING)
 def may_lead_further(state: Store) -> bool:
     """Return whether a page that could not be read yet may still lead to documents that nothing else leads to."""
     return any(
-        not record.checksum and record.failures < PATIENCE
+        not record.checksum and record.failed_runs < PATIENCE
         for outcome in _FAILED
         for record in state.records.all_records(outcome)
     )

@@ -27,7 +27,7 @@ def vouches(latest: float, record: UrlRecord, now: float) -> bool:
     vouched for: not one that was gone, redirected or failing, nor one whose visit is to come (a clock was ahead).
     A duplicate is not either: it has to be at hand when the document that it repeats goes.
     """
-    if not is_known(record) or record.failures or record.outcome is UrlOutcome.DUPLICATE:
+    if not is_known(record) or record.failed_runs or record.outcome is UrlOutcome.DUPLICATE:
         return False
     if not now - TRUSTED_FOR <= record.last_fetched <= now + CLOCK_SKEW:
         return False

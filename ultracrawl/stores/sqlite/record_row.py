@@ -33,7 +33,7 @@ def row_of(key: int, site: str, r: UrlRecord) -> tuple[object, ...]:
     return (
         key, site, r.url, r.depth, r.display_url, r.status_code, r.outcome.value, cause.code.value, cause.subject,
         cause.detail, r.etag, r.last_modified, r.checksum, r.indexed, r.submitted, r.first_seen, r.last_fetched,
-        r.failures, r.links, *leaves, r.fingerprint, r.preference,
+        r.failed_runs, r.links, *leaves, r.fingerprint, r.preference,
     )  # fmt: skip
 
 
