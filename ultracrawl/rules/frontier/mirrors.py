@@ -21,7 +21,7 @@ class Mirrors:
             self._copies.setdefault(main, []).append(alias)
         self._stand_ins: dict[str, str] = {}
 
-    def stand_in(self, site: str) -> str:
+    def stand_in(self, site: str) -> str:  # word: the key of `status SITE`
         """Return the site that is asked instead of a site, empty if it is asked itself."""
         return self._stand_ins.get(site, "")
 

@@ -73,7 +73,7 @@ class Site(Generic[E]):
         )
 
     @property
-    def held(self) -> int:
+    def held(self) -> int:  # word: places are held, no document
         """The places that its requests hold."""
         return self.in_flight + self.asking
 

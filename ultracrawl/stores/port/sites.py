@@ -31,7 +31,7 @@ class StoredSite:
     """The run in which the site was given up, 0 for none."""
     robots: str = ""
     """What its robots.txt is like, in a few words; empty if it is not known."""
-    stand_in: str = ""
+    stand_in: str = ""  # word: the key of `status SITE`
     """The copy of the site that is asked instead in this run, since the site itself was given up."""
 
 

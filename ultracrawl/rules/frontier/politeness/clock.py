@@ -13,7 +13,7 @@ class Clock:
 
     due: float = 0.0
     """When the delay after the latest request is over."""
-    held: float = 0.0
+    held: float = 0.0  # word: a site is held, no document
     """Nothing goes out before this time, whatever the delay (`Retry-After`, a further attempt)."""
     started: float = NEVER
     """When the latest request began."""
