@@ -53,7 +53,7 @@ def test_shape_of_urls_json(crawled: Workspace) -> None:
     assert len(rows) == 3
     assert list(rows[0]) == [
         "url", "access_url", "display_url", "source", "depth", "status_code", "status_text",
-        "outcome", "reason", "etag",
+        "outcome", "reason", "cause", "etag",
         "last_modified", "checksum", "indexed", "leaving", "first_seen", "last_fetched", "duplicate_of",
     ]  # fmt: skip
     (gone,) = crawled.command("urls", "--json", "--outcome", "GONE").lines

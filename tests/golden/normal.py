@@ -116,7 +116,7 @@ class Names:
         for name in ("access_url", "display_url"):
             if kept.get(name) == kept.get("url"):
                 kept.pop(name, None)
-        if str(kept.get("reason", "")).startswith("directory with"):
+        if kept.get("cause") == "directory":
             del kept["checksum"]
         return kept
 

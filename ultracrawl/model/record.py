@@ -97,6 +97,7 @@ class UrlRecord:
             "status_text": status_text(self.status_code),
             "outcome": self.outcome.value,
             "reason": self.reason,
+            "cause": self.cause.code.value or None,
             "etag": self.etag or None,
             "last_modified": self.last_modified or None,
             "checksum": self.checksum.hex() or None,
