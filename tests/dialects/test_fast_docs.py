@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from crawl import test_fast_crawled as crawled
 from dialects import test_fast_compiled as compiled
+from fast_tables import page
 
 from ultracrawl.sources.dialects.fast_xml import OPTIONS, OptionSpec
-from ultracrawl.sources.dialects.fast_xml.forms.table import page
 from ultracrawl.sources.dialects.fast_xml.notices import Code
 
 PAGE = (Path(__file__).parents[2] / "docs" / "fast.md").read_text()
 
 
 def test_the_tables_are_made_from_the_list() -> None:
-    assert page(PAGE) == PAGE, "run python -m ultracrawl.sources.dialects.fast_xml.forms.table docs/fast.md"
+    assert page(PAGE) == PAGE, "run python tools/fast_tables.py docs/fast.md"
     assert "| CORE |" in PAGE
 
 

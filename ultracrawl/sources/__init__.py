@@ -16,36 +16,25 @@ from ultracrawl.sources.loading.loaded import Loaded, render_findings, require, 
 from ultracrawl.sources.loading.yaml_loader import load_project, load_tree
 from ultracrawl.sources.project import DefinitionHead, MistakenSource, Project, make_project
 from ultracrawl.sources.reading.locations import PROJECT_FILE
-from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place, Tree
+from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Place
 from ultracrawl.sources.schema import json_schema
-from ultracrawl.sources.sections.fetching.politeness import PolitenessSection
-from ultracrawl.sources.sections.fetching.robots import RobotsSection
-from ultracrawl.sources.sections.project import CacheSection, IndexSection, StateSection
-from ultracrawl.sources.sections.scope.boundary import BoundarySection
 from ultracrawl.sources.sections.scope.limits import LimitsSection
 from ultracrawl.sources.writing import definition_text
 
 __all__ = [
     "PROJECT_FILE",
-    "BoundarySection",
-    "CacheSection",
     "Catalog",
     "CompiledSource",
     "Data",
     "DataSource",
     "DefinitionHead",
-    "IndexSection",
     "LimitsSection",
     "Loaded",
     "MistakenSource",
     "Path",
     "PathFinding",
     "Place",
-    "PolitenessSection",
     "Project",
-    "RobotsSection",
-    "StateSection",
-    "Tree",
     "adhoc",
     "compile_level_selector",
     "compile_source",

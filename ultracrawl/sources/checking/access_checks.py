@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.access.credentials import Scheme
+from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.reading.tree import Path, PathFinding
 from ultracrawl.sources.secrets import INSTEAD, stands_in_clear
@@ -20,8 +21,8 @@ PASSWORD_FIELD = re.compile(r"pass|secret|pw|pin|token", re.IGNORECASE)
 
 def check_access(source: DataSource) -> Iterator[PathFinding]:
     """Yield a hint for each secret that is written in clear text, or that eavesdroppers can infer."""
-    for path, secret in _secrets(source):
-        if stands_in_clear(secret):
+    for path, secret in written_values(source):
+        if isinstance(secret, SecretStr) and _is_secret(path) and stands_in_clear(secret):
             problem = "the secret stands here for everybody to read"
             yield PathFinding(path, problem, INSTEAD, False, FindingCode.SECRET_IN_CLEAR)
     for name, entry in source.authentication.items():
@@ -41,22 +42,12 @@ def check_access(source: DataSource) -> Iterator[PathFinding]:
         )
 
 
-def _secrets(source: DataSource) -> Iterator[tuple[Path, SecretStr]]:
-    for name, entry in source.authentication.items():
-        yield ("authentication", name, "password"), entry.password
-    for name, server in source.proxy.servers.items():
-        if server.password is not None:
-            yield ("proxy", "servers", name, "password"), server.password
-    for name, pair in source.client_certificates.items():
-        if pair.password is not None:
-            yield ("client_certificates", name, "password"), pair.password
-    for name, account in source.ftp.accounts.items():
-        yield ("ftp", "accounts", name, "password"), account.password
-    for name, login in source.logins.items():
-        for field, value in login.fields.items():
-            if PASSWORD_FIELD.search(field):
-                yield ("logins", name, "fields", field), value
-    for name, group in source.site_headers.items():
-        for header, value in group.headers.items():
-            if header.lower() in SECRET_HEADERS:
-                yield ("site_headers", name, "headers", header), value
+def _is_secret(path: Path) -> bool:
+    """Return whether an option that may be a secret is one: headers and fields of forms need not be."""
+    name = str(path[-1])
+    match path[0]:
+        case "logins":
+            return PASSWORD_FIELD.search(name) is not None
+        case "site_headers":
+            return name.lower() in SECRET_HEADERS
+    return True

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel
-
 from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes.making import template_names
@@ -17,6 +15,7 @@ from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
 from ultracrawl.rules.urls.payloads import Payloads
 from ultracrawl.sources.checking.access_checks import check_access
+from ultracrawl.sources.checking.written_values import written_values
 from ultracrawl.sources.compilation.boundary import compile_boundary, compile_url_policy
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.mistakes import listed, shown, suggestion
@@ -212,9 +211,7 @@ def _why_no_url(url: str, rule: str) -> tuple[str, str]:
 
 def check_expressions(source: DataSource) -> Iterator[PathFinding]:
     """Yield a hint for each expression that only the slower engine can run."""
-    headers = source.exclude_headers
-    texts = [(("exclude_headers", name), text) for name in headers for text in headers[name]]
-    for place, text in (*_expressions(source, ()), *texts):
+    for place, text in _expressions(source):
         if slow_expression(text) is not None:
             problem = f"the expression {shown(text)} runs on the slower engine, 0.1 s a text at most"
             yield PathFinding(
@@ -222,17 +219,14 @@ def check_expressions(source: DataSource) -> Iterator[PathFinding]:
             )
 
 
-def _expressions(value: object, place: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the expressions of host and URL rules, with the lists that they stand in."""
-    if isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _expressions(getattr(value, name), (*place, name))
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _expressions(inner, (*place, str(name)))
-    elif isinstance(value, tuple):
-        rules = (one for one in value if isinstance(one, Pattern))
-        yield from ((place, one.text) for one in rules if one.kind is Kind.REGEXP)
+def _expressions(source: DataSource) -> Iterator[tuple[Path, str]]:
+    """Yield the expressions of host and URL rules and of headers, with the lists that they stand in."""
+    for place, value in written_values(source):
+        for one in value if isinstance(value, tuple) else ():
+            if isinstance(one, Pattern) and one.kind is Kind.REGEXP:
+                yield place, one.text
+            elif place[0] == "exclude_headers":
+                yield place, one
 
 
 def _check_boundary(source: DataSource) -> Iterator[PathFinding]:

@@ -35,22 +35,8 @@ def _login(name: str, entry: LoginEntry, secrets: SecretReader) -> Login:
         (field, secrets.read(value, f"logins.{name}.fields.{field}")) for field, value in entry.fields.items()
     )
     form = host_of(entry.page or entry.action or "")
-    return Login(
-        name,
-        frozenset(entry.sites or (form,)),
-        values,
-        page=entry.page,
-        preload=entry.preload,
-        action=entry.action,
-        method=entry.method,
-        autofill=entry.autofill,
-        ttl=entry.ttl,
-        relogin_if_failed=entry.relogin_if_failed,
-        required=entry.required,
-        timeout=entry.timeout,
-        failed_text=entry.failed_text,
-        lost_text=entry.lost_text,
-    )
+    options = entry.model_dump(exclude={"sites", "fields"})
+    return Login(name, frozenset(entry.sites or (form,)), values, **options)
 
 
 def compile_proxies(source: DataSource, secrets: SecretReader) -> tuple[ProxyPool, DomainTable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 
 from ultracrawl.content.converters.registry import CONVERTIBLE, missing
@@ -20,9 +20,7 @@ from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.focus import FocusPolicy
 from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
 from ultracrawl.rules.boundary.redirects import RedirectPolicy
-from ultracrawl.rules.boundary.rules import (
-    DomainRule,
-)
+from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.duplicates.fingerprint import Fingerprints
 from ultracrawl.rules.frontier.grouping import Grouping
 from ultracrawl.rules.frontier.level_rules import LevelRules
@@ -175,16 +173,7 @@ def _page_reader(source: DataSource) -> PageReader:
 
 def compile_robots(source: DataSource) -> RobotsPolicy:
     """Return how a source follows robots.txt."""
-    robots = source.robots
-    return RobotsPolicy(
-        obey=robots.obey,
-        name=robots.name,
-        ttl=robots.ttl,
-        timeout=robots.timeout,
-        auth_ignore=robots.auth_ignore,
-        timeout_ignore=robots.timeout_ignore,
-        obey_delay=robots.obey_delay,
-    )
+    return RobotsPolicy(**source.robots.model_dump(include={one.name for one in fields(RobotsPolicy)}))
 
 
 def compile_acceptance(source: DataSource) -> Acceptance:

@@ -93,30 +93,20 @@ def _is_script(address: str) -> bool:
 
 def doubts(properties: RobotProperties) -> Iterator[Finding]:
     """Yield a finding for each property without effect, and for switches that need what is not configured."""
+    for name, why, instead in _without_effect(properties):
+        line = properties.lines.get(name, 0)
+        yield Finding(properties.file, line, name, f"has no effect{why}", instead, False)
+
+
+def _without_effect(properties: RobotProperties) -> Iterator[tuple[str, str, str]]:
     for name in ("enable-rdm-probe", "remote-access"):
         if properties[name]:
-            problem = f"has no effect: {PROPERTIES[name].effect}"
-            line = properties.lines.get(name, 0)
-            yield Finding(properties.file, line, name, problem, "remove it", False)
+            yield name, f": {PROPERTIES[name].effect}", "remove it"
     address = properties["auto-proxy"]
     if address and properties["proxy-type"] != "direct" and _is_script(address):
-        problem = (
-            "has no effect: an auto-configuration file is a program of somebody else's, which is not run"
-        )
-        instead = "write the address of the proxy itself, as http://proxy.example.com:3128/"
-        line = properties.lines.get("auto-proxy", 0)
-        yield Finding(properties.file, line, "auto-proxy", problem, instead, False)
+        why = ": an auto-configuration file is a program of somebody else's, which is not run"
+        yield "auto-proxy", why, "write the address of the proxy itself, as http://proxy.example.com:3128/"
     elif address and not properties.is_set("proxy-type"):
-        line = properties.lines.get("auto-proxy", 0)
-        problem = "has no effect: proxy-type is not given, and `direct` then"
-        yield Finding(properties.file, line, "auto-proxy", problem, "write proxy-type=manual", False)
+        yield "auto-proxy", ": proxy-type is not given, and `direct` then", "write proxy-type=manual"
     elif properties["proxy-type"] != "direct" and not address:
-        line = properties.lines.get("proxy-type", 0)
-        yield Finding(
-            properties.file,
-            line,
-            "proxy-type",
-            "has no effect without auto-proxy",
-            "name the proxy there",
-            False,
-        )
+        yield "proxy-type", " without auto-proxy", "name the proxy there"

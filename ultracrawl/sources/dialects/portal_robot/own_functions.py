@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ultracrawl.rules.filters.custom import own_function
 from ultracrawl.rules.filters.function import Function
 from ultracrawl.rules.filters.marked import marked_functions
+from ultracrawl.rules.filters.program import NoteMistake
 
 LOAD_MODULES = "load-modules"
 """The function of `Setup` lines ahead of all filters that loads others."""
 
 Got = TypeVar("Got")
-
-
-class NoteMistake(Protocol):
-    """Called with a mistake in a definition."""
-
-    def __call__(self, line: int, key: str, problem: str, instead: str) -> None:
-        """Note what is wrong in which line, and what to write instead."""
 
 
 class OwnFunctions:
@@ -34,12 +28,8 @@ class OwnFunctions:
     def load(self, module: str, names: str, line: int) -> None:
         """Load what a `load-modules` line names: functions with commas between, or all that the module marks."""
         if not module:
-            self._note_mistake(
-                line,
-                LOAD_MODULES,
-                "names no module",
-                'write module="package.module", and funcs="one,two" unless its functions are marked',
-            )
+            instead = 'write module="package.module", and funcs="one,two" unless its functions are marked'
+            self._note_mistake(line, LOAD_MODULES, "names no module", instead)
         elif names:
             self.add({name.strip(): f"{module}.{name.strip()}" for name in names.split(",")}, line)
         else:

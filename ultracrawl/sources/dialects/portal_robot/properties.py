@@ -1,11 +1,16 @@
-"""`robot.conf`: the operating properties of a robot, each with its default, its form and what it does here."""
+"""`robot.conf`: the operating properties of a robot, as `properties.yaml` lists them."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
 
 from ultracrawl.rules.filters.rules import PROTOCOLS
 from ultracrawl.sources.dialects.portal_robot.layout import ALL_WORDS, BLOCKS, split_url
@@ -19,67 +24,6 @@ class PropertyError(ValueError):
     """A value that a property does not take; the message says which it takes."""
 
 
-def _text(value: str) -> str:
-    return value
-
-
-def _flag(value: str) -> bool:
-    if value.lower() in _YES | _NO:
-        return value.lower() in _YES
-    raise PropertyError("true or false")
-
-
-def _url(value: str) -> str:
-    if split_url(value) is None:
-        raise PropertyError("a whole URL, as http://www.example.com/")
-    return value
-
-
-def _start(value: str) -> str:
-    parts = split_url(value)
-    if parts is None or parts.scheme not in PROTOCOLS:
-        raise PropertyError(f"a whole URL of {', '.join(PROTOCOLS)}")
-    return value
-
-
-def _number(least: int) -> Callable[[str], int]:
-    def read(value: str) -> int:
-        try:
-            number = int(value)
-        except ValueError:
-            number = least - 1
-        if number < least or len(value) > 18:
-            raise PropertyError(f"a whole number, {least} or more")
-        return number
-
-    return read
-
-
-def _seconds(value: str) -> float:
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < 1e9:
-        raise PropertyError("seconds, 0 or more")
-    return seconds
-
-
-def _log_level(value: str) -> int:
-    if value not in "012345" or len(value) != 1:
-        raise PropertyError("a number from 0 to 5")
-    return int(value)
-
-
-def _one_of(**meanings: str) -> Callable[[str], str]:
-    def read(value: str) -> str:
-        if value.lower() not in meanings:
-            raise PropertyError(" or ".join(meanings))
-        return meanings[value.lower()]
-
-    return read
-
-
 @dataclass(frozen=True, slots=True)
 class Property:
     """A property of `robot.conf`; `effect` says what it does here.
@@ -88,101 +32,71 @@ class Property:
     """
 
     name: str
-    read: Callable[[str], Any]
-    default: Any
     effect: str
+    kind: Literal["text", "flag", "url", "start", "number", "seconds", "level", "word"] = "text"
+    default: Any = None
     idle: bool = False
     repeats: bool = False
+    least: int = 0
+    words: Mapping[str, str] = field(default_factory=dict)
+    """The only values, in lower case, and what each means."""
+    aliases: tuple[str, ...] = ()
+    sets: str = ""
+    """The option of a source that says the same, with its section; empty if none does alone."""
+
+    def read(self, text: str) -> Any:
+        """Return the value that is written. Raises `PropertyError`."""
+        value, wanted = self._value(text)
+        if value is None:
+            raise PropertyError(wanted)
+        return value
+
+    def _value(self, text: str) -> tuple[Any, str]:
+        """Return a value, None for a wrong one, and which are right."""
+        lower = text.lower()
+        match self.kind:
+            case "flag":
+                return (lower in _YES if lower in _YES | _NO else None), "true or false"
+            case "url":
+                return (text if split_url(text) else None), "a whole URL, as http://www.example.com/"
+            case "start":
+                parts = split_url(text)
+                whole = parts is not None and parts.scheme in PROTOCOLS
+                return (text if whole else None), f"a whole URL of {', '.join(PROTOCOLS)}"
+            case "number":
+                number = _number(text, int) if len(text) <= 18 else None
+                right = number is not None and number >= self.least
+                return (number if right else None), f"a whole number, {self.least} or more"
+            case "seconds":
+                seconds = _number(text, float)
+                right = seconds is not None and 0 <= seconds < 1e9
+                return (seconds if right else None), "seconds, 0 or more"
+            case "level":
+                return (int(text) if re.fullmatch("[0-5]", text) else None), "a number from 0 to 5"
+            case "word":
+                return self.words.get(lower), " or ".join(self.words)
+        return text, ""
 
 
-def _idle(name: str, why: str, read: Callable[[str], Any] = _text, default: Any = None) -> Property:
-    return Property(name, read, default, why, idle=True)
+def _number(text: str, kind: Callable[[str], float]) -> float | None:
+    try:
+        return kind(text)
+    except ValueError:
+        return None
 
 
-PROPERTIES: Mapping[str, Property] = {
-    one.name: one
-    for one in (
-        Property("csid", _text, "", "source `csid`; names the source"),
-        Property("auto-proxy", _url, None, "the proxy; an auto-configuration file is not run"),
-        _idle("auto_serv", "kept; it has no known meaning"),
-        Property("bindir", _text, None, "folder that goes ahead of PATH for programs that the robot runs"),
-        Property(
-            "cmd-hook", _text, None, "program that runs after a run that registered a description; no shell"
-        ),
-        Property("command-port", _number(1), None, "kept; `ultracrawl` commands need no port", idle=True),
-        Property("connect-timeout", _seconds, 120.0, "seconds to wait for an answer"),
-        Property("convert-timeout", _seconds, 600.0, "seconds for the conversion of one document"),
-        Property(
-            "depth", _number(-1), 10, "link steps from a starting point without a depth of its own; -1: all"
-        ),
-        Property("email", _text, "user@domain", "sent with the user agent, and as From"),
-        Property("enable-ip", _flag, True, "source and field `IP`: the address of the host is looked up"),
-        _idle("enable-rdm-probe", "no server is asked for descriptions of its own", _flag, False),
-        Property("enable-robots-txt", _flag, True, "robots.txt and META robots are obeyed"),
-        _idle("engine-concurrent", "there are no threads to make in advance", _number(1), 10),
-        Property("enumeration-filter", _text, "enumeration-default", "the filter that finds URLs"),
-        Property("generation-filter", _text, "generation-default", "the filter that makes descriptions"),
-        Property(
-            "index-after-ngenerated",
-            _number(1),
-            30,
-            "minutes after which descriptions go to the index, at most",
-        ),
-        Property("loglevel", _log_level, 1, "how much the robot's log says, 0 to 5"),
-        Property("max-concurrent", _number(1), 8, "retrievals at once"),
-        Property("max-filesize-kb", _number(1), None, "largest file retrieved, in KB"),
-        _idle("max-memory-per-url", "bodies are bounded by max-filesize-kb"),
-        _idle("max-working", "waiting URLs are kept on disk", _number(1), 1024),
-        Property(
-            "onCompletion",
-            _one_of(idle="idle", loop="loop", quit="quit", shutdown="quit"),
-            "idle",
-            "what a robot that `robot start` started does after a run: wait, run again, or end",
-        ),
-        Property(
-            "password",
-            _text,
-            None,
-            "password for HTTP authentication and FTP, on the sites of the robot only",
-        ),
-        Property(
-            "proxy-loc",
-            _one_of(server="server", file="file"),
-            "server",
-            "no auto-configuration file is run, wherever it lies",
-            idle=True,
-        ),
-        Property(
-            "proxy-type",
-            _one_of(direct="direct", auto="auto", manual="manual"),
-            "direct",
-            "whether the proxy is used: `direct` is without it",
-        ),
-        Property("referer", _text, None, "sent as Referer"),
-        _idle("register-user", "the index needs no account"),
-        _idle("register-password", "the index needs no account"),
-        Property("remote-access", _flag, False, "commands from other hosts are never taken", idle=True),
-        Property("robot-state-dir", _text, None, "folder of the robot's state"),
-        Property("server-delay", _seconds, 0.0, "seconds between the starts of two requests to a site"),
-        Property("site-max-concurrent", _number(1), 2, "connections to one site at once"),
-        Property("smart-host-heuristics", _flag, False, "www1, www23 … are taken for www, in URLs and sites"),
-        _idle("tmpdir", "temporary files lie where the system wants them"),
-        Property("user-agent", _text, None, "the User-Agent"),
-        Property(
-            "username", _text, "anonymous", "user for HTTP authentication and FTP on the sites of the robot"
-        ),
-        Property("start", _start, (), "a starting point, as older files have them", repeats=True),
-        Property("max-classifications", _number(1), 10, "categories of one description"),
-    )
-}
+def _read_list() -> dict[str, Property]:
+    text = files(__package__).joinpath("properties.yaml").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = yaml.load(text, Loader=yaml.CSafeLoader)["properties"]
+    for row in rows:
+        row |= {key: tuple(one) for key, one in row.items() if isinstance(one, list)}
+    return {row["name"]: Property(**row) for row in rows}
+
+
+PROPERTIES: Mapping[str, Property] = _read_list()
 """All properties by name, with the defaults of the portal robot."""
 
-ALIASES = {
-    "max-connections": "max-concurrent",
-    "site-max-connections": "site-max-concurrent",
-    "command-timeout": "connect-timeout",
-    "oncompletion": "onCompletion",
-}
+_ALIASES = {alias: one.name for one in PROPERTIES.values() for alias in one.aliases}
 
 
 @dataclass(slots=True)
@@ -196,6 +110,18 @@ class RobotProperties:
     def __getitem__(self, name: str) -> Any:
         """Return a property, or its default."""
         return self.values.get(name, PROPERTIES[name].default)
+
+    def options(self) -> dict[str, dict[str, Any]]:
+        """Return the options that single properties set, by their sections; what says nothing sets none."""
+        found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        for one in PROPERTIES.values():
+            section, _, option = one.sets.partition(".")
+            value = self[one.name]
+            if one.kind == "seconds":
+                value = value or one.default
+            if option and value not in (None, ""):
+                found[section][option] = value
+        return found
 
     def is_set(self, name: str) -> bool:
         """Return whether the file says something of a property."""
@@ -230,7 +156,7 @@ def _pairs(block: Block) -> list[Parameter]:
 
 
 def _take(pair: Parameter, properties: RobotProperties, read: ConfigText) -> None:
-    name = ALIASES.get(pair.name, pair.name)
+    name = _ALIASES.get(pair.name, pair.name)
     known = PROPERTIES.get(name)
     if known is None:
         near = get_close_matches(name, PROPERTIES, 1)

@@ -20,7 +20,7 @@ from ultracrawl.sources.dialects.portal_robot.access import authentication, doub
 from ultracrawl.sources.dialects.portal_robot.file_text import read_file
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILE as FILTER_FILE
 from ultracrawl.sources.dialects.portal_robot.filter_file import FILTER, FilterFile, read_filters
-from ultracrawl.sources.dialects.portal_robot.properties import RobotProperties, read_properties
+from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, RobotProperties, read_properties
 from ultracrawl.sources.dialects.portal_robot.rules_file import (
     CLASSIFICATION_FILE,
     RULE_BLOCKS,
@@ -49,22 +49,16 @@ FIELDS = {
 """Fields of descriptions beside the usual ones, and the search attributes that hold them."""
 
 _PROPERTY_OF = {
+    **{one.sets: one.name for one in PROPERTIES.values() if one.sets},
     "user_agent": "user-agent",
     "headers.From": "email",
-    "headers.Referer": "referer",
     "start_urls": "start",
     "authentication": "password",
     "ftp": "password",
     "ftp.email": "email",
     "proxy": "auto-proxy",
-    "politeness.delay": "server-delay",
-    "politeness.concurrency": "site-max-concurrent",
-    "limits.timeout": "connect-timeout",
     "limits.max_size": "max-filesize-kb",
-    "conversion": "convert-timeout",
-    "completion.command": "cmd-hook",
     "completion.programs": "bindir",
-    "settings": "max-concurrent",
 }
 """Options of a source, and the properties that they come from."""
 _TYPES = {"Depth": "number", "RD_Expires": "date", "RD_Last_Modified": "date"}
@@ -228,31 +222,28 @@ def source_options(files: RobotFiles) -> dict[str, Any]:
     properties = files.properties
     depths = [properties["depth"] if start.depth is None else start.depth for start in files.starts]
     unlimited = not depths or UNLIMITED in depths
-    return {
+    options: dict[str, Any] = properties.options()
+    options["robots"]["meta"] = options["robots"]["obey"]
+    options["filters"] |= _filters(files)
+    if properties.is_set("email") and properties["email"]:
+        options["headers"]["From"] = properties["email"]
+    if properties["bindir"]:
+        options["completion"]["programs"] = files.instance / properties["bindir"]
+    if properties["max-filesize-kb"]:
+        options["limits"]["max_size"] = properties["max-filesize-kb"] * 1024
+    return options | {
         "name": source_name(properties["csid"] or files.instance.name),
         "start_urls": tuple(start.url for start in files.starts),
         "depth": "FULL" if unlimited else max(depths),
         "boundary": {"domains": {"include": [{"regexp": ".*"}]}, "schemes": schemes(files.starts)},
         "types": ["*/*"],
         "user_agent": _user_agent(properties),
-        "headers": _headers(properties),
         "authentication": authentication(properties, files.rules.sites, files.starts),
         "ftp": ftp(properties, files.starts),
         "proxy": proxy(properties),
-        "robots": {"obey": properties["enable-robots-txt"], "meta": properties["enable-robots-txt"]},
         "sitemaps": {"use": False},
         "duplicates": {"detect": False},
-        "politeness": {
-            "delay": properties["server-delay"],
-            "concurrency": properties["site-max-concurrent"],
-        },
-        "limits": _limits(properties),
-        "conversion": {"timeout": properties["convert-timeout"] or 600.0},
         "attributes": FIELDS,
-        "filters": _filters(files),
-        "completion": _completion(properties, files.instance),
-        "log": {"robot": properties["loglevel"]},
-        "settings": {"CONCURRENT_REQUESTS": properties["max-concurrent"]},
     }
 
 
@@ -273,44 +264,15 @@ def _user_agent(properties: RobotProperties) -> str:
     return f"{name} ({email})" if properties.is_set("email") else name
 
 
-def _headers(properties: RobotProperties) -> dict[str, str]:
-    headers = {"Referer": properties["referer"] or ""}
-    if properties.is_set("email"):
-        headers["From"] = properties["email"]
-    return {name: text for name, text in headers.items() if text}
-
-
-def _completion(properties: RobotProperties, instance: Path) -> dict[str, Any]:
-    programs = properties["bindir"]
-    return {
-        "command": properties["cmd-hook"] or (),
-        "programs": instance / programs if programs else None,
-        "then": properties["onCompletion"],
-    }
-
-
-def _limits(properties: RobotProperties) -> dict[str, Any]:
-    limits: dict[str, Any] = {"timeout": properties["connect-timeout"] or 120.0}
-    if properties["max-filesize-kb"]:
-        limits["max_size"] = properties["max-filesize-kb"] * 1024
-    return limits
-
-
 def _filters(files: RobotFiles) -> dict[str, Any]:
     properties = files.properties
     folder = files.location.absolute().parent
     classification = folder / CLASSIFICATION_FILE
     return {
         "file": files.path_of(FILTER_FILE, FILTER).absolute(),
-        "enumeration": properties["enumeration-filter"],
-        "generation": properties["generation-filter"],
         "classification": classification if classification.exists() else None,
-        "max_classifications": properties["max-classifications"],
         "instance": files.instance,
         "starts": properties["start"],
         "depth": None if properties["depth"] == UNLIMITED else properties["depth"],
-        "csid": properties["csid"],
-        "addresses": properties["enable-ip"],
-        "fold_www": properties["smart-host-heuristics"],
         "programs": properties["bindir"],
     }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pydantic import SecretStr
 
 from ultracrawl.sources import DataSource, LimitsSection, Project
+from ultracrawl.sources.dialects.portal_robot.properties import PROPERTIES, Property
 from ultracrawl.sources.dialects.portal_robot.reader import default_agent
 
 Properties = dict[str, object]
@@ -15,22 +17,13 @@ Left = tuple[str, str, str]
 """Option, problem and advice of what cannot be said."""
 
 SAID = (
+    *(one.sets for one in PROPERTIES.values() if one.sets),
     "start_urls",
     "depth",
     "user_agent",
-    "headers.Referer",
     "headers.From",
-    "robots.obey",
-    "politeness.delay",
-    "politeness.concurrency",
-    "limits.timeout",
     "limits.max_size",
-    "conversion.timeout",
-    "completion.command",
     "completion.programs",
-    "completion.then",
-    "log.robot",
-    "settings.CONCURRENT_REQUESTS",
     "ftp.email",
     "filters",
 )
@@ -40,34 +33,33 @@ SAID = (
 def properties_of(source: DataSource, project: Project) -> Properties:
     """Return the properties that say what the options of a source say; None for those that are left out."""
     email = source.headers.get("From")
-    filters, completion = source.filters, source.completion
+    filters = source.filters
     depth = source.depth if filters.depth is None else filters.depth
     size = source.limits.max_size
-    programs = completion.programs or filters.programs
-    at_once = source.settings.get("CONCURRENT_REQUESTS")
+    programs = source.completion.programs or filters.programs
     return {
+        **{one.name: _written(one, source) for one in PROPERTIES.values() if one.sets},
         "csid": filters.csid or f"x-catalog://localhost:80/{source.name}",
         "depth": -1 if depth is None else depth,
         "email": email,
         "user-agent": _agent(source.user_agent, email),
-        "referer": source.headers.get("Referer"),
-        "enable-robots-txt": source.robots.obey,
-        "server-delay": float(source.politeness.delay),
-        "site-max-concurrent": source.politeness.concurrency,
-        "max-concurrent": at_once if isinstance(at_once, int) else None,
-        "connect-timeout": float(source.limits.timeout),
         "max-filesize-kb": max(1, size // 1024) if size != LimitsSection().max_size else None,
-        "convert-timeout": float(source.conversion.timeout),
-        "cmd-hook": shlex.join(completion.command) if completion.command else None,
         "bindir": str(programs) if programs else None,
-        "onCompletion": completion.then,
-        "loglevel": source.log.robot,
         "index-after-ngenerated": max(1, round((project.index.every or 0) / 60)),
-        "enable-ip": filters.addresses,
-        "smart-host-heuristics": filters.fold_www,
-        "max-classifications": filters.max_classifications,
         **access_of(source)[0],
     }
+
+
+def _written(one: Property, source: DataSource) -> object:
+    """Return an option as its property writes it, None if it cannot."""
+    section, _, option = one.sets.partition(".")
+    group = getattr(source, section)
+    value: Any = group.get(option) if isinstance(group, Mapping) else getattr(group, option)
+    if isinstance(value, tuple):
+        return shlex.join(value) or None
+    if one.kind == "number":
+        return value if isinstance(value, int) else None
+    return float(value) if one.kind == "seconds" else value
 
 
 def _agent(agent: str, email: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """The tables of docs/fast.md, made from the list of options.
 
-`python -m ultracrawl.sources.dialects.fast_xml.forms.table docs/fast.md` writes them anew into the page.
+`python tools/fast_tables.py docs/fast.md` writes them anew into the page.
 """
 
 from __future__ import annotations

@@ -1,0 +1,21 @@
+"""All that a definition says, option by option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import BaseModel
+
+from ultracrawl.sources.reading.tree import Path
+
+
+def written_values(value: object, place: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Yield the values below a group of options, each with its place; a list is one value."""
+    if isinstance(value, BaseModel):
+        for name, info in type(value).model_fields.items():
+            yield from written_values(getattr(value, name), (*place, info.alias or name))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from written_values(inner, (*place, str(name)))
+    else:
+        yield place, value
