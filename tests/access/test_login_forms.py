@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ultracrawl.rules.access.login import Form, Login, login_form
-from ultracrawl.sources.sections.fetching.logins import LoginEntry
+from ultracrawl.sources.sections.fetching.authentication import LoginEntry
 
 URL = "https://login.example.com/session/start?x=1"
 

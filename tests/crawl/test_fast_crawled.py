@@ -23,7 +23,7 @@ from support.site import Site
 from ultracrawl.model.answer import StoredAnswer
 from ultracrawl.sources import require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.fast_xml import OPTIONS
+from ultracrawl.sources.dialects.fast_xml.options import OPTIONS
 from ultracrawl.stores.opening import open_documents
 
 TYPES = ("text/html", "text/plain", "text/vnd.wap.wml", "application/xhtml+xml")

@@ -9,7 +9,7 @@ from support.fast import fast_xml
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.sources.dialects.fast_xml import OPTIONS
+from ultracrawl.sources.dialects.fast_xml.options import OPTIONS
 
 GROUPS: dict[str, dict[str, Any]] = {
     "fast_109": {"pp/use_dupservers": True},

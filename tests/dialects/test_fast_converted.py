@@ -22,7 +22,7 @@ from support.fast import fast_options, fast_xml
 
 from ultracrawl.sources import Project, compile_source, load_project, require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.fast_xml import OptionSpec
+from ultracrawl.sources.dialects.fast_xml.options import OptionSpec
 from ultracrawl.sources.writing import definition_text
 
 

@@ -10,8 +10,8 @@ from crawl import test_fast_crawled as crawled
 from dialects import test_fast_compiled as compiled
 from fast_tables import page
 
-from ultracrawl.sources.dialects.fast_xml import OPTIONS, OptionSpec
 from ultracrawl.sources.dialects.fast_xml.notices import Code
+from ultracrawl.sources.dialects.fast_xml.options import OPTIONS, OptionSpec
 
 PAGE = (Path(__file__).parents[2] / "docs" / "fast.md").read_text()
 

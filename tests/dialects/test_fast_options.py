@@ -11,8 +11,8 @@ from support.fast import attrib, fast_options, fast_xml
 
 from ultracrawl.sources import DataSource, Loaded
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.fast_xml import OPTIONS, OptionSpec
 from ultracrawl.sources.dialects.fast_xml.forms.plain import FORMS
+from ultracrawl.sources.dialects.fast_xml.options import OPTIONS, OptionSpec
 
 FILES = {
     "client.pem": "",

@@ -9,8 +9,7 @@ from support.fast import fast_options, fast_xml
 
 from ultracrawl.sources import Loaded, compile_source
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.fast_xml import OPTIONS
-from ultracrawl.sources.dialects.fast_xml.options import RULE_SECTIONS
+from ultracrawl.sources.dialects.fast_xml.options import OPTIONS, RULE_SECTIONS
 
 START = ("http://a.example/", "http://a.example/news/")
 

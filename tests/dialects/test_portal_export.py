@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.sources import CompiledSource, DataSource, compile_source, definition_text, require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.portal_robot.export import RobotText, robot_text, write_robot
+from ultracrawl.sources.dialects.portal_robot.export.files import RobotText, robot_text, write_robot
 from ultracrawl.sources.dialects.portal_robot.export.writing import line, quoted
 from ultracrawl.sources.dialects.portal_robot.lexer import read_text
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.sources.dialects.portal_robot import Block, ConfigText, Directive, read_text
+from ultracrawl.sources.dialects.portal_robot.lexer import Block, ConfigText, Directive, read_text
 
 WORDS = ("Setup", "MetaData", "Data", "Enumerate", "Generate", "Shutdown")
 

@@ -13,22 +13,15 @@ from ultracrawl.sources.mistakes import matching, shown, unusable
 from ultracrawl.sources.values import one_or_list
 
 
-def _check_expression(value: str) -> str:
-    return _checked(value, compiled, "write an RE2 expression; it has no look-around and no back-references")
+def _accepted_by(engine: Callable[[str], object], instead: str) -> AfterValidator:
+    def check(value: str) -> str:
+        try:
+            engine(value)
+        except PatternError as error:
+            raise unusable(f"the expression {shown(value)}", error, instead) from None
+        return value
 
-
-def _check_excluding(value: str) -> str:
-    return _checked(
-        value, check_expression, "write an RE2 expression, or one that Python's `regex` module takes"
-    )
-
-
-def _checked(value: str, check: Callable[[str], object], instead: str) -> str:
-    try:
-        check(value)
-    except PatternError as error:
-        raise unusable(f"the expression {shown(value)}", error, instead) from None
-    return value
+    return AfterValidator(check)
 
 
 HeaderName = Annotated[
@@ -37,7 +30,12 @@ HeaderName = Annotated[
         r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", "is not the name of a header", "write it as in `Content-Language`"
     ),
 ]
-Expression = Annotated[str, AfterValidator(_check_expression)]
-ExcludingExpression = Annotated[str, AfterValidator(_check_excluding)]
+Expression = Annotated[
+    str, _accepted_by(compiled, "write an RE2 expression; it has no look-around and no back-references")
+]
+ExcludingExpression = Annotated[
+    str,
+    _accepted_by(check_expression, "write an RE2 expression, or one that Python's `regex` module takes"),
+]
 HeaderExpressions = Mapping[HeaderName, Annotated[tuple[ExcludingExpression, ...], one_or_list(str)]]
 """For each header, in any case, the expressions of which one has to cover a whole value."""

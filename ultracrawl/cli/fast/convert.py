@@ -12,7 +12,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.files import writing
 from ultracrawl.sources import Project, definition_text, render_findings, require
 from ultracrawl.sources.dialects import read_definitions
-from ultracrawl.sources.dialects.portal_robot.export import robot_text, write_robot
+from ultracrawl.sources.dialects.portal_robot.export.files import robot_text, write_robot
 
 
 @click.command("convert")

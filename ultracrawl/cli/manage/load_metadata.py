@@ -12,7 +12,7 @@ from ultracrawl.errors import UserError
 from ultracrawl.rules.attributes.list_file import ListFileError, read_value_lists
 from ultracrawl.rules.attributes.schema import AttributeType, SearchAttribute, ValueList
 from ultracrawl.sources import Project
-from ultracrawl.sources.checking.list_checks import check_value_lists
+from ultracrawl.sources.checking.checks import check_value_lists
 from ultracrawl.stores.opening import open_lists
 
 

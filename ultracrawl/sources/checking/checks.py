@@ -9,7 +9,8 @@ from ultracrawl.errors import UserError
 from ultracrawl.model.finding import FindingCode
 from ultracrawl.rules.attributes.making import template_names
 from ultracrawl.rules.attributes.mapping import DEFAULT_MAPPING
-from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute
+from ultracrawl.rules.attributes.schema import DEFAULT_ATTRIBUTES, SearchAttribute, ValueList
+from ultracrawl.rules.attributes.values import convert
 from ultracrawl.rules.boundary.expressions import slow_expression
 from ultracrawl.rules.boundary.rules import Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, UrlRule
@@ -245,3 +246,23 @@ def _check_boundary(source: DataSource) -> Iterator[PathFinding]:
             problem = f"the start URL {shown(url)} is outside the source's own boundary: {rule}"
             instead = "let the rule admit it, or remove it; start URLs are exempt from domain rules only"
             yield PathFinding(("start_urls", number), problem, instead, fatal=False)
+
+
+def check_value_lists(
+    lists: Iterable[ValueList], schema: Mapping[str, SearchAttribute]
+) -> Iterator[PathFinding]:
+    """Yield lists of attributes that do not exist, and values that do not fit the type of theirs."""
+    for one in lists:
+        attribute = schema.get(one.attribute)
+        if attribute is None:
+            problem = f"there is no search attribute `{one.attribute}`"
+            otherwise = f"define it under `attributes:`, or write {listed(schema)}"
+            instead = suggestion(one.attribute, schema, otherwise)
+            yield PathFinding(("lists", one.attribute), problem, instead)
+            continue
+        for value in one.values:
+            if convert(value.value, attribute.type) is None:
+                problem = (
+                    f"{shown(value.value)} is no {attribute.type}, and {attribute.name} holds such values"
+                )
+                yield PathFinding(("lists", one.attribute, value.value), problem, "correct it or remove it")

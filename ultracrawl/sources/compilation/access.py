@@ -17,7 +17,7 @@ from ultracrawl.rules.boundary.rules import DomainRule
 from ultracrawl.rules.urls.canonical import host_of
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.secrets import SecretReader
-from ultracrawl.sources.sections.fetching.logins import LoginEntry
+from ultracrawl.sources.sections.fetching.authentication import LoginEntry
 
 
 def compile_credentials(source: DataSource, seeds: Iterable[str], secrets: SecretReader) -> CredentialStore:

@@ -92,7 +92,7 @@ def _read_robot_part(location: str | Path) -> Loaded:
 
 
 def _read_collections(location: str | Path) -> Loaded:
-    from ultracrawl.sources.dialects.fast_xml import read_collections  # noqa: PLC0415 - as above
+    from ultracrawl.sources.dialects.fast_xml.reader import read_collections  # noqa: PLC0415 - as above
 
     return read_collections(location)
 

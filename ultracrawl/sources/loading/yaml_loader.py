@@ -18,20 +18,14 @@ from ultracrawl.sources.checking.checks import (
     check_search_attributes,
     check_source,
     check_start_urls,
+    check_value_lists,
 )
-from ultracrawl.sources.checking.list_checks import check_value_lists
 from ultracrawl.sources.definition import NAME_PATTERN, DataSource, SourceOptions
 from ultracrawl.sources.loading.findings import FindingCollector
 from ultracrawl.sources.loading.loaded import Loaded
 from ultracrawl.sources.loading.wording import option_names
 from ultracrawl.sources.mistakes import closest, listed, shown, suggestion
-from ultracrawl.sources.project import (
-    DefinitionFile,
-    DefinitionHead,
-    MistakenSource,
-    Project,
-    make_project,
-)
+from ultracrawl.sources.project import DefinitionFile, DefinitionHead, MistakenSource, Project, make_project
 from ultracrawl.sources.reading.locations import (
     PROJECT_FILE,
     Definitions,
@@ -39,7 +33,6 @@ from ultracrawl.sources.reading.locations import (
     UnreadFile,
     read_location,
 )
-from ultracrawl.sources.reading.merging import merged
 from ultracrawl.sources.reading.rule_files import RuleFiles
 from ultracrawl.sources.reading.tree import Data, Path, PathFinding, Tree
 from ultracrawl.sources.reading.yaml_tree import YamlTree, parse_yaml
@@ -117,6 +110,18 @@ def _unknown_at_top(key: str) -> str:
     if option := closest(key, _SOURCE_KEYS):
         otherwise = f"write `{option}` below a source, or below `defaults:` for all of them"
     return suggestion(key, _FILE_KEYS, otherwise)
+
+
+def _merged(defaults: dict[str, Data], own: dict[str, Data]) -> dict[str, Data]:
+    """Return `own` completed by `defaults`: groups option by option, everything else as a whole."""
+    result = dict(defaults)
+    for name, value in own.items():
+        known = result.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            result[name] = _merged(known, value)
+        elif not (value is None and isinstance(known, dict)):
+            result[name] = value
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +258,10 @@ class _Reading:
 
     def _project(self, head: DefinitionHead, base: FilePath) -> Project:
         schema = attribute_schema(SearchAttribute(name, kind) for name, kind in head.attributes.items())
-        sources = {name: self._read_source(name, entry, schema) for name, entry in self._entries.items()}
+        sources: dict[str, DataSource | None] = {}
+        for name, entry in self._entries.items():
+            with self.findings.about(name):
+                sources[name] = self._read_source(name, entry, schema)
         if self._first is not None:
             found = check_value_lists(value_lists(head.lists).values(), schema)
             self.findings.add_below(self._first, (), found)
@@ -278,7 +286,7 @@ class _Reading:
     def _well_formed_part(self, name: str) -> DataSource:
         """Return what is well formed of a source with mistakes."""
         entry = self._entries.get(name)
-        data = merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
+        data = _merged(self._defaults, entry.data) if entry and isinstance(entry.data, dict) else {}
         sound = {key: value for key, value in data.items() if _part({key: value}, key)}
         try:
             return DataSource.model_validate({**sound, "name": "nameless"}).model_copy(update={"name": name})
@@ -286,13 +294,9 @@ class _Reading:
             return DataSource(name="nameless").model_copy(update={"name": name})
 
     def _read_source(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
-        with self.findings.about(name):
-            return self._validated(name, entry, schema)
-
-    def _validated(self, name: str, entry: _Entry, schema: Schema) -> DataSource | None:
         data = entry.data if entry.data is not None else {}
         if isinstance(data, dict):
-            data = {**merged(self._defaults, data), "name": self._checked_name(name, entry)}
+            data = {**_merged(self._defaults, data), "name": self._checked_name(name, entry)}
         source = self.findings.validated(DataSource, data, entry.tree, entry.path, context=self._rule_files)
         if source is not None:
             self.findings.add_below(entry.tree, entry.path, check_source(source, schema))

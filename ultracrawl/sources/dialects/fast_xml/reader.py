@@ -10,16 +10,7 @@ from socket import gethostname
 
 from ultracrawl.model import Finding
 from ultracrawl.model.finding import FindingCode
-from ultracrawl.sources import (
-    Data,
-    DefinitionHead,
-    Loaded,
-    Path,
-    PathFinding,
-    Place,
-    load_tree,
-    make_project,
-)
+from ultracrawl.sources import Data, DefinitionHead, Loaded, Path, PathFinding, Place, load_tree, make_project
 from ultracrawl.sources.dialects.fast_xml.collection import Scope, layered, on_node
 from ultracrawl.sources.dialects.fast_xml.document import DocumentError, parse_document
 from ultracrawl.sources.dialects.fast_xml.draft import Draft

@@ -84,9 +84,10 @@ def _scope(collection: Scope, sub: Scope, notices: Notices) -> Scope:
             setting = own.pop(("", name))
             problem = "does not go with rules about URIs; the value of the collection counts"
             notices.tell(Code.CONTEXT, setting.place, problem, "write it in the collection")
-    _check_refresh(collection, sub, notices)
     if _is_longer(collection, sub):
-        own.pop(("", "refresh"))
+        place = own.pop(("", "refresh")).place
+        problem = "is no shorter than that of the collection, whose value counts"
+        notices.tell(Code.CONFLICT, place, problem, "write a shorter time, or remove it")
     return replace(sub, settings={**inherited, **own}, logins=collection.logins)
 
 
@@ -94,13 +95,6 @@ def _is_longer(collection: Scope, sub: Scope) -> bool:
     whole, part = (scope.settings.get(("", "refresh")) for scope in (collection, sub))
     longest = whole.value if whole is not None else 1500.0
     return part is not None and float(str(part.value)) >= float(str(longest))
-
-
-def _check_refresh(collection: Scope, sub: Scope, notices: Notices) -> None:
-    if _is_longer(collection, sub):
-        setting = sub.settings["", "refresh"]
-        problem = "is no shorter than that of the collection, whose value counts"
-        notices.tell(Code.CONFLICT, setting.place, problem, "write a shorter time, or remove it")
 
 
 def _bound(part: Draft, main: Draft, collection: Scope, sub: Scope) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -27,20 +27,19 @@ def _check_template(text: str) -> str:
     return text
 
 
-def _check_css(selector: str) -> str:
-    try:
-        css_pick("", selector)
-    except SelectorError as error:
-        raise mistake(str(error), "write for example `.price` or `meta[name=sku]`") from None
-    return selector
+def _selector(pick: Callable[[str, str], object], example: str) -> AfterValidator:
+    def check(selector: str) -> str:
+        try:
+            pick("", selector)
+        except SelectorError as error:
+            raise mistake(str(error), f"write for example {example}") from None
+        return selector
+
+    return AfterValidator(check)
 
 
-def _check_xpath(expression: str) -> str:
-    try:
-        xpath_pick("", expression)
-    except SelectorError as error:
-        raise mistake(str(error), "write for example `//span[@id='sku']/text()`") from None
-    return expression
+CssSelector = Annotated[str, _selector(css_pick, "`.price` or `meta[name=sku]`")]
+XPath = Annotated[str, _selector(xpath_pick, "`//span[@id='sku']/text()`")]
 
 
 def _several(value: object) -> object:
@@ -60,13 +59,11 @@ class ExtractRule(Section):
     """Expression (RE2); each place where it fits gives its first group, or all of it."""
     of: str = Field(default="url", examples=["text"])
     """What the expression is held against: a field of the document, or a document attribute."""
-    css: Annotated[str, AfterValidator(_check_css)] | None = Field(default=None, examples=[".price"])
+    css: CssSelector | None = Field(default=None, examples=[".price"])
     """CSS selector; each element gives its text."""
     attribute: str = Field(default="", examples=["content"])
     """An attribute of the elements that the CSS selector finds, in place of their text."""
-    xpath: Annotated[str, AfterValidator(_check_xpath)] | None = Field(
-        default=None, examples=["//span[@id='sku']/text()"]
-    )
+    xpath: XPath | None = Field(default=None, examples=["//span[@id='sku']/text()"])
     """XPath 1.0 expression."""
     urls: Annotated[tuple[UriPattern, ...], BeforeValidator(_several)] = Field(
         default=(), examples=[["https://shop.example.com/products/"]]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from ultracrawl.sources.sections.fetching.authentication import AuthenticationEntry, EntryName
-from ultracrawl.sources.sections.fetching.logins import LoginEntry
+from ultracrawl.sources.sections.fetching.authentication import AuthenticationEntry, EntryName, LoginEntry
 from ultracrawl.sources.sections.fetching.proxy import ProxySection
 from ultracrawl.sources.sections.fetching.request import (
     CertificateEntry,

@@ -1,28 +1,32 @@
-"""The entries of `authentication`: users and passwords of web servers, each for its part of the web."""
+"""The entries of `authentication` and of `logins`: passwords of web servers, and forms that let one in."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from ultracrawl.rules.access.credentials import Scheme
 from ultracrawl.rules.access.prefix import UrlPrefix
-from ultracrawl.sources.mistakes import mistake
+from ultracrawl.rules.urls.canonical import UrlPolicy, host_of
+from ultracrawl.sources.durations import Interval
+from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.secrets import Secret
 from ultracrawl.sources.sections.section import Section
+from ultracrawl.sources.values import Seconds, one_or_list
 
 PREFIX_ADVICE = "write a beginning of URLs without user and password, as `https://www.example.com/staff/`"
 
 
-def _check_prefix(text: str) -> str:
+def _prefix(text: str, *, instead: str = PREFIX_ADVICE) -> str:
     try:
         return str(UrlPrefix.parse(text))
     except ValueError as error:
-        raise mistake(f"the URL cannot be used here: {error}", PREFIX_ADVICE) from None
+        raise mistake(f"the URL cannot be used here: {error}", instead) from None
 
 
-PrefixText = Annotated[str, AfterValidator(_check_prefix)]
+PrefixText = Annotated[str, AfterValidator(_prefix)]
 """A beginning of URLs, in canonical form."""
 EntryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$", max_length=100)]
 """A name of one's own for an entry; logs and reports show it in place of what is secret."""
@@ -48,4 +52,65 @@ class AuthenticationEntry(Section):
             raise mistake("neither `url` nor `realm` says where the password is sent", PREFIX_ADVICE)
         if ":" in self.user and self.scheme in {Scheme.BASIC, Scheme.DIGEST}:
             raise mistake("the user holds a colon, which these schemes cannot send", "write it without")
+        return self
+
+
+_FORM = UrlPolicy()
+
+
+def _check_url(text: str) -> str:
+    _prefix(text, instead="write it in full, as `https://www.example.com/login`")
+    return _FORM.canonical(text) or text
+
+
+def _check_host(text: str) -> str:
+    url = _FORM.canonical(f"http://{text.strip()}/") if "/" not in text and "@" not in text else None
+    if url is None or ":" in host_of(url).strip("[]") or url.count(":") > 1:
+        raise mistake(f"{shown(text)} is not the name of a host", "write it as `members.example.com`")
+    return host_of(url)
+
+
+FormUrl = Annotated[str, AfterValidator(_check_url)]
+Hosts = Annotated[tuple[Annotated[str, AfterValidator(_check_host)], ...], one_or_list(str)]
+
+
+class LoginEntry(Section):
+    """One form, what is filled in, and for which sites it opens the door (FAST 5.30, Ultra Search 12.2)."""
+
+    page: FormUrl | None = Field(default=None, examples=["https://login.example.com/session"])
+    """The page with the form: the first one there that has a field for a password."""
+    preload: FormUrl | None = Field(default=None, examples=["https://login.example.com/hello"])
+    """A page that is fetched first, for its cookies."""
+    action: FormUrl | None = Field(default=None, examples=["https://login.example.com/session/new"])
+    """Where the form is sent. None: where the form itself says, on the site of `page`."""
+    method: Literal["GET", "POST"] | None = Field(default=None, examples=["POST"])
+    """How it is sent. None: as the form says, else POST. With GET, servers may log the password."""
+    autofill: bool = Field(default=True, examples=[False])
+    """Send all fields that the form on `page` has, hidden ones too, with `fields` in them."""
+    fields: Mapping[str, Secret] = Field(
+        examples=[{"account": "${MEMBERS_USER}", "password": "${MEMBERS_PASSWORD}"}]
+    )
+    """What is filled in, by the names of the fields; values may be secrets. Empty: nothing."""
+    sites: Hosts = Field(default=(), examples=[["members.example.com", "forum.example.com"]])
+    """Hosts that are crawled with this login. Empty: the host of the form."""
+    ttl: Interval = Field(default=None, examples=["1 h"])
+    """Age at which a login is renewed. None: when the session is lost."""
+    relogin_if_failed: bool = Field(default=False, examples=[True])
+    """Try again `ttl` after a login that failed; if not, only the next run does."""
+    required: bool = Field(default=True, examples=[False])
+    """Leave the sites alone after a login that failed (status 959); if not, crawl them without."""
+    timeout: Seconds = Field(default=300.0, gt=0, examples=[30])
+    """Seconds after which a request of the login is given up."""
+    failed_text: str = Field(default="", examples=["Wrong password"])
+    """Text of the page after a login that failed, where the server does not say so by its status."""
+    lost_text: str = Field(default="", examples=["Your session has expired"])
+    """Text of pages that need a new login, where the server does not lead to the form instead."""
+
+    @model_validator(mode="after")
+    def _has_target(self) -> LoginEntry:
+        if self.action is None and (self.page is None or not self.autofill):
+            raise mistake(
+                "neither `action` nor a `page` to fill in says where the form is sent",
+                "write for example `page: https://www.example.com/login`",
+            )
         return self

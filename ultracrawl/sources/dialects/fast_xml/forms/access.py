@@ -125,17 +125,14 @@ def check_certificate(collection: Scope, draft: Draft, notices: Notices) -> None
     if len(given) == 1:
         draft.forget(_CERTIFICATE)
         draft.forget(_KEY)
-        _wrong(given[0], "`cert_file` and `key_file` go together", "name both files", notices)
+        problem = "`cert_file` and `key_file` go together"
+        notices.tell(Code.VALUE, given[0].place, problem, "name both files")
     for setting in given:
         try:
             (FilePath(notices.file).parent / str(setting.value)).open("rb").close()
         except OSError as error:
             problem = f"{shown(setting.value)} cannot be read: {error.strerror}"
-            _wrong(setting, problem, "name a PEM file", notices)
-
-
-def _wrong(setting: Setting, problem: str, instead: str, notices: Notices) -> None:
-    notices.tell(Code.VALUE, setting.place, problem, instead)
+            notices.tell(Code.VALUE, setting.place, problem, "name a PEM file")
 
 
 # ---- logins

@@ -92,12 +92,10 @@ def depth(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:
         draft.put_option(path, int(found[1]), setting)
     elif text.upper() == "FULL":
         draft.put_option(path, "FULL", setting)
+        if text != "FULL":
+            notices.tell(Code.CASE, setting.place, f"{shown(text)} is taken for `FULL`", "write `FULL`")
     else:
         notices.tell(Code.VALUE, setting.place, f"{shown(text)} is no mode", "write FULL or DEPTH:n")
-    if found or text == "FULL":
-        return
-    if text.upper() == "FULL":
-        notices.tell(Code.CASE, setting.place, f"{shown(text)} is taken for `FULL`", "write `FULL`")
 
 
 def span(setting: Setting, path: Path, draft: Draft, notices: Notices) -> None:

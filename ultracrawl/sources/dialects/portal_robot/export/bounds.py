@@ -118,7 +118,7 @@ class BoundsWriter:
         if self._rules.combine is Combine.ANY or open_to_all or not self._include:
             return
         expression, source = self._urls(self._include)
-        seeds = [urls_of_seed(url) for url in self._seeds] if self._rules.seeds_exempt else []
+        seeds = list(map(literal, self._seeds)) if self._rules.seeds_exempt else []
         if source == "url":
             expression = any_of([expression, *seeds])
         self._allow(expression, source=source)
@@ -162,10 +162,10 @@ class BoundsWriter:
             if source == "host":
                 self._leave("boundary.combine", "expressions for hosts beside rules for URLs")
                 return
-            self._allow(any_of([expression, *included, *map(urls_of_seed, self._seeds)]))
+            self._allow(any_of([expression, *included, *map(literal, self._seeds)]))
         elif found[Action.INCLUDE]:
             exempt = self._rules.combine is Combine.ANY and self._rules.seeds_exempt
-            self._allow(any_of([*included, *(map(urls_of_seed, self._seeds) if exempt else ())]))
+            self._allow(any_of([*included, *(map(literal, self._seeds) if exempt else ())]))
 
     def _uri_expressions(self, action: Action) -> list[str]:
         return [urls_of_rule(rule, self._policy) for rule in self._rules.uris if rule.action is action]
@@ -203,11 +203,6 @@ class BoundsWriter:
 
     def _leave(self, option: str, what: str) -> None:
         self._bounds.unsaid.append((option, f"{what} cannot be said", ADVICE))
-
-
-def urls_of_seed(url: str) -> str:
-    """Return the expression for one URL."""
-    return literal(url)
 
 
 def _host_of(rule: PathRules | PortRules) -> str:

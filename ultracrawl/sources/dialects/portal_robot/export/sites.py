@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.matcher import host_text
@@ -100,7 +101,7 @@ class SiteMaker:
         for number, site in enumerate(self.sites):
             (own,) = site.hosts
             if host == own.name or (site.kind is SiteKind.DOMAIN and host.endswith(f".{own.name}")):
-                self.sites[number] = _added(site, url)
+                self.sites[number] = replace(site, starts=(*site.starts, StartingPoint(url)))
                 return
         rules = [self._rule(f"start {url}: all else", [_ALL])]
         if self._boundary.rejects(url, seed=True) is None:
@@ -115,14 +116,9 @@ def _name(rule: DomainRule) -> str:
     return host_text(rule.text.strip().removeprefix("*").removeprefix("."))
 
 
-def _added(site: SiteDefinition, url: str) -> SiteDefinition:
-    starts = (*site.starts, StartingPoint(url))
-    return SiteDefinition(site.name, site.kind, site.enabled, site.hosts, starts, site.uses)
-
-
 def _with_start(site: SiteDefinition) -> SiteDefinition:
     """Return a site that names a starting point; without one it would begin at `http://name/`."""
     if site.starts:
         return site
     start = StartingPoint(f"http://{site.hosts[0].name}/", enabled=False)
-    return SiteDefinition(site.name, site.kind, site.enabled, site.hosts, (start,), site.uses)
+    return replace(site, starts=(start,))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ultracrawl.rules.filters.classification import ClassificationRule
 from ultracrawl.rules.filters.matching import Match
 from ultracrawl.rules.filters.rules import PROTOCOLS, FilterRule, SiteDefinition
-from ultracrawl.sources.dialects.portal_robot.lexer import Block, Directive
+from ultracrawl.sources.dialects.portal_robot.lexer import Directive
 
 _BARE = re.compile(r"[A-Za-z0-9_./:*+@,-]+")
 _LOST = re.compile(r'\\(?!\\*\*)(?=[\\"]|\Z)')
@@ -44,11 +44,6 @@ def block(kind: str, pairs: Iterable[tuple[str, str]], lines: Iterable[str]) -> 
 def filter_block(name: str, lines: Iterable[str]) -> str:
     """Return a filter."""
     return block("Filter", [("name", name)], lines)
-
-
-def lines_of(one: Block) -> list[str]:
-    """Return the directives of a block that was read."""
-    return [directive(each) for each in one.directives]
 
 
 def process_block(properties: Mapping[str, object], starts: Iterable[str]) -> str:
