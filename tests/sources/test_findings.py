@@ -155,7 +155,7 @@ CASES = {
         "boundary: {domains: {exclude: ['*']}}",
         4,
         "boundary.domains",
-        "shuts every host out",
+        "excludes every host",
         "name the hosts",
     ),
     "path": (
