@@ -2,9 +2,9 @@
 
 `IndexEngine` is the interface; `IndexDocument`, `Deletion` and `NewAnchors` (together `Change`) go in, `SearchQuery`
 with its `Filter`s asks, `SearchResult` with its `Hit`s and `FacetValue`s answers. `memory.MemoryIndex`,
-`whoosh.WhooshIndex` and `tantivy.TantivyIndex` are engines, `open.open_index` opens one by name. `analysis` and
-`stemming` say what a word is, `parser` and `conditions` what a query means. `cache.DocumentCache` keeps changes safe
-until their commit; `process.IndexProcess` applies them in a process of its own, `inline.InlineIndexer` in this one.
+`whoosh.WhooshIndex` and `tantivy.TantivyIndex` are engines, `engines.open_index` opens one by name. `words` says what
+a word is, `query` what a query means. `writing.cache.DocumentCache` keeps changes safe until their commit;
+`writing.process.IndexProcess` applies them in a process of its own, `InlineIndexer` in this one.
 """
 
 from ultracrawl.index.engine import (

@@ -37,16 +37,6 @@ class IndexProcess:
         self._received = b""
         self._restarted = False
 
-    @property
-    def busy(self) -> int:
-        """The number of segments submitted and not yet reported."""
-        return len(self._waiting)
-
-    @property
-    def alive(self) -> bool:
-        """Whether the worker runs."""
-        return self._worker is not None and self._worker.poll() is None
-
     def prepare(self) -> None:
         """Start the worker ahead of its first segment, so that it is ready when that comes."""
         if self._worker is None:
@@ -181,16 +171,6 @@ class InlineIndexer:
     def __init__(self, engine: IndexEngine) -> None:
         self.engine = engine
         self._waiting: list[Path] = []
-
-    @property
-    def busy(self) -> int:
-        """The number of segments submitted and not yet reported."""
-        return len(self._waiting)
-
-    @property
-    def alive(self) -> bool:
-        """Always true."""
-        return True
 
     def prepare(self) -> None:
         """Do nothing: there is no process to start."""
