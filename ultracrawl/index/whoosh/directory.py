@@ -169,6 +169,12 @@ class IndexDirectory:
                         self._refuse_lost()
                         return generation, Schema(), []
                     toc = TOC.read(self._storage, _NAME, generation)
+                    if self._snapshot is not None and self._snapshot.generation == generation:
+                        return (
+                            generation,
+                            self._snapshot.schema,
+                            toc.segments,
+                        )  # making fields anew takes time
                     return generation, made_here(toc.schema), toc.segments
             except IndexDamagedError:
                 # Another process may have committed and removed the file meanwhile.
