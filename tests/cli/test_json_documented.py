@@ -26,6 +26,7 @@ CALLS = {
     "approve": ("approve", "waiting"),
     "approve-deletions": ("approve-deletions", "site", "--list"),
     "explain": ("explain", "{url}/a"),
+    "explain --as-of-run": ("explain", "{url}/a", "--source", "site", "--as-of-run", "1"),
     "plan": ("plan", "site"),
     "queue": ("queue", "site"),
     "lint": ("lint", "mistaken.yaml"),
@@ -70,7 +71,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workspac
     site.page("/a", title="Alpha", text="words there", head='<meta name="country" content="de">')
     with site.serve() as url:
         common = {"politeness": {"delay": 0}, "boundary": LOOPBACK, "attributes": {"country": "Country"}}
-        source = {"start_urls": [f"{url}/"], "log": {"screened": True}, **common}
+        source = {"start_urls": [f"{url}/"], "log": {"screened": True, "candidates": True}, **common}
         sources = {"site": source, "waiting": {**source, "crawling_mode": "examine"}}
         lists = {"Country": {"de": {"en": "Germany"}}}
         workspace.write({"attributes": {"Country": "string"}, "lists": lists, "sources": sources})

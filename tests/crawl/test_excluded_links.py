@@ -10,7 +10,7 @@ import pytest
 from support.project import Workspace
 from support.site import Site
 
-from ultracrawl.crawl.logs.excluded_links import LONGEST_URL, ExcludedLinksLog, read_excluded
+from ultracrawl.crawl.logs.candidate_logs import LONGEST_URL, ExcludedLinksLog, read_excluded
 from ultracrawl.errors import WorkError
 
 

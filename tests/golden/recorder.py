@@ -13,6 +13,9 @@ from golden.stage import Stage, stage
 HOW_MUCH = frozenset({"segments", "bytes"})
 """Fields of what other commands print that depend on when they are asked."""
 
+ADDED = frozenset({"counters", "stages"})
+"""Fields of what `explain`, `plan` and `simulate` print that came after the traces; they have tests of their own."""
+
 
 def runs(pair: Pair, directory: Path) -> dict[str, Any]:
     """Crawl, change the site and crawl again; return what each run did."""
@@ -52,7 +55,11 @@ def looks(pair: Pair, directory: Path) -> dict[str, Any]:
         plan = on.command("plan", "--json")
         return {
             "lint": {"code": lint.code, "findings": names.json_lines(lint.out), "said": names.said(lint.err)},
-            "plan": {"code": plan.code, "plan": names.json_lines(plan.out), "said": names.said(plan.err)},
+            "plan": {
+                "code": plan.code,
+                "plan": names.json_lines(plan.out, ADDED),
+                "said": names.said(plan.err),
+            },
             "explain": _explained(pair, names, on),
         }
 
@@ -68,7 +75,7 @@ def _explained(pair: Pair, names: Names, on: Stage) -> dict[str, Any]:
 
 def _decisions(names: Names, line: str) -> dict[str, Any]:
     """Return what `explain` says, a line a stage."""
-    told = json.loads(line)
+    told = {name: value for name, value in json.loads(line).items() if name not in ADDED}
     decisions = [
         names.text(f"{'yes' if one['accept'] else 'NO'} {one['stage']}: {one['rule']}: {one['reason']}")
         for one in told.pop("decisions")
@@ -118,7 +125,7 @@ def _left(names: Names, on: Stage) -> tuple[list[dict[str, Any]], dict[str, Any]
 def _output(names: Names, on: Stage, words: tuple[str, ...]) -> dict[str, Any]:
     ended = on.command(*words)
     try:
-        out: Any = names.json_lines(ended.out, HOW_MUCH)
+        out: Any = names.json_lines(ended.out, HOW_MUCH | ADDED)
     except ValueError:
         out = names.said(ended.out)
     return {"code": ended.code, "out": out, "err": names.said(ended.err)}

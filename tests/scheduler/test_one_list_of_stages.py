@@ -1,4 +1,4 @@
-"""The crawl judges candidates compiled; spelled out, the same list of stages says the same of what was recorded."""
+"""The crawl judges candidates compiled; spelled out, the same list of stages says the same of what it put on record."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from support.robot import RobotFiles
 
 from ultracrawl.cli.look.explain import explain
 from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
+from ultracrawl.crawl.inspection.candidates import past_verdicts, verdicts_on_record
+from ultracrawl.crawl.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
-from ultracrawl.model.candidate import Candidate
+from ultracrawl.model.candidate import Candidate, LimitOver
 from ultracrawl.rules.boundary.focus import FOCUSED
-from ultracrawl.rules.candidates.rules import CandidateRules
+from ultracrawl.rules.boundary.redirects import Redirect
+from ultracrawl.rules.candidates.rules import REFRESH_ONLY, CandidateRules
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.scheduler.candidates.candidate_filter import CandidateFilter
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source, require
@@ -158,26 +161,52 @@ def link(dice: random.Random) -> str:
 
 
 class Crawl:
-    """A filter as a crawl has it, whose verdicts over new URLs are noted."""
+    """A filter as a crawl has it, whose verdicts over new URLs are noted, and put on record."""
 
     def __init__(self, fed: Feeding, store: SqliteStore, *, closed: str = "") -> None:
         self.rejected: Counter[str] = Counter()
         self.told: list[tuple[Candidate, str]] = []
         self.compared = 0
+        self.policy, self.redirects = fed.rules.url_policy, fed.rules.redirects
+        self.boundary, self.seeds = fed.rules.boundary, fed.rules.seeds
+        path = candidates_path(fed.project, fed.source.name)
+        self.log = CandidateLog(path, 1 << 30, lambda: 5.0)
+        self.log.begin(1, self.boundary, fed.source.limits)
         guard = trap_guard(fed.source.limits, store)
         self.stages = CandidateRules(fed.rules.boundary, guard)
         self.filter = CandidateFilter(
-            fed.rules.url_policy, fed.rules.boundary, store, lambda: 5.0, self.rejected, traps=guard
+            fed.rules.url_policy,
+            fed.rules.boundary,
+            store,
+            lambda: 5.0,
+            self.rejected,
+            judged=[lambda candidate, rule: self.told.append((candidate, rule)), self.log.add],
+            traps=guard,
         )
-        self.filter.note_verdict = lambda candidate, rule: self.told.append((candidate, rule))
+        self.filter.limits_over = lambda: (LimitOver("limits.documents", 10.0, 11.0),)
         self.filter.close(closed or closing_rule(fed.rules, refresh_only=False))
+
+    def start_and_be_redirected(self, dice: random.Random) -> int:
+        """Put start URLs and targets of redirects on record, as ingest and redirects do; returns how many."""
+        for url in self.seeds:
+            self.log.add(Candidate(url, seed=True), self.boundary.rejects(url, seed=True) or "")
+        number = len(self.seeds)
+        for parent, depth, hrefs in pages(dice, 20):
+            for target in filter(None, (self.policy.canonical(href, parent) for href in hrefs)):
+                redirect = Redirect(dice.choice((0, 301, 302, 303, 307, 308)), parent, target, depth=depth)
+                answer = self.redirects.decide(redirect, self.boundary)
+                self.log.add(
+                    self.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule
+                )
+                number += 1
+        return number
 
 
 def judged(crawl: Crawl, dice: random.Random, number: int = PAGES) -> None:
     """Feed a site to a filter, and compare each of its verdicts with the list."""
     for parent, depth, hrefs in pages(dice, number):
         crawl.told.clear()
-        with crawl.filter.closed_by(FOCUSED if dice.random() < 0.02 else ""):
+        with crawl.filter.closed_by(dice.choice((FOCUSED, REFRESH_ONLY)) if dice.random() < 0.03 else ""):
             if dice.random() < 0.05:
                 with crawl.filter.without_rules():
                     found, inside = crawl.filter.admit(hrefs, parent, depth)
@@ -195,12 +224,45 @@ def judged(crawl: Crawl, dice: random.Random, number: int = PAGES) -> None:
 
 
 def test_the_crawl_and_the_list_give_the_same_verdict_by_the_same_rule(fed: Feeding) -> None:
-    store = SqliteStore(":memory:", fed.source.name)
-    store.begin_run(1.0, "")
-    crawl = Crawl(fed, store)
-    judged(crawl, random.Random(7))
-    store.close()
+    with closing(open_state(fed.project, fed.source.name)) as store:
+        store.begin_run(1.0, "")
+        crawl, dice = Crawl(fed, store), random.Random(7)
+        judged(crawl, dice)
     assert crawl.compared > 100_000 / len(DEFINITIONS)
+    expected = crawl.compared + crawl.start_and_be_redirected(dice)
+    crawl.log.flush()
+    record = read_candidates(crawl.log.path, 1)
+    assert record is not None
+    assert len(record.found) == expected
+    anew = with_filters(compile_source(fed.source, fed.project), filtering_of(fed.source, None))
+    for verdict in verdicts_on_record(fed.source, anew, record.found):
+        told = verdict.refusal
+        said = (told.stage, told.rule) if told else ("", "")
+        assert said == (verdict.judged.stage, verdict.judged.rule), verdict.judged
+        assert verdict.same
+
+
+def test_explain_as_of_a_run_says_what_was_counted_then(tmp_path: Path) -> None:
+    options = {"limits": {"urls_per_site": 300, "query_variations": 2}, "log": {"candidates": True}}
+    project = yaml_definition(tmp_path, YAML["boundary"] | options)
+    fed = Feeding(project.sources["s"], compile_source(project.sources["s"], project), project)
+    with closing(open_state(project, "s")) as store:
+        store.begin_run(1.0, "")
+        crawl, dice = Crawl(fed, store), random.Random(8)
+        judged(crawl, dice, PAGES // 2)
+    crawl.log.flush()
+    record = read_candidates(crawl.log.path, 1)
+    assert record is not None
+    rules = Counter(one.rule for one in record.found)
+    assert {"limits.urls_per_site 300", "limits.query_variations 2", FOCUSED, REFRESH_ONLY, ""} <= set(rules)
+    by_rule = {one.rule: one for one in record.found}
+    anew = compile_source(fed.source, project)
+    for rule, last in by_rule.items():
+        (*_, found) = past_verdicts(project, fed.source, anew, 1, {last.candidate.url})
+        assert (found.judged, found.same) == (last, True), rule
+        assert (found.as_json()["accept"], found.as_json()["rule"]) == (not rule, rule or None)
+    counted = past_verdicts(project, fed.source, anew, 1, {by_rule["limits.urls_per_site 300"].candidate.url})
+    assert counted[-1].as_json()["counters"]["site_urls"] == 300
 
 
 @pytest.mark.parametrize("name", ["boundary", "uris", "traps", "index only"])

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.index import IndexDocument
     from ultracrawl.model import Page, UrlOutcome, UrlRecord
+    from ultracrawl.model.candidate import Candidate
     from ultracrawl.model.page import Link
 
 
@@ -33,6 +34,12 @@ class Feature:
     def new_url_admitted(self, site: str) -> bool:
         """Say whether a new URL of a site may be fetched in this cycle, and count it; if not, it is known only."""
         return True
+
+    def candidate_judged(self, candidate: Candidate, rule: str) -> None:
+        """Take note of a new URL that was judged, with the rule that keeps it out (empty for none).
+
+        It comes with what was counted then; making it costs something only if a feature overrides this.
+        """
 
     def candidate_excluded(self, url: str, rule: str, parent: str, message: str) -> None:
         """Take note of a URL that no rule lets in.
@@ -118,6 +125,7 @@ class Hooks:
         self.queue_opened: list[Callable[[], None]] = []
         self.seed_excluded: list[Callable[[str, str], None]] = []
         self.new_url_admitted: list[Callable[[str], bool]] = []
+        self.candidate_judged: list[Callable[[Candidate, str], None]] = []
         self.candidate_excluded: list[Callable[[str, str, str, str], None]] = []
         self.answered: list[Callable[[Visit], None]] = []
         self.redirected: list[Callable[[Visit, str, str], None]] = []

@@ -134,7 +134,7 @@ def assemble(
 def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
     """Return what decides which links of a source become queue entries."""
     rules, hooks = context.rules, context.hooks
-    return CandidateFilter(
+    candidates = CandidateFilter(
         rules.url_policy,
         rules.boundary,
         context.store,
@@ -144,6 +144,9 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
         features.hosts.look_up,
         hooks.candidate_excluded,
         hooks.new_url_admitted,
+        hooks.candidate_judged,
         traps=trap_guard(context.source.limits, context.store),
         level_of=rules.levels.of,
     )
+    candidates.limits_over = lambda: features.limits.over
+    return candidates

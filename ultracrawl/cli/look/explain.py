@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,21 +10,22 @@ import click
 
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_json
 from ultracrawl.cli.terminal import tell
-from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
+from ultracrawl.crawl.inspection.candidates import PastVerdict, judge_now, past_verdicts
 from ultracrawl.crawl.inspection.later_stages import later_stages
-from ultracrawl.crawl.run.limits import keeps_new_out
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.user_code.rewriters import opened_rewriter
+from ultracrawl.errors import UserError
 from ultracrawl.model import Decision, UrlRecord, status_text
 from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import apply_rewriter
-from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
 from ultracrawl.rules.robots.policy import origin_of
-from ultracrawl.rules.urls.canonical import site_of, url_key
+from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
 from ultracrawl.stores import StoredRobots
 from ultracrawl.stores.opening import open_state, state_exists
+
+NO_CANDIDATE = Candidate("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Explanation:
     """The URL that would be shown, if the link were new."""
     duplicates: tuple[UrlRecord, ...] = ()
     """Other URLs with the same content, the one in the index first."""
+    candidate: Candidate = NO_CANDIDATE
+    """The URL as a link to it would be judged now."""
 
     @property
     def accept(self) -> bool:
@@ -58,6 +62,7 @@ class Explanation:
                 for one in self.decisions
             ],
             "record": self.record.as_json() if self.record else None,
+            "counters": self.candidate.counters,
             "duplicates": [{"url": one.url, "indexed": one.indexed} for one in self.duplicates],
         }
 
@@ -67,19 +72,34 @@ class Explanation:
 @config_option
 @click.option("--source", metavar="S", default="", help="Explain for this source only.")
 @click.option("--dns", is_flag=True, help="Look the host up, and judge its addresses.")
+@click.option(
+    "--as-of-run",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Say what run N decided, by its log of candidates (`log: {candidates: true}`).",
+)
 @json_option
-def command(url: str, config: str | None, source: str, dns: bool, as_json: bool) -> None:
+def command(
+    url: str, config: str | None, source: str, dns: bool, as_of_run: int | None, as_json: bool
+) -> None:
     """Show, stage by stage, which rule includes or excludes URL, and how its last visit ended.
 
-    Nothing is fetched: robots.txt and the answer are shown as they were at the last visit. With --json one object
-    a source.
+    Nothing is fetched: robots.txt and the answer are shown as they were at the last visit; limits on the number of
+    URLs count what is known now. With --as-of-run the verdict, the rule and the counters are those of a past run, and
+    a verdict that the definition would not give any more is pointed out. With --json one object a source.
 
     \b
-    Example:
+    Examples:
       ultracrawl explain https://docs.example.com/private/x --source handbook
+      ultracrawl explain https://docs.example.com/calendar?m=7 --source handbook --as-of-run 3
     """  # noqa: D301 - click's mark for a block that keeps its lines
     project = open_project(config)
     chosen = chosen_sources(project, [source] if source else [])
+    if as_of_run is not None:
+        if len(chosen) > 1:
+            raise UserError("each source counts its own runs; name one by --source")
+        _tell_past(_past(project, chosen[0], url, as_of_run), as_json=as_json)
+        return
     for explanation in (explain(project, one, url, dns=dns) for one in chosen):
         if as_json:
             print_json(explanation.as_json())
@@ -98,11 +118,17 @@ def explain(project: Project, source: DataSource, url: str, *, dns: bool = False
             return Explanation(url, "", source.name, tuple(found.decisions), None)
         known = _known(project, source, rules, found.access_url)
         record = known.record
-        decisions = known.rules.decisions(known.candidate)
         later = later_stages(source, rules, found.access_url, record, known.robots, dns=dns)
-        stages = (*found.decisions, *decisions, *later)
+        stages = (*found.decisions, *known.decisions, *later)
         return Explanation(
-            url, found.access_url, source.name, stages, record, found.display_url, known.duplicates
+            url,
+            found.access_url,
+            source.name,
+            stages,
+            record,
+            found.display_url,
+            known.duplicates,
+            known.candidate,
         )
     finally:
         hosts.close()
@@ -129,35 +155,29 @@ def _found(rules: CompiledSource, rewriter: UrlRewriter | None, url: str) -> _Fo
 
 
 class _Known(NamedTuple):
-    """What the state knows of a URL, of its robots.txt, and of other URLs with the same content.
+    """What the stages say of a URL now, and what the state knows of it, its robots.txt, and of equal content."""
 
-    `candidate` is the URL as a link to it would be judged now, `rules` are the stages that judge it.
-    """
-
-    rules: CandidateRules
     candidate: Candidate
+    decisions: tuple[Decision, ...]
     record: UrlRecord | None = None
     robots: StoredRobots | None = None
     duplicates: tuple[UrlRecord, ...] = ()
 
 
 def _known(project: Project, source: DataSource, rules: CompiledSource, url: str) -> _Known:
-    seed = url in rules.seeds
     if not state_exists(project, source.name):
-        guard = TrapGuard(source.limits.urls_per_site, source.limits.query_variations, {})
-        stages, closed = CandidateRules(rules.boundary, guard), closing_rule(rules, refresh_only=False)
-        return _Known(stages, stages.candidate(url, 0, "", site_of(url), closed)._replace(seed=seed))
+        judge = judge_now(project, source, rules, None)
+        candidate = judge.candidate(url)
+        return _Known(candidate, tuple(judge.rules.decisions(candidate)))
     state = open_state(project, source.name, read_only=True)
     try:
-        stages = CandidateRules(rules.boundary, trap_guard(source.limits, state))
-        refresh_only = keeps_new_out(source.limits, state, project.state.path)
-        closed = closing_rule(rules, refresh_only=refresh_only)
+        judge = judge_now(project, source, rules, state)
         record = state.records.get_record(url_key(url))
         twins = state.records.same_content(record.fingerprint) if record else []
-        candidate = stages.candidate(url, record.depth if record else 0, "", site_of(url), closed)
-        candidate = candidate._replace(seed=seed, known=record is not None)
         others = sorted((one for one in twins if one.url != url), key=lambda one: (not one.indexed, one.url))
-        return _Known(stages, candidate, record, state.sites.get_robots(origin_of(url)), tuple(others))
+        candidate = judge.candidate(url, record)
+        decisions = tuple(judge.rules.decisions(candidate))
+        return _Known(candidate, decisions, record, state.sites.get_robots(origin_of(url)), tuple(others))
     finally:
         state.close()
 
@@ -167,15 +187,9 @@ def _print(explanation: Explanation) -> None:
     tell(f"{explanation.source}: {explanation.canonical_url or explanation.url} {verdict}")
     if explanation.display_url != explanation.canonical_url:
         tell(f"  shown as {explanation.display_url}")
-    for decision in explanation.decisions:
-        mark = (
-            "yes"
-            if decision.accept and decision.index
-            else "NO "
-            if not decision.accept
-            else "yes, not indexed"
-        )
-        tell(f"  {mark:<4} {decision.stage:<10} {decision.rule}: {decision.reason}")
+    _print_decisions(explanation.decisions)
+    for limit in explanation.candidate.over:
+        tell(f"  counted now: {limit}")
     record = explanation.record
     if record is None:
         found = "no page that was crawled links to it, or nothing was crawled"
@@ -190,3 +204,89 @@ def _print(explanation: Explanation) -> None:
             tell(f"  is to leave the index: {record.removal}")
     for one in explanation.duplicates:
         tell(f"  same content: {one.url}{' (in the index)' if one.indexed else ''}")
+
+
+def _print_decisions(decisions: Iterable[Decision]) -> None:
+    for one in decisions:
+        mark = "NO " if not one.accept else "yes" if one.index else "yes, not indexed"
+        tell(f"  {mark:<4} {one.stage:<10} {one.rule}: {one.reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class PastExplanation:
+    """What a run of a source decided about a URL, each time that it judged it."""
+
+    url: str
+    canonical_url: str
+    source: str
+    run: int
+    verdicts: list[PastVerdict]
+
+    @property
+    def accept(self) -> bool:
+        """Whether the run let the URL in; the last verdict counts."""
+        return not self.verdicts[-1].judged.rule
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the explanation in the shape of `explain --as-of-run --json`."""
+        return {
+            "url": self.url,
+            "canonical_url": self.canonical_url or None,
+            "source": self.source,
+            "run": self.run,
+            "accept": self.accept,
+            "judged": [one.as_json() for one in self.verdicts],
+        }
+
+
+def _past(project: Project, source: DataSource, url: str, run: int) -> PastExplanation:
+    hosts = HostAddresses()
+    try:
+        rules = compile_source(source, project, hosts)
+        with opened_rewriter(source) as rewriter:
+            found = _found(rules, rewriter, url)
+        forms = {url, found.access_url, rules.url_policy.canonical(url) or url}
+        verdicts = past_verdicts(project, source, rules, run, forms)
+        return PastExplanation(url, found.access_url, source.name, run, verdicts)
+    finally:
+        hosts.close()
+
+
+def _tell_past(past: PastExplanation, *, as_json: bool) -> None:
+    if as_json:
+        print_json(past.as_json())
+        return
+    verdict = "was let in" if past.accept else "was excluded"
+    tell(f"{past.source}: {past.canonical_url or past.url} {verdict} in run {past.run}")
+    for one in past.verdicts:
+        _print_past(one)
+
+
+def _print_past(one: PastVerdict) -> None:
+    candidate, rule, now = one.judged.candidate, one.judged.rule, one.refusal
+    where = (
+        f"in {candidate.parent}"
+        if candidate.parent
+        else "as a start URL"
+        if candidate.seed
+        else "outside pages"
+    )
+    tell(f"  {one.judged.time}: found {where}, depth {candidate.depth}")
+    if rule:
+        tell(f"  NO   {one.judged.stage:<10} {rule}")
+    site_urls, path_queries = candidate.counts
+    if site_urls is not None:
+        tell(f"  counted then: {site_urls:,} URLs of its site")
+    if path_queries is not None:
+        tell(f"  counted then: {path_queries:,} URLs of its path with another query")
+    for limit in candidate.over:
+        tell(f"  counted then: {limit}")
+    if one.same:
+        tell("  the definition as it is now decides the same of it:")
+    elif now is None:
+        tell("  it is another verdict than that of the definition as it is now, which lets it in:")
+    else:
+        tell(
+            f"  it is another verdict than that of the definition as it is now, which excludes it by {now.rule}:"
+        )
+    _print_decisions(one.decisions)

@@ -9,7 +9,7 @@ import click
 from ultracrawl.cli.options import chosen_sources, config_option, json_option, open_project, print_all
 from ultracrawl.crawl.inspection.forecast import Forecast, forecast
 from ultracrawl.crawl.portal_filters.opening import filtering_of, url_judge, with_filters
-from ultracrawl.crawl.run.limits import keeps_new_out
+from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.crawl.transport.host_addresses import HostAddresses
 from ultracrawl.crawl.user_code.rewriters import opened_rewriter
 from ultracrawl.sources import DataSource, Project, compile_source
@@ -47,7 +47,7 @@ def _forecast(project: Project, source: DataSource) -> Forecast:
     rules = with_filters(compile_source(source, project, hosts), filtering)
     state = open_state(project, source.name, read_only=True) if state_exists(project, source.name) else None
     try:
-        closed = state is not None and keeps_new_out(source.limits, state, project.state.path)
+        closed = state is not None and bool(limits_over(source.limits, state, project.state.path))
         with opened_rewriter(source) as rewriter, url_judge(filtering, hosts) as judge:
             return forecast(state, rules, rewriter, source, time.time(), closed=closed, judge=judge)
     finally:

@@ -9,7 +9,7 @@ import click
 from ultracrawl.cli.options import chosen_sources, json_option, print_all, project_option
 from ultracrawl.crawl.inspection.queue_view import DueUrl, QueueView, QueueViewer, first_urls
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
-from ultracrawl.crawl.run.limits import keeps_new_out
+from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.model.dates import iso
 from ultracrawl.sources import DataSource, Project, compile_source
 from ultracrawl.stores.opening import state_to_read
@@ -48,7 +48,7 @@ def _view(project: Project, source: DataSource, limit: int) -> QueueView:
     with state_to_read(project, source.name) as state:
         if state is None:
             return QueueView(source.name, source.refresh.mode, urls=first_urls(rules, limit))
-        closed = keeps_new_out(source.limits, state, project.state.path)
+        closed = bool(limits_over(source.limits, state, project.state.path))
         return QueueViewer(state, source, rules, time.time(), closed=closed).view(limit)
 
 

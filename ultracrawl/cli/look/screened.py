@@ -6,7 +6,7 @@ import click
 
 from ultracrawl.cli.options import json_option, known_sources, print_json, project_option
 from ultracrawl.cli.terminal import tell
-from ultracrawl.crawl.logs.excluded_links import excluded_path, read_excluded
+from ultracrawl.crawl.logs.candidate_logs import excluded_path, read_excluded
 from ultracrawl.sources import Project
 
 

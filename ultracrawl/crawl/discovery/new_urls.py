@@ -11,7 +11,7 @@ def trap_guard(limits: LimitsSection, store: Store) -> TrapGuard:
     """Return the guard against endless sites of a source; it begins to count with what is known."""
     sizes: dict[str, int] = {}
     most = limits.urls_per_site
-    if most and store.records.count_urls().known >= most // 2:  # else no site is near it
+    if most:
         sizes = {site: size.fetched + size.new for site, size in store.visits.site_sizes().items()}
     queries = store.visits.path_sizes(PATHS // 2) if limits.query_variations else {}
     return TrapGuard(most, limits.query_variations, sizes, queries)

@@ -64,6 +64,9 @@ class RedirectFollower:
         answer = rules.redirects.decide(redirect, rules.boundary)
         if answer.code == 200:
             return False
+        if answer.accept or answer.message:
+            for told in context.hooks.candidate_judged:
+                told(rules.redirects.candidate(redirect), "" if answer.accept else answer.decision.rule)
         if answer.accept and target:
             shown = "" if answer.display_url == target else answer.display_url
             for note in context.hooks.redirected:

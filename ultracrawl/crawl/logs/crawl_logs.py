@@ -10,8 +10,13 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.logs.appended import AppendedLog, TimedLog, log_path
+from ultracrawl.crawl.logs.candidate_logs import (
+    CandidateLog,
+    ExcludedLinksLog,
+    candidates_path,
+    excluded_path,
+)
 from ultracrawl.crawl.logs.event_logs import EventLogs
-from ultracrawl.crawl.logs.excluded_links import ExcludedLinksLog, excluded_path
 from ultracrawl.crawl.logs.robot_log import LogLevel, RobotLog
 from ultracrawl.crawl.logs.run_log import RunLog
 from ultracrawl.errors import WorkError
@@ -54,6 +59,8 @@ class CrawlLogs(Feature):
             path = excluded_path(context.project, context.source.name)
             self.excluded = ExcludedLinksLog(path, context.project.logs.size, context.clock)
             self._groups.append([self.excluded])
+        if kept.candidates and not context.run.replay:
+            self._open_candidates()
         if not kept.runs:
             return
         try:
@@ -64,6 +71,15 @@ class CrawlLogs(Feature):
         self._groups.append([self.run])
         self.run.started(context.report)
         context.hooks.visit_ended.append(self.run.note_visit)
+
+    def _open_candidates(self) -> None:
+        """Begin the log of all candidates; without it nobody takes part in the hook that it hears."""
+        context = self._context
+        path = candidates_path(context.project, context.source.name)
+        log = CandidateLog(path, context.project.logs.size, context.clock)
+        log.begin(context.mark.number, context.rules.boundary, context.source.limits)
+        context.hooks.candidate_judged.append(log.add)
+        self._groups.append([log])
 
     def _open_robot(self, level: int) -> None:
         """Begin `robot.log` and `filter.log`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.removal.scope import change_since, drop_outside, mark_of_next
 from ultracrawl.crawl.run.adaptive import AdaptiveChooser, is_adaptive
 from ultracrawl.crawl.run.end import LEFT
-from ultracrawl.crawl.run.limits import keeps_new_out
+from ultracrawl.crawl.run.limits import limits_over
 from ultracrawl.stores import QueueStart, RunMark
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def begin_run(context: CrawlContext, chooser: AdaptiveChooser, *, everything: bo
     latest = next(iter(context.store.runs(1)), None)
     if latest is not None and _lost_some(latest):
         context.store.end_run(replace(latest, finished=now))
-    closed = keeps_new_out(context.source.limits, context.store, context.project.state.path)
+    closed = bool(limits_over(context.source.limits, context.store, context.project.state.path))
     mark = mark_of_next(latest, context.rules, closed=closed)
     run, resumed = context.store.begin_run(now, mark, start)
     if is_adaptive(run.mode) and resumed:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.candidate import LimitOver
 from ultracrawl.rules.frontier.limits import SlackLimit
 
 if TYPE_CHECKING:
@@ -38,8 +39,12 @@ class RunLimits(Feature):
         self._seconds, self._bytes = limits.seconds, limits.bytes
         self._documents = SlackLimit(limits.documents, limits.documents_slack)
         self._disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
+        self._percent = 100.0
+        """How much of the disk was free at the last look."""
         self._stored = 0
         """Documents in the index, or on their way into it, when the run began."""
+        self.over: tuple[LimitOver, ...] = ()
+        """The limits that keep new URLs out, with what was counted."""
         self._reasons = ""
         self._ticks = 0
         self._began = 0.0
@@ -103,20 +108,15 @@ class RunLimits(Feature):
 
     def _look(self) -> None:
         if self._disk.limit:
-            self._disk.update(self.free(self._context.project.state.path))
+            self._percent = self.free(self._context.project.state.path)
+            self._disk.update(self._percent)
         self._judge()
 
     def _judge(self) -> None:
         documents = self._stored + self._context.report.outcomes[UrlOutcome.NEW]
-        reasons = [
-            f"{name} {limit.limit:g}"
-            for name, limit, over in (
-                ("limits.documents", self._documents, self._documents.update(documents)),
-                ("limits.disk_free", self._disk, self._disk.over),
-            )
-            if over
-        ]
-        self._change(", ".join(reasons))
+        self._documents.update(documents)
+        self.over = _over(self._documents, documents, self._disk, self._percent)
+        self._change(", ".join(f"{one.name} {one.limit:g}" for one in self.over))
 
     def _change(self, reasons: str) -> None:
         before, self._reasons = self._reasons, reasons
@@ -133,14 +133,20 @@ class RunLimits(Feature):
             told()
 
 
-def keeps_new_out(limits: LimitsSection, state: Store, folder: Path) -> bool:
-    """Return whether a run that begins now asks only for what it knows already; `folder` is that of the state."""
+def limits_over(limits: LimitsSection, state: Store, folder: Path) -> tuple[LimitOver, ...]:
+    """Return what has a run that begins now ask only for what it knows already; `folder` is that of the state."""
     documents = SlackLimit(limits.documents, limits.documents_slack)
     disk = SlackLimit(limits.disk_free, limits.disk_free_slack, falling=True)
-    return bool(
-        (documents.limit and documents.update(state.records.count_urls().documents))
-        or (disk.limit and disk.update(_free_percent(folder)))
-    )
+    number = state.records.count_urls().documents if documents.limit else 0
+    percent = _free_percent(folder) if disk.limit else 100.0
+    documents.update(number)
+    disk.update(percent)
+    return _over(documents, number, disk, percent)
+
+
+def _over(documents: SlackLimit, number: int, disk: SlackLimit, percent: float) -> tuple[LimitOver, ...]:
+    counted = (("limits.documents", documents, float(number)), ("limits.disk_free", disk, percent))
+    return tuple(LimitOver(name, limit.limit or 0.0, value) for name, limit, value in counted if limit.over)
 
 
 def _free_percent(path: Path) -> float:

@@ -10,6 +10,9 @@ from ultracrawl.rules.urls.canonical import host_of, url_key
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext
+    from ultracrawl.rules.boundary.boundary import Boundary
+    from ultracrawl.sources import CompiledSource, DataSource
+    from ultracrawl.stores import Store
 
 MOST_HOPS = 20
 """Redirects in a row that are looked at; no policy follows more."""
@@ -31,18 +34,16 @@ class StartChain:
 
     def open(self) -> None:
         """Begin with the start URLs; called once the state is open."""
-        for url in _canonical(self._context, self._context.source.beginnings):
+        context = self._context
+        self._urls.update(_canonical(context, context.source.beginnings))
+        for url in let_in_led_to(context.source, context.rules, context.store):
             self._urls.add(url)
-            if self._context.source.boundary.start_redirects:
-                for led in _led_to(self._context, url):
-                    self.leads_to(led.url)
 
     def leads_to(self, target: str) -> None:
         """Take up the target of a redirect of the chain; its host is let in where the source wants that."""
         self._urls.add(target)
-        boundary = self._context.rules.boundary
-        if self._context.source.boundary.start_redirects and boundary.rejects(target) is not None:
-            boundary.admit(host_of(target))
+        if self._context.source.boundary.start_redirects:
+            _let_in(self._context.rules.boundary, target)
 
     def left(self, url: str, target: str) -> None:
         """Have the report tell of a start URL that leads out of the boundary, and what would let it in."""
@@ -54,6 +55,22 @@ class StartChain:
             f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
             f"`boundary: {{domains: {{include: [{', '.join(hosts)}]}}}}`"
         )
+
+
+def let_in_led_to(source: DataSource, rules: CompiledSource, store: Store) -> list[str]:
+    """Let in the hosts that start URLs redirected to in earlier runs, where the source wants that; returns the URLs."""
+    if not source.boundary.start_redirects:
+        return []
+    starts = map(rules.url_policy.canonical, source.beginnings)
+    led = [one.url for url in starts if url is not None for one in _led_to(store, url)]
+    for url in led:
+        _let_in(rules.boundary, url)
+    return led
+
+
+def _let_in(boundary: Boundary, url: str) -> None:
+    if boundary.rejects(url) is not None:
+        boundary.admit(host_of(url))
 
 
 def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
@@ -94,18 +111,18 @@ def _in_vain(context: CrawlContext, url: str) -> str:
 def _end(context: CrawlContext, url: str) -> UrlRecord | None:
     """Return the record of a URL, or of the last one that it leads to; None if it is not known."""
     record = context.store.records.get_record(url_key(url))
-    for record in _led_to(context, url):  # noqa: B007 - the last one counts
+    for record in _led_to(context.store, url):  # noqa: B007 - the last one counts
         pass
     return record
 
 
-def _led_to(context: CrawlContext, url: str) -> Iterator[UrlRecord]:
+def _led_to(store: Store, url: str) -> Iterator[UrlRecord]:
     """Yield the records of what a URL redirects to, one hop after the other."""
-    record = context.store.records.get_record(url_key(url))
+    record = store.records.get_record(url_key(url))
     for _ in range(MOST_HOPS):
         if record is None or not record.redirects_to:
             return
-        record = context.store.records.get_record(url_key(record.redirects_to))
+        record = store.records.get_record(url_key(record.redirects_to))
         if record is not None:
             yield record
 

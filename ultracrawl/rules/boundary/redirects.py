@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ultracrawl.model import Decision, LinkKind, StatusCode
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary.boundary import Boundary
 
 TEMPORARY = frozenset({302, 303, 307})
@@ -38,6 +39,11 @@ class Redirect:
     def is_temporary(self) -> bool:
         """Whether the old URL stays the address of the document."""
         return self.status in TEMPORARY
+
+    @property
+    def kind(self) -> LinkKind:
+        """As what its target is found."""
+        return LinkKind.META_REFRESH if self.is_refresh else LinkKind.REDIRECT
 
     def __str__(self) -> str:
         return f"{self.source} --[{self.status or 'refresh'}]--> {self.target or 'nowhere'}"
@@ -89,14 +95,23 @@ class RedirectPolicy:
             return _refused("too many redirects", reason, StatusCode.HTTP_FAILURE)
         return self._followed(redirect, redirect.target, boundary)
 
+    def candidate(self, redirect: Redirect) -> Candidate:
+        """Return the target of a redirect as the stages of the boundary judge it."""
+        return Candidate(
+            redirect.target or "",
+            redirect.depth,
+            redirect.kind,
+            redirect.source,
+            hop=redirect.is_temporary and not self.strict,
+        )
+
     def _followed(self, redirect: Redirect, target: str, boundary: Boundary) -> RedirectDecision:
         code = StatusCode.META_REDIRECT if redirect.is_refresh else StatusCode.HTTP_REDIRECT
         if redirect.is_temporary and not self.strict:
             refusal = boundary.refuses_hop(target, redirect.source)
             reason = "a temporary redirect may leave the boundary"
         else:
-            kind = LinkKind.META_REFRESH if redirect.is_refresh else LinkKind.REDIRECT
-            refusal = boundary.rejects(target, redirect.depth, kind=kind, parent=redirect.source)
+            refusal = boundary.rejects(target, redirect.depth, kind=redirect.kind, parent=redirect.source)
             reason = "the target is inside the boundary"
         if refusal is not None:
             return RedirectDecision(

@@ -23,6 +23,8 @@ NO_RULE = "no rule refuses it"
 REDIRECTS = frozenset({LinkKind.REDIRECT, LinkKind.META_REFRESH})
 RULE_STAGES = frozenset({"domain", "port", "path", "uri", "area"})
 """Stages that ask what is said about hosts and URLs, beside schemes, extensions, depth and the way there."""
+HOP_STAGES = frozenset({"scheme", "link"})
+"""The stages that hold even for redirects out of the boundary."""
 
 
 class LinkRule(StrEnum):
@@ -129,6 +131,8 @@ class BoundaryStage:
     def judge(self, candidate: Candidate) -> Decision | None:
         """Return whether a candidate is inside as far as this stage goes; None if it does not concern it."""
         if not candidate.rules_hold and self.name in RULE_STAGES:
+            return None
+        if candidate.hop and self.name not in HOP_STAGES:
             return None
         return self._answer(self._site_of(candidate.url), candidate)
 

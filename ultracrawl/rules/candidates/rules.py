@@ -50,13 +50,11 @@ class QueryStage:
 
     def judge(self, candidate: Candidate) -> Decision | None:
         """Return the refusal of another query of a path; None as long as there are fewer, and for known URLs."""
-        counts = candidate.counts
-        if not self._most or counts is None or candidate.known or candidate.seed or "?" not in candidate.url:
+        number = candidate.counts.path_queries
+        if not self._most or number is None or number < self._most or candidate.known or candidate.seed:
             return None
-        if counts.path_queries < self._most:
-            return None
-        told = f"{counts.path_queries} URLs of its path with another query are known"
-        return Decision(False, self.name, self._rule, f"{told}; {self._most} are allowed")
+        told = f"{number} URLs of its path with another query are known; {self._most} are allowed"
+        return Decision(False, self.name, self._rule, told)
 
 
 class SiteSizeStage:
@@ -70,12 +68,10 @@ class SiteSizeStage:
 
     def judge(self, candidate: Candidate) -> Decision | None:
         """Return the refusal of another URL of a site; None as long as there are fewer, and for known URLs."""
-        counts = candidate.counts
-        if not self._most or counts is None or candidate.known or candidate.seed:
+        number = candidate.counts.site_urls
+        if not self._most or number is None or number < self._most or candidate.known or candidate.seed:
             return None
-        if counts.site_urls < self._most:
-            return None
-        told = f"{counts.site_urls} URLs of its site are known; {self._most} are allowed"
+        told = f"{number} URLs of its site are known; {self._most} are allowed"
         return Decision(False, self.name, self._rule, told)
 
 
@@ -109,7 +105,10 @@ class TrapGuard:
 
     def counts_of(self, url: str, site: str) -> TrapCounts:
         """Return what is counted now that concerns a URL."""
-        return TrapCounts(self._sites.get(site, 0), self._queries.get(url.partition("?")[0], 0))
+        return TrapCounts(
+            self._sites.get(site, 0) if self.per_site else None,
+            self._queries.get(url.partition("?")[0], 0) if self.variations and "?" in url else None,
+        )
 
     def rejects(self, url: str, site: str) -> str | None:
         """Count a new URL that is inside; returns the rule that excludes it, or None. Only what passes is counted."""
@@ -157,6 +156,12 @@ class CandidateRules:
         """Return a new URL as it is found now, with what is counted now."""
         counts = self._traps.counts_of(url, site)
         return Candidate(url, depth, parent=parent, rules_hold=rules_hold, closed=closed, counts=counts)
+
+    def known_rejects(self, known: Candidate) -> str | None:
+        """Return the rule that keeps out a URL that is known already, or a start URL: nothing is counted for these."""
+        if known.rules_hold:
+            return self._boundary.rejects(known.url, known.depth, seed=known.seed)
+        return self._boundary.rejects_anyway(known.url, known.depth)
 
     def decisions(self, candidate: Candidate) -> Iterator[Decision]:
         """Yield the answer of every stage that a candidate concerns, in order, also of those behind a refusal."""

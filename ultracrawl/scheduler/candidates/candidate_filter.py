@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ultracrawl.model.candidate import Candidate
+from ultracrawl.model.candidate import Candidate, LimitOver
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.candidates.rules import CandidateRules, TrapGuard
@@ -31,7 +31,8 @@ class CandidateFilter:
     that is excluded is counted once under the rule that did it. `look_up` is told the hosts of new URLs
     before the boundary is asked, for rules that look at addresses. `excluded` are called for each link when it is
     excluded for the first time; links met lately cost them nothing. `gates` are asked for each new URL, by its site,
-    whether it may be fetched in this cycle; if one says no, the URL is known only.
+    whether it may be fetched in this cycle; if one says no, the URL is known only. `judged` are called for each new
+    URL as it is judged, with the rule that keeps it out (empty for none).
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class CandidateFilter:
         look_up: Callable[[Iterable[str]], None] | None = None,
         excluded: Sequence[Excluded] = (),
         gates: Sequence[Callable[[str], bool]] = (),
+        judged: Sequence[Callable[[Candidate, str], None]] = (),
         traps: TrapGuard | None = None,
         level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
@@ -57,12 +59,12 @@ class CandidateFilter:
         self._state = state
         self._clock = clock
         self._rejected_by = rejected_by
-        self._excluded, self._gates = excluded, gates
+        self._excluded, self._gates, self._judged = excluded, gates, judged
         self._rules = CandidateRules(boundary, traps)
         self._closed = self._closed_always = ""
         self._rules_hold = True
-        self.note_verdict: Callable[[Candidate, str], None] | None = None
-        """Told of each new URL as it is judged, with the rule that keeps it out (empty for none)."""
+        self.limits_over: Callable[[], tuple[LimitOver, ...]] = tuple
+        """Tells which limits close the source to new URLs; asked only if there is somebody to tell."""
         self._level_of = level_of
         self.seen = SeenUrls()
         self.meet: Callable[[Iterable[int]], None] | None = None
@@ -153,12 +155,13 @@ class CandidateFilter:
 
     def _inside(self, key: int, url: str, parent: str, depth: int) -> bool:
         site, closed, holds = site_of(url), self._closed, self._rules_hold
-        if self.note_verdict is None:
+        if not self._judged:
             rule = self._rules.rejects(url, depth, parent, site, closed, rules_hold=holds)
         else:
             candidate = self._rules.candidate(url, depth, parent, site, closed, rules_hold=holds)
             rule = self._rules.rejects(url, depth, parent, site, closed, rules_hold=holds)
-            self.note_verdict(candidate, rule or "")
+            for note in self._judged:
+                note(candidate._replace(over=self.limits_over() if closed else ()), rule or "")
         if rule is None:
             return True
         self._rejected_by[rule] += 1

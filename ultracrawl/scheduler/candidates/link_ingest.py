@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 from ultracrawl.crawl import CrawlContext, Visit
 from ultracrawl.crawl.discovery.new_urls import closing_rule
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.page import Link
 from ultracrawl.rules.boundary.focus import FOCUSED, NO_LINKS
 from ultracrawl.rules.candidates.rules import REFRESH_ONLY
@@ -79,12 +80,14 @@ class LinkIngest:
         if self._context.store.records.known_urls([key]):
             return self._activator.start(canonical)
         rule = rules.boundary.rejects(canonical, seed=True)
+        for told in self._context.hooks.candidate_judged:
+            told(Candidate(canonical, seed=True), rule or "")
         if rule is None:
             self._place(self._candidates.enter(key, canonical, 0, level=rules.levels.start))
             return True
         report.rejected_by[rule] += 1
-        for told in self._context.hooks.seed_excluded:
-            told(canonical, rule)
+        for note in self._context.hooks.seed_excluded:
+            note(canonical, rule)
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
         return False
 

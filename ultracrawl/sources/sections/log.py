@@ -14,6 +14,8 @@ class LogSection(Section):
 
     screened: bool = Field(default=False, examples=[True])  # word: the option of users
     """Keep a log of links that were excluded: URL, rule, page and time of each."""
+    candidates: bool = Field(default=False, examples=[True])
+    """Keep a log of all URLs that were judged: verdict, stage, rule, page, what was counted."""
     fetch: bool = Field(default=False, examples=[True])
     """Keep a log of downloads: status, type, bytes, seconds, hops, URL and outcome of each."""
     postprocess: Literal["text", "xml", "none"] = Field(default="none", examples=["xml"])
