@@ -11,6 +11,8 @@ from support.statements import OPTIONS, Statements, count_statements, statements
 
 PER_100_PAGES = 25
 """Statements that 100 more pages may cost, besides one for each flush; it was 11 to 16 when this was written."""
+PLAIN_PAGES = 400
+"""Pages without copies of each other."""
 
 
 def crawled(site: Site, url: str, folder: Path, pages: int) -> list[Statements]:
@@ -25,6 +27,35 @@ def crawled(site: Site, url: str, folder: Path, pages: int) -> list[Statements]:
         assert workspace.crawl().run["outcomes"][outcome] == pages
         found.append(statements_of(folder))
     return found
+
+
+def plain_site(site: Site, pages: int) -> None:
+    """Fill a site with a tree of pages, each with a text of its own."""
+    for number in range(pages):
+        links = [f"/p{child}" for child in range(3 * number + 1, 3 * number + 4) if child < pages]
+        text = " ".join(f"word{number * prime}" for prime in (7, 11, 13, 17, 19, 23))
+        site.page(f"/p{number}", title=f"Page {number}", links=[*links, "/p0", f"/p{number // 2}"], text=text)
+
+
+def test_a_flush_costs_two_round_trips(site: Site, url: str, tmp_path: Path) -> None:
+    """A transaction is one round trip, whatever is written in it; each read between two transactions is another.
+
+    Looked at is what lies between the flush behind the first pages and that behind the last ones. Flushes come at
+    least every 40 visits; further ones, which time brings, have to be as cheap.
+    """
+    workspace = Workspace(tmp_path)
+    count_statements(tmp_path)
+    plain_site(site, PLAIN_PAGES)
+    workspace.define(f"{url}/p0", **OPTIONS)
+    for outcome in ("NEW", "NOT_MODIFIED"):
+        assert workspace.crawl().run["outcomes"][outcome] == PLAIN_PAGES
+        told = statements_of(tmp_path)
+        under_way = [place for place, (visits, _) in enumerate(told.intervals) if 0 < visits < PLAIN_PAGES]
+        first, last = under_way[0], under_way[-1]
+        flushes = last - first
+        assert flushes >= PLAIN_PAGES // 40 - 2
+        alone = told.alone_between(first, last)
+        assert flushes + alone <= 2 * flushes, (outcome, told.alone)
 
 
 def test_no_page_costs_a_statement_of_its_own(site: Site, url: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ultracrawl.model import Cause, CauseCode, UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, Retained, SqliteStore
 from ultracrawl.stores.sqlite import read_ahead
+from ultracrawl.stores.sqlite.records import AHEAD
 
 KEYS = range(1, 9)
 
@@ -137,16 +138,16 @@ def test_a_store_that_reads_ahead_gives_the_same_answers(steps: list[tuple[str, 
 def test_records_of_a_batch_come_together() -> None:
     store = SqliteStore(":memory:", "s")
     store.begin_run(1.0, "")
-    for key in range(1, 101):
+    for key in range(1, 3 * AHEAD + 1):
         store.records.discover_url(entry(key, key), 1.0)
     store.flush()
     asked: list[str] = []
-    waiting = store.queue.entries_of("h", 100)
+    waiting = store.queue.entries_of("h", 3 * AHEAD)
     store._db.set_trace_callback(asked.append)
     assert all(store.records.get_record(one.key) for one in waiting), "found in this run"
     assert asked == []
     assert all(store.records.get_record(one.key) for one in waiting), "read again"
-    assert len(asked) == 4
+    assert len(asked) == 3
 
 
 def test_a_large_table_is_asked_for_each_value(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _CODE = """
+import asyncio
 import json
 
 from scrapy import signals
 from ultracrawl.crawl.lifecycle import context_of
 
 
+FLUSH_AT = 40
+
+
 class Statements:
     def __init__(self, crawler):
         self.crawler, self.flushing, self.alone, self.transactions = crawler, False, [], 0
+        self.visits, self.intervals = 0, []
         crawler.signals.connect(self.opened, signals.spider_opened)
         crawler.signals.connect(self.closed, signals.spider_closed)
 
@@ -24,11 +29,19 @@ class Statements:
         return cls(crawler)
 
     def opened(self):
-        context_of(self.crawler).store._db.set_trace_callback(self.note)
+        self.context = context_of(self.crawler)
+        self.context.store._db.set_trace_callback(self.note)
+        self.context.hooks.visit_ended.append(self.ended)
+
+    def ended(self, visit):
+        self.visits += 1
+        if self.visits % FLUSH_AT == 0:
+            asyncio.get_running_loop().call_soon(self.context.flush)
 
     def note(self, statement):
         if statement.startswith("BEGIN"):
             self.flushing, self.transactions = True, self.transactions + 1
+            self.intervals.append([self.visits, len(self.alone)])
         elif statement.startswith(("COMMIT", "ROLLBACK")):
             self.flushing = False
         elif not self.flushing:
@@ -36,7 +49,7 @@ class Statements:
 
     def closed(self):
         with open("statements.json", "w") as file:
-            json.dump([self.alone, self.transactions], file)
+            json.dump([self.alone, self.transactions, self.intervals], file)
 """
 
 OPTIONS = {"settings": {"EXTENSIONS": {"statements.Statements": 1}}}
@@ -50,6 +63,12 @@ class Statements:
     alone: list[str]
     """How the statements begin that were made by themselves, between two transactions."""
     transactions: int
+    intervals: list[list[int]]
+    """At the beginning of each transaction: the visits that had ended, and the statements that were made alone."""
+
+    def alone_between(self, first: int, last: int) -> int:
+        """Return the statements alone between two transactions, by their number."""
+        return self.intervals[last][1] - self.intervals[first][1]
 
 
 def count_statements(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A SQLite file as the state of a source: its lock, its settings, its schema, whether it is damaged."""
+"""A SQLite file as the state of a source: its lock, its settings, its schema, its damage, and how parts use it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import contextlib
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Protocol
 
 from ultracrawl.errors import StateDamagedError, StateError, UserError
 from ultracrawl.files import set_aside
 from ultracrawl.stores.sqlite.former_causes import add_functions
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS, SCHEMA_VERSION
+from ultracrawl.stores.sqlite.read_ahead import RecordsAhead
 
 MEMORY = ":memory:"
 """The path of a store that is kept in memory."""
@@ -253,3 +254,60 @@ def _file_of(db: sqlite3.Connection) -> str:
 def translated(db: sqlite3.Connection) -> _Translation:
     """Turn errors of SQLite into `StateError`s."""
     return _Translation(db)
+
+
+class SqliteAccess:
+    """The connection of a store; errors of SQLite become `StateError`. `flush` is that of the store."""
+
+    def __init__(self, db: sqlite3.Connection, flush: Callable[[], None], *, read_only: bool = False) -> None:
+        self.db = db
+        self.flush = flush
+        self.ahead = RecordsAhead(keeps=not read_only)
+        self.translated = translated(db)
+
+    def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a query and return its rows."""
+        with self.translated:
+            return self.db.execute(query, values).fetchall()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make what a block writes durable together, or not at all."""
+        with self.translated, transaction(self.db):
+            yield
+
+
+class Changes(Protocol):
+    """A dictionary, list or set of changes that wait for the next flush."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def clear(self) -> None:
+        """Forget them."""
+
+
+class SqlitePart:
+    """A part of a SQLite store: collects changes, and writes them when the store is flushed."""
+
+    changes: tuple[Changes, ...] = ()
+    """All that waits for the next flush, and what is known of it alone."""
+
+    def __init__(self, access: SqliteAccess) -> None:
+        self._access = access
+        self._db = access.db
+        self._read = access.read
+
+    @property
+    def unwritten(self) -> int:
+        """The number of changes that wait for the next flush."""
+        return sum(len(one) for one in self.changes)
+
+    def write_changes(self) -> None:
+        """Write what waits; called inside the transaction of a flush."""
+        raise NotImplementedError
+
+    def forget_changes(self) -> None:
+        """Clear the changes, because the transaction of `write_changes` succeeded."""
+        for one in self.changes:
+            one.clear()

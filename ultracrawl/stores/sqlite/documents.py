@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from ultracrawl.model import UrlOutcome
 from ultracrawl.stores.port.documents import Expiries, Retained, Unrecorded
-from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 _MARK = "UPDATE url SET indexed=?, submitted=0 WHERE key=?"
 _BEFORE = "SELECT count(*) FROM url WHERE (indexed OR submitted) AND NOT (outcome=? AND last_fetched>=?)"

@@ -10,8 +10,8 @@ from itertools import groupby
 from xxhash import xxh3_64_intdigest
 
 from ultracrawl.content.anchors import MOST_ANCHORS, SHARED, anchor_mark
-from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.anchor_counts import AnchorCounts, AnchorLink
+from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 _TEXTS = f"""
     WITH RECURSIVE ask(key, target) AS (

@@ -10,7 +10,7 @@ from typing import Any
 
 from ultracrawl.model import StatusCode
 from ultracrawl.stores.port.queue import QueuedUrl, QueueEntry
-from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.read_ahead import ReadAhead
 
 _ADD = "INSERT OR REPLACE INTO queue (site, level, depth, seq, hops, id) VALUES (?,?,?,?,?,?)"

@@ -83,6 +83,8 @@ class RecordsAhead:
     def __init__(self, *, keeps: bool) -> None:
         self.keeps = keeps
         self._records: dict[int, UrlRecord | tuple[QueueEntry, float]] = {}
+        self._same: tuple[bytes, dict[int, UrlRecord]] | None = None
+        """The records with the fingerprint that was asked for last; one page asks for it several times."""
 
     def keep_records(self, records: Mapping[int, UrlRecord] | Mapping[int, tuple[QueueEntry, float]]) -> None:
         """Keep records by key; of too many the older ones are forgotten."""
@@ -95,8 +97,18 @@ class RecordsAhead:
         """Return a record, None if it is not here; it is taken out."""
         return self._records.pop(key, None)
 
+    def same_records(self, fingerprint: bytes) -> dict[int, UrlRecord] | None:
+        """Return the records with a fingerprint, None if they are not here."""
+        return self._same[1] if self._same is not None and self._same[0] == fingerprint else None
+
+    def keep_same(self, fingerprint: bytes, records: dict[int, UrlRecord]) -> None:
+        """Keep the records with a fingerprint until something is written."""
+        if self.keeps:
+            self._same = (fingerprint, records)
+
     def forget_records(self, keys: Iterable[int] | None = None) -> None:
         """Forget records that are no longer true; without keys all."""
+        self._same = None
         if keys is None:
             self._records.clear()
         elif self._records:

@@ -12,7 +12,7 @@ from ultracrawl.rules.duplicates.fingerprint import blocks, distance
 from ultracrawl.rules.urls.canonical import site_of
 from ultracrawl.stores.port.queue import QueueEntry
 from ultracrawl.stores.port.records import StateCounts
-from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 from ultracrawl.stores.sqlite.queue import SqliteQueue
 from ultracrawl.stores.sqlite.read_ahead import MOST_VALUES, PossibleValues
 from ultracrawl.stores.sqlite.record_row import READ, REPLACE, UPSERT, outcome_of, record_of, row_of
@@ -25,12 +25,13 @@ _PLACES = "SELECT key, id FROM url WHERE key IN (SELECT value FROM json_each(?))
 _DOCUMENTS = "SELECT count(*), coalesce(sum(indexed), 0), coalesce(sum(indexed OR submitted), 0) FROM url"
 _OUTCOMES = "SELECT outcome, count(*) FROM url GROUP BY outcome"
 _OF_KEY = f"SELECT key, {READ} FROM url WHERE key=?"  # noqa: S608 - constant column names
+_OF_PRINT = f"SELECT key, {READ} FROM url WHERE fingerprint=? AND fingerprint<>x''"  # noqa: S608 - the same
 _AT_PLACES = f"SELECT key, {READ} FROM url WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - the same
 _KEYS = "SELECT key FROM url"
 _PRINTS = "SELECT fingerprint FROM url WHERE fingerprint<>x''"
 _SIGN = 1 << 63
-AHEAD = 32
-"""Records that are read at once, that of an entry and those of the entries behind it."""
+AHEAD = 256
+"""Records that are read at once, that of an entry and those of the entries behind it: more than end between flushes."""
 GONE_RUNS = 3
 """A URL that nothing links to any more is forgotten when it was gone in this many runs in a row."""
 
@@ -122,14 +123,18 @@ class SqliteRecords(SqliteSimhashes):
 
     def get_record(self, key: int) -> UrlRecord | None:
         """Return the record of a key."""
+        unflushed = self._unflushed(key)
+        if unflushed is not None:
+            return unflushed
+        kept = self._access.ahead.take_record(key) or self._read_records(key)
+        return _unvisited(self._source, *kept) if isinstance(kept, tuple) else kept
+
+    def _unflushed(self, key: int) -> UrlRecord | None:
         if key in self._done:
             return self._done[key][1]
         if key in self._amended:
             return self._amended[key]
-        if key in self._found:
-            return _unvisited(self._source, *self._found[key])
-        kept = self._access.ahead.take_record(key) or self._read_records(key)
-        return _unvisited(self._source, *kept) if isinstance(kept, tuple) else kept
+        return _unvisited(self._source, *self._found[key]) if key in self._found else None
 
     def _read_records(self, key: int) -> UrlRecord | None:
         """Read a record, and with it those of the entries that are likely to be next."""
@@ -202,13 +207,23 @@ class SqliteRecords(SqliteSimhashes):
 
     def same_content(self, fingerprint: bytes) -> list[UrlRecord]:
         """Return the records with this fingerprint."""
-        query = "SELECT key FROM url WHERE fingerprint=? AND fingerprint<>x''"
-        rows = self._read(query, fingerprint) if self._possible_prints.may_hold(fingerprint) else []
-        keys = [key for (key,) in rows]
+        stored = self._stored_with(fingerprint) if self._possible_prints.may_hold(fingerprint) else {}
+        keys = list(stored)
         if fingerprint in self._prints:
             keys = sorted(self._prints[fingerprint].union(keys))
-        records = map(self.get_record, keys)
+        records = (self._unflushed(key) or stored.get(key) or self.get_record(key) for key in keys)
         return [one for one in records if one is not None and one.fingerprint == fingerprint]
+
+    def _stored_with(self, fingerprint: bytes) -> dict[int, UrlRecord]:
+        """Return the records that were flushed with this fingerprint, by one query until something is written."""
+        kept = self._access.ahead.same_records(fingerprint)
+        if kept is not None:
+            return kept
+        rows = self._read(_OF_PRINT, fingerprint)
+        with self._access.translated:
+            found = {row[0]: record_of(row[1:], self._source) for row in rows}
+        self._access.ahead.keep_same(fingerprint, found)
+        return found
 
     def redirecting_to(self, url: str) -> list[UrlRecord]:
         """Return the records of URLs that redirect to a URL."""
@@ -253,6 +268,11 @@ class SqliteRecords(SqliteSimhashes):
         )
         self._write_done()
         super().write_changes()
+
+    def forget_changes(self) -> None:
+        """Take note that the transaction went well: what was read before it may be another by now."""
+        super().forget_changes()
+        self._access.ahead.forget_records(())
 
     def _write_found(self) -> None:
         """Give new URLs a row and a place in the queue; the places of rows go on behind the last one."""

@@ -9,10 +9,12 @@ from typing import Any
 
 from ultracrawl.rules.recrawl.feed_links import FeedLink
 from ultracrawl.stores.port.sites import StoredRobots, StoredSite, StoredSitemap
-from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 KEPT = 30 * 86_400.0
 """Seconds for which a site, or an answer for robots.txt, is remembered that nobody asks for again."""
+MOST_SITES = 10_000
+"""Sites whose rows are kept in memory after they were flushed."""
 
 _SITE = "site, next_at, why, own_delay, errors, slowed, last_error, error_at, given_up, robots, stand_in"
 _PUT_SITE = f"INSERT OR REPLACE INTO site ({_SITE}) VALUES (?{',?' * 10})"  # noqa: S608 - constant column names
@@ -36,6 +38,8 @@ class SqliteSites(SqlitePart):
     def __init__(self, access: SqliteAccess) -> None:
         super().__init__(access)
         self._sites: dict[str, StoredSite] = {}
+        self._written: dict[str, StoredSite] = {}
+        """Rows as they were flushed, so that a site that is asked again and again is read once."""
         self._robots: dict[str, StoredRobots] = {}
         self._sitemaps: dict[int, StoredSitemap] = {}
         self._announced: list[tuple[int, int]] = []
@@ -49,6 +53,8 @@ class SqliteSites(SqlitePart):
         """Return what is remembered of a site."""
         if site in self._sites:
             return self._sites[site]
+        if site in self._written:
+            return self._written[site]
         rows = self._read(f"SELECT {_SITE} FROM site WHERE site=?", site)  # noqa: S608 - constant column names
         return StoredSite(*rows[0]) if rows else None
 
@@ -56,6 +62,7 @@ class SqliteSites(SqlitePart):
         """Remember a site."""
         if at_once:
             self._sites.pop(row.site, None)
+            self._written[row.site] = row
             self._read(_PUT_SITE, *_site_values(row))  # a statement of its own is durable when it is done
         else:
             self._sites[row.site] = row
@@ -148,6 +155,7 @@ class SqliteSites(SqlitePart):
         )
         run("DELETE FROM sitemap WHERE key NOT IN (SELECT key FROM url)")
         self.dates_announced = False
+        self._written.clear()
         run("UPDATE site SET given_up=0, errors=0, slowed=0, stand_in='' WHERE given_up<>0 OR stand_in<>''")
         run("DELETE FROM site WHERE next_at<?", (started - KEPT,))
         run("DELETE FROM robots WHERE max(asked, failed)<?", (started - KEPT,))
@@ -166,6 +174,13 @@ class SqliteSites(SqlitePart):
         run("DELETE FROM feed_link WHERE feed=?", [(feed,) for feed in self._feeds])
         links = ((feed, one) for feed, all_of_it in self._feeds.items() for one in all_of_it)
         run(_PUT_FEED_LINK, [(feed, *_feed_link_values(one)) for feed, one in links])
+
+    def forget_changes(self) -> None:
+        """Take note that the transaction went well."""
+        if len(self._written) > MOST_SITES:
+            self._written.clear()
+        self._written.update(self._sites)
+        super().forget_changes()
 
     def forget_dropped(self) -> None:
         """Forget sitemaps, and lists of feeds, that left the document table; links stay, because they may be over."""

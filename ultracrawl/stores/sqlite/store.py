@@ -9,10 +9,16 @@ from typing import IO
 
 from ultracrawl.stores.port.queue import AS_KNOWN, QueueStart
 from ultracrawl.stores.port.store import RunMark
-from ultracrawl.stores.sqlite.access import SqliteAccess
 from ultracrawl.stores.sqlite.anchor_former import take_over_anchors
 from ultracrawl.stores.sqlite.cycle_start import fill_queue
-from ultracrawl.stores.sqlite.database import MEMORY, connect, connect_sound, lock_file, put_aside
+from ultracrawl.stores.sqlite.database import (
+    MEMORY,
+    SqliteAccess,
+    connect,
+    connect_sound,
+    lock_file,
+    put_aside,
+)
 from ultracrawl.stores.sqlite.documents import SqliteDocuments
 from ultracrawl.stores.sqlite.links import SqliteLinks
 from ultracrawl.stores.sqlite.queue import SqliteQueue

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ultracrawl.rules.recrawl.adaptive import KnownPage, SiteSize
 from ultracrawl.rules.recrawl.history import ChangeHistory, Observation
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
-from ultracrawl.stores.sqlite.access import SqliteAccess, SqlitePart
+from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 
 _ID = "(SELECT id FROM url WHERE key={})"
 _UNKNOWN = "INSERT OR IGNORE INTO revisit (id) SELECT id FROM url WHERE key=?"
