@@ -131,6 +131,37 @@ def test_portal_robot_143_144_145_the_simulator(site: Site, url: str, robot: Rob
     assert robot.command("urls", "--json").out == "", "nothing is stored"
 
 
+def test_the_simulator_asks_the_stages_that_every_url_meets(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    passes = "   MetaData fn=filter-by-prefix src=path deny=/no\n"
+    names = ("enumeration-default", "generation-default")
+    workspace.write(
+        {
+            "sources": {
+                "s": {
+                    "start_urls": ["http://127.0.0.1:9/"],
+                    "boundary": {"paths": {"127.0.0.1": {"exclude": ["/private/"]}}},
+                    "filters": {"file": "filter.conf"},
+                }
+            }
+        }
+    )
+    (tmp_path / "filter.conf").write_text(
+        "".join(f'<Filter name="{name}">\n{passes}</Filter>\n' for name in names)
+    )
+    inside, outside = (
+        workspace.command("simulate", "--no-dns", "--no-redirects", "--json", f"http://127.0.0.1:9{path}")
+        for path in ("/a", "/private/x")
+    )
+    (accepted,), (refused,) = inside.lines, outside.lines
+    assert (accepted["verdict"], {one["accept"] for one in accepted["stages"]}) == ("ACCEPTED", {True})
+    assert (refused["verdict"], refused["denied"]) == (
+        "WARNING",
+        ["path: exclude path 127.0.0.1/private/"],
+    )
+    assert refused["filters"] == accepted["filters"], "the filters themselves have nothing against it"
+
+
 def test_portal_robot_146_redirects_are_asked_for_unless_switched_off(
     site: Site, url: str, robot: RobotFiles
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.project import Workspace
+from support.project import LOOPBACK, Workspace
 from support.site import Site
 
 
@@ -73,6 +73,8 @@ def test_the_next_crawl_does_what_the_plan_said(
     assert crawled.requests == [], "a plan asks for nothing"
     assert workspace.urls() == before, "a plan changes nothing"
     assert planned["dropped_by"] == dropped
+    assert set(planned["stages"]) == set(dropped)
+    assert set(planned["stages"].values()) <= {"path", "depth", "uri", "url"}
     assert planned["dropped"] + planned["stays"] == planned["known"] == 6
     assert planned["rescan"] is rescan
     run = workspace.crawl().run
@@ -93,9 +95,25 @@ def test_start_urls_that_would_be_added_and_those_outside(
     planned = plan(workspace)
     assert planned["start_urls_added"] == [f"{url}/new"]
     assert planned["start_urls_refused"] == {f"{url}/no": "exclude path 127.0.0.1/no"}
+    assert planned["stages"] == {"exclude path 127.0.0.1/no": "path"}
     workspace.crawl()
     assert crawled.count("/new") == 1
     assert crawled.count("/no") == 0
+
+
+def test_the_host_that_a_start_url_leads_to_stays(site: Site, url: str, workspace: Workspace) -> None:
+    other = url.replace("127.0.0.1", "localhost")
+    site.redirect("/", f"{other}/home", status=301)
+    site.page("/home", title="Home", links=["/a"])
+    site.page("/a", title="A")
+    boundary = {**LOOPBACK, "start_redirects": True}
+    workspace.define(f"{url}/", boundary=boundary)
+    workspace.crawl()
+    workspace.define(f"{url}/", boundary=boundary, depth=3)
+    assert plan(workspace)["dropped_by"] == {}
+    (explained,) = workspace.command("explain", f"{other}/new", "--json").lines
+    assert explained["accept"], "the host belongs to the source, as the crawl has it"
+    assert workspace.crawl().run["rejected_by"] == {}
 
 
 def test_a_source_that_was_never_crawled(workspace: Workspace) -> None:

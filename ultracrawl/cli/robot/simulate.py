@@ -11,15 +11,17 @@ import click
 from ultracrawl.cli.options import config_option, json_option, open_project, print_json
 from ultracrawl.cli.robot.verb import filtered_source, starts_of_site
 from ultracrawl.cli.terminal import tell
+from ultracrawl.crawl.inspection.candidates import judge_now
 from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.crawl.transport.host_addresses import addresses_of
 from ultracrawl.errors import UserError
+from ultracrawl.model import Decision
 from ultracrawl.rules.filters.phase import Answer, Phase
 from ultracrawl.rules.filters.program import FilterProgram
 from ultracrawl.rules.filters.resource import Resource, View
 from ultracrawl.rules.urls.canonical import UrlPolicy
 from ultracrawl.service.asking import Asked, ProbeClient, probe_client_of
-from ultracrawl.sources import DataSource, compile_source
+from ultracrawl.sources import compile_source
 
 
 @dataclass
@@ -28,6 +30,8 @@ class Simulated:
 
     url: str
     source: str
+    stages: tuple[Decision, ...] = ()
+    """What the list of stages says that every URL meets before the filters."""
     filters: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """By filter: each directive with its answer."""
     denied: list[str] = field(default_factory=list)
@@ -64,7 +68,8 @@ def command(
 ) -> None:
     """Show for URLS, or for all starting points, which directive of the robot's filters accepts or denies them.
 
-    MetaData directives of both filters are run. No document is fetched: of each server at most the heads of
+    The stages that every URL meets come first, as a first run would count; then MetaData directives of both filters
+    are run. No document is fetched: of each server at most the heads of
     redirects are asked. Nothing is stored.
 
     \b
@@ -78,10 +83,13 @@ def command(
     filtering.start()
     asker = None if no_redirects else probe_client_of(source, project)
     rules = compile_source(source, project)
+    # Nothing is stored and the robot's state is left alone: limits count as at the beginning of a first run.
+    judge = judge_now(project, source, rules, None)
     if sitename is not None:
         urls = (*urls, *starts_of_site(config, sitename))
     for url in [_canonical(url, rules.url_policy) for url in urls or rules.seeds]:
-        one = _simulate(url, source, filtering, asker, look_up=not no_dns)
+        stages = tuple(judge.rules.decisions(judge.candidate(url)))
+        one = _simulate(Simulated(url, source.name, stages), filtering, asker, look_up=not no_dns)
         print_json(_as_json(one)) if as_json else _print(one)
 
 
@@ -93,9 +101,15 @@ def _canonical(url: str, policy: UrlPolicy) -> str:
 
 
 def _simulate(
-    url: str, source: DataSource, filtering: Filtering, asker: ProbeClient | None, *, look_up: bool
+    result: Simulated, filtering: Filtering, asker: ProbeClient | None, *, look_up: bool
 ) -> Simulated:
-    result = Simulated(url, source.name)
+    """Complete what came of a URL.
+
+    The filters of a robot are no stages of the common list: two of them decide apart (links, description), each is a
+    program whose directives are shown one by one, and what they answer to is a resource, not a link.
+    """
+    url = result.url
+    result.denied += [f"{one.stage}: {one.rule}" for one in result.stages if not one.accept]
     host = urlsplit(url).hostname or ""
     if look_up:
         result.addresses = addresses_of(host)
@@ -128,6 +142,10 @@ def _as_json(one: Simulated) -> dict[str, object]:
         "addresses": list(one.addresses),
         "redirects": [
             {"url": step.url, "status": step.status, "location": step.location} for step in one.redirects
+        ],
+        "stages": [
+            {"stage": step.stage, "rule": step.rule, "accept": step.accept, "reason": step.reason}
+            for step in one.stages
         ],
         "filters": {
             name: [{"directive": line, "answer": answer} for line, answer in steps]

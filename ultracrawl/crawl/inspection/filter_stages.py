@@ -9,7 +9,8 @@ from ultracrawl.crawl.portal_filters.filtering import Filtering
 from ultracrawl.model import Decision
 from ultracrawl.sources import DataSource
 
-_STAGE = "filters"
+FILTERS = "filters"
+"""What decisions of filters say as their stage."""
 _PASSES = "MetaData lets it through; Data is asked after the fetch"
 
 
@@ -23,14 +24,14 @@ def filter_stages(source: DataSource, url: str, depth: int, address: str = "") -
     filtering.release()
     section = source.filters
     if views.denied:
-        yield Decision(False, _STAGE, views.cause.subject, f"both deny it: {views.cause}")
+        yield Decision(False, FILTERS, views.cause.subject, f"both deny it: {views.cause}")
         return
     if views.enumeration is None:
-        yield Decision(True, _STAGE, section.enumeration, "denies it, so its links are not followed")
+        yield Decision(True, FILTERS, section.enumeration, "denies it, so its links are not followed")
     else:
-        yield Decision(True, _STAGE, section.enumeration, _PASSES)
+        yield Decision(True, FILTERS, section.enumeration, _PASSES)
     if views.generation is None:
         told = f"denies it, so it gets no description: {views.cause}"
-        yield Decision(True, _STAGE, section.generation, told, index=False)
+        yield Decision(True, FILTERS, section.generation, told, index=False)
     else:
-        yield Decision(True, _STAGE, section.generation, _PASSES)
+        yield Decision(True, FILTERS, section.generation, _PASSES)

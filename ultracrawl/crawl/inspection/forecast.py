@@ -7,10 +7,14 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ultracrawl.crawl.inspection.filter_stages import FILTERS
 from ultracrawl.crawl.removal.scope import NO_CHANGE, Change, ScopeCheck, change_since, mark_of_next
+from ultracrawl.crawl.run.start_chain import let_in_led_to
 from ultracrawl.model import UrlOutcome
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.model.cause import RECHECKED
 from ultracrawl.rules.boundary import UrlRewriter
+from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.recrawl.cycle import RefreshMode
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource, DataSource
@@ -42,6 +46,8 @@ class Forecast:
     """Start URLs that are not known and would be added."""
     refused: dict[str, str] = field(default_factory=dict)
     """Start URLs that are outside, with the rule that says so."""
+    stages: dict[str, str] = field(default_factory=dict)
+    """The stage of each rule that keeps a URL out."""
     scheduled: int = 0
     """URLs that the run would begin with; links that it finds come on top."""
 
@@ -68,6 +74,7 @@ class Forecast:
             "stays": self.stays,
             "start_urls_added": self.start_urls,
             "start_urls_refused": self.refused,
+            "stages": self.stages,
             "scheduled": self.scheduled,
         }
 
@@ -85,23 +92,28 @@ def forecast(
     """Work out how a run that begins now would begin; `state` is None for a source that was never crawled.
 
     `closed`: it asks only for what it knows. `judge` asks the filters of the source about a URL that is known at a
-    depth; it returns the one that gives it no description, or nothing.
+    depth; it returns the one that gives it no description, or nothing. Known URLs and start URLs meet the list of
+    stages spelled out; limits on new URLs do not concern them, so nothing has to be counted.
     """
     result = Forecast(rules.name)
     leaving = set[int]()
     if state is not None:
+        let_in_led_to(source, rules, state)
         leaving = _known(result, state, rules, rewriter, source, now, closed=closed)
         if judge is not None and not result.resumes:
             result.left_out.update(_left_out(state, judge, leaving))
+            result.stages |= dict.fromkeys(result.left_out, FILTERS)
+    stages = CandidateRules(rules.boundary)
     for url in rules.seeds:
         key = url_key(url)
         if state is not None and key not in leaving and state.records.known_urls([key]):
             continue
-        rule = rules.boundary.rejects(url, seed=True)
-        if rule is None:
+        refusal = stages.refusal(Candidate(url, seed=True))
+        if refusal is None:
             result.start_urls.append(url)
         else:
-            result.refused[url] = rule
+            result.refused[url] = refusal.rule
+            result.stages[refusal.rule] = refusal.stage
     result.scheduled += len(result.start_urls)
     return result
 
@@ -128,11 +140,12 @@ def _known(
     leaving = set[int]() if result.resumes else state.records.forgettable_urls()
     result.forgotten = len(leaving)
     if result.change.scope:
-        for record, rule in ScopeCheck(state, rules, rewriter).outside():
+        for record, refusal in ScopeCheck(state, rules, rewriter).refusals():
             key = url_key(record.url)
             if key not in leaving:
                 leaving.add(key)
-                result.dropped[rule] += 1
+                result.dropped[refusal.rule] += 1
+                result.stages[refusal.rule] = refusal.stage
                 result.deleted += record.searchable
     waiting = {key for key in _waiting(state) if key not in leaving}
     result.scheduled = len(waiting) if result.resumes else _begins_with(result, state, rules, source, waiting)

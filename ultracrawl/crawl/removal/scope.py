@@ -6,9 +6,20 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
 from ultracrawl.crawl.writing.writer import IndexWriter
-from ultracrawl.model import Cause, CauseCode, Removal, RemovalReason, RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import (
+    Cause,
+    CauseCode,
+    Decision,
+    Removal,
+    RemovalReason,
+    RunReport,
+    UrlOutcome,
+    UrlRecord,
+)
+from ultracrawl.model.candidate import Candidate
 from ultracrawl.rules.boundary import UrlRewriter
 from ultracrawl.rules.boundary.rewriting.rewriter import RewriteOutcome, apply_rewriter
+from ultracrawl.rules.candidates.rules import CandidateRules
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.sources import CompiledSource
 from ultracrawl.stores import RunMark, Store
@@ -76,12 +87,16 @@ def change_since(before: RunMark | None, rules: CompiledSource, *, closed: bool 
 
 
 class ScopeCheck:
-    """Tells which known URLs the rules of a source admit no longer; what a run drops, and what `plan` shows."""
+    """Tells which known URLs the rules of a source admit no longer; what a run drops, and what `plan` shows.
+
+    A known URL and a start URL meet the same stages as a link; those that count new URLs do not concern them.
+    """
 
     def __init__(self, state: Store, rules: CompiledSource, rewriter: UrlRewriter | None) -> None:
         self._state = state
         self._rules = rules
         self._rewriter = rewriter
+        self._stages = CandidateRules(rules.boundary)
         self._seeds = frozenset(rules.seeds)
         self._exempt: frozenset[int] = frozenset()
         if rules.feeds_ignore_rules:
@@ -89,43 +104,53 @@ class ScopeCheck:
 
     def outside(self) -> Iterator[tuple[UrlRecord, str]]:
         """Yield every known URL that is outside now, with the rule that excludes it."""
-        sitemaps = self._state.sites.sitemap_keys()
-        for record in self._state.records.all_records():
-            if record.removed or (sitemaps and url_key(record.url) in sitemaps):
-                continue
-            rule = self._refusal(record)
+        for record in self._records():
+            other = self._other_form(record)
+            rule = other.rule if other else self._stages.known_rejects(self._candidate(record))
             if rule is not None:
                 yield record, rule
 
-    def _refusal(self, record: UrlRecord) -> str | None:
-        if record.url in self._seeds:
-            return self._rules.boundary.rejects(record.url, 0, seed=True)
-        other = self._other_form(record)
-        if other is None and url_key(record.url) in self._exempt:
-            return self._rules.boundary.rejects_anyway(record.url, record.depth)
-        return other or self._rules.boundary.rejects(record.url, record.depth)
+    def refusals(self) -> Iterator[tuple[UrlRecord, Decision]]:
+        """Yield every known URL that is outside now, with the stage that excludes it, by the list spelled out."""
+        for record in self._records():
+            refusal = self._other_form(record) or self._stages.refusal(self._candidate(record))
+            if refusal is not None:
+                yield record, refusal
 
-    def _other_form(self, record: UrlRecord) -> str | None:
+    def _records(self) -> Iterator[UrlRecord]:
+        sitemaps = self._state.sites.sitemap_keys()
+        for record in self._state.records.all_records():
+            if not record.removed and not (sitemaps and url_key(record.url) in sitemaps):
+                yield record
+
+    def _candidate(self, record: UrlRecord) -> Candidate:
+        seed, exempt = record.url in self._seeds, bool(self._exempt) and url_key(record.url) in self._exempt
+        depth = 0 if seed else record.depth
+        return Candidate(record.url, depth, seed=seed, known=True, rules_hold=seed or not exempt)
+
+    def _other_form(self, record: UrlRecord) -> Decision | None:
         """Return the rule by which a record would have another URL, if it were found in a page now."""
+        if record.url in self._seeds:
+            return None
         borrowed = bool(record.display_url)
         policy = self._rules.url_policy.without_rewriting if borrowed else self._rules.url_policy
         canonical = policy.canonical(record.url)
         if canonical is None:
-            return policy.canonicalise(record.url).decision.rule
+            return policy.canonicalise(record.url).decision
         if canonical != record.url:
-            return OTHER_FORM
+            return Decision(False, "url", OTHER_FORM, canonical)
         return self._rewritten_otherwise(record, borrowed)
 
-    def _rewritten_otherwise(self, record: UrlRecord, borrowed: bool) -> str | None:
+    def _rewritten_otherwise(self, record: UrlRecord, borrowed: bool) -> Decision | None:
         if borrowed and self._redirects(record.display_url):
             return None
         if self._rewriter is None:
-            return OTHER_URLS if borrowed else None
+            return Decision(False, "rewrite", OTHER_URLS, record.shown_url) if borrowed else None
         result = apply_rewriter(self._rewriter, record.shown_url, self._rules.url_policy.without_rewriting)
         if result.outcome is RewriteOutcome.ERROR:
             return None
         same = (result.display_url, result.access_url) == (record.shown_url, record.url)
-        return None if same else OTHER_URLS
+        return None if same else Decision(False, "rewrite", OTHER_URLS, result.access_url)
 
     def _redirects(self, url: str) -> bool:
         record = self._state.records.get_record(url_key(url))
