@@ -163,7 +163,7 @@ def _left_out(state: Store, judge: Judge, leaving: Container[int]) -> Iterator[s
 def _begins_with(
     result: Forecast, state: Store, rules: CompiledSource, source: DataSource, left_over: set[int]
 ) -> int:
-    """Return with how many known URLs the queue of a new cycle begins; see `state.cycle_start`."""
+    """Return with how many known URLs the queue of a new cycle begins; see `fill_queue` of the store."""
     mode = source.refresh.mode
     if mode is RefreshMode.KNOWN or result.change.rescan:
         removed = state.records.count_urls().outcomes.get(UrlOutcome.REMOVED, 0)

@@ -157,7 +157,7 @@ class QueueViewer:
         return [self._due(one, LEFT_OVER if one.rank else WAITS) for one in urls]
 
     def _next(self, limit: int, mode: RefreshMode) -> list[DueUrl]:
-        """Return what a cycle that begins now would begin with; see `state.cycle_start`."""
+        """Return what a cycle that begins now would begin with; see `fill_queue` of the store."""
         if mode is RefreshMode.ADAPTIVE:
             return self._chosen(limit)
         left = [self._due(one, LEFT_OVER) for one in self._state.queue.first_waiting(limit)]

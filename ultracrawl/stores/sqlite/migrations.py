@@ -285,7 +285,7 @@ MIGRATIONS: tuple[str, ...] = (
         guessed REAL NOT NULL
     );
     """,
-    # 21: anchor texts with the number of pages that have them; what was known is taken over by `anchor_former`
+    # 21: anchor texts with the number of pages that have them; what was known is taken over by `anchor_counts`
     """
     DROP TRIGGER url_anchors_gone;
     DROP TABLE anchor_left;

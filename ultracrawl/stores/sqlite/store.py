@@ -9,8 +9,7 @@ from typing import IO
 
 from ultracrawl.stores.port.queue import AS_KNOWN, QueueStart
 from ultracrawl.stores.port.store import RunMark
-from ultracrawl.stores.sqlite.anchor_former import take_over_anchors
-from ultracrawl.stores.sqlite.cycle_start import fill_queue
+from ultracrawl.stores.sqlite.anchor_counts import take_over_anchors
 from ultracrawl.stores.sqlite.database import (
     MEMORY,
     SqliteAccess,
@@ -21,7 +20,7 @@ from ultracrawl.stores.sqlite.database import (
 )
 from ultracrawl.stores.sqlite.documents import SqliteDocuments
 from ultracrawl.stores.sqlite.links import SqliteLinks
-from ultracrawl.stores.sqlite.queue import SqliteQueue
+from ultracrawl.stores.sqlite.queue import SqliteQueue, fill_queue
 from ultracrawl.stores.sqlite.records import SqliteRecords
 from ultracrawl.stores.sqlite.sites import SqliteSites
 from ultracrawl.stores.sqlite.visits import SqliteVisits
