@@ -8,6 +8,8 @@ from ultracrawl.rules.robots.policy import RobotsPolicy
 from ultracrawl.sources import DataSource, adhoc, compile_source, load_project, require
 from ultracrawl.sources.catalog import Catalog
 from ultracrawl.sources.compilation.access import unread_credentials
+from ultracrawl.sources.sections.fetching.access_options import AccessOptions
+from ultracrawl.sources.sections.section import Section
 
 
 def compiled(tmp_path, options="", start="[https://a.example/]"):
@@ -289,3 +291,16 @@ def test_a_catalog_names_all_unknown_sources_at_once(tmp_path):
     first, second = str(raised.value).split("; no source")
     assert first == "no source is named 'handbok.example'; did you mean 'handbook.example'?"
     assert second == " is named 'wiki'; the sources are: handbook.example"
+
+
+def groups_of_options(group=Section):
+    for one in group.__subclasses__():
+        yield one
+        yield from groups_of_options(one)
+
+
+def test_options_that_only_fetch_are_options():
+    groups = list(groups_of_options())
+    assert sum(bool(one.FETCHING) for one in groups) > 10
+    assert [one for one in groups if not one.only_fetching() <= one.model_fields.keys()] == []
+    assert AccessOptions.model_fields.keys() == AccessOptions.FETCHING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo, model_validator
 
@@ -23,6 +23,8 @@ SettingName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")]
 class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
     """The options that `defaults` may set for all sources and each source for itself."""
 
+    FETCHING: ClassVar = frozenset({"settings"})
+
     groups: GroupNames = Field(default=(), examples=[["handbooks", "staff"]])
     """Data groups that the source belongs to; a search may be restricted to groups."""
     settings: Mapping[SettingName, JsonValue] = Field(
@@ -33,6 +35,8 @@ class SourceOptions(AccessOptions, DocumentOptions, CrawlOptions):
 
 class SourceEntry(SourceOptions):
     """One source as it stands in a definition file, below its name."""
+
+    FETCHING: ClassVar = frozenset({"start_urls", "send_links_to", "takes_links"})
 
     type: Literal["web"] = Field(default="web", examples=["web"])
     """What kind of source it is: `web` follows links."""
@@ -63,6 +67,8 @@ class SourceEntry(SourceOptions):
 
 class DataSource(SourceEntry):
     """A data source with everything that is said about it, defaults included."""
+
+    FETCHING: ClassVar = frozenset({"name"})
 
     name: SourceName = Field(examples=["handbook"])
     """The name of the source."""

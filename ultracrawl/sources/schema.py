@@ -58,7 +58,7 @@ def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
                 case (
                     ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str() as text)),
-                ):
+                ) if name in model.model_fields:
                     yield name, " ".join(text.split())
 
 

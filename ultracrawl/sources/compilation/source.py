@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from hashlib import sha256
+from typing import Any
 
 from ultracrawl.content.converters.registry import CONVERTIBLE, missing
 from ultracrawl.content.html.jsonld import PREFIX as JSONLD_PREFIX
@@ -40,9 +41,8 @@ from ultracrawl.sources.compilation.boundary import (
 from ultracrawl.sources.compilation.pace import compile_grouping, compile_levels, compile_pace
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.project import Project
-from ultracrawl.sources.sections.fetching.access_options import AccessOptions
-from ultracrawl.sources.sections.recrawl.feeds import FeedsSection
 from ultracrawl.sources.sections.scope.limits import LimitsSection
+from ultracrawl.sources.sections.section import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,56 +270,16 @@ def _scope(source: DataSource) -> str:
     return sha256(text.encode()).hexdigest()[:32]
 
 
-_NO_RECIPE = {
-    "name",
-    "crawling_mode",
-    "errors",
-    "deletion",
-    "start_urls",
-    "send_links_to",
-    "takes_links",
-    "boundary",
-    "urls",
-    "depth",
-    "redirects",
-    "sitemaps",
-    "refresh",
-    "orphans",
-    "politeness",
-    "sites",
-    "priority",
-    "limits",
-    "user_agent",
-    "settings",
-    "completion",
-    "feeding",
-    "log",
-    "storage",
-    "parameter_file",
-    *AccessOptions.model_fields,
-}
-"""What decides which pages are fetched and how, but not what becomes of them; a new option is not among these."""
-
-
-_NO_RECIPE_ROBOTS = {"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"}
-"""The same among the options about robots."""
-
-
-_NO_RECIPE_CONVERSION = {"workers", "timeout", "memory"}
-"""The same among the options about conversion."""
-
-
-_NO_RECIPE_FTP = {"passive", "email", "accounts"}
-"""The same among the options about FTP."""
-
-
 def _recipe(source: DataSource) -> str:
-    parts = {
-        "robots": _NO_RECIPE_ROBOTS,
-        "conversion": _NO_RECIPE_CONVERSION,
-        "ftp": _NO_RECIPE_FTP,
-        "javascript": {"delay", "timeout", "pages", "browser"},
-        "feeds": set(FeedsSection.model_fields) - {"index"},
-    }
-    text = source.model_dump_json(exclude={**dict.fromkeys(_NO_RECIPE, True), **parts})
+    text = source.model_dump_json(exclude=_only_fetching(source))
     return sha256(text.encode()).hexdigest()[:32]
+
+
+def _only_fetching(group: Section) -> dict[str, Any]:
+    """Return the options that say themselves that they make no other documents, as pydantic leaves them out."""
+    found: dict[str, Any] = dict.fromkeys(type(group).only_fetching(), True)
+    for name in type(group).model_fields.keys() - found.keys():
+        value = getattr(group, name)
+        if isinstance(value, Section) and (inner := _only_fetching(value)):
+            found[name] = inner
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -13,6 +13,17 @@ class Section(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", use_attribute_docstrings=False, validate_default=False
     )
+
+    FETCHING: ClassVar[frozenset[str]] = frozenset()
+    """Options that decide which pages are fetched, and how, but not what becomes of them.
+
+    A change of all others makes documents anew; so does one of an option that nobody thought of.
+    """
+
+    @classmethod
+    def only_fetching(cls) -> frozenset[str]:
+        """Return the options of `FETCHING`, also of the groups that this one is made from."""
+        return frozenset().union(*(vars(one).get("FETCHING", ()) for one in cls.__mro__))
 
     @model_validator(mode="before")
     @classmethod

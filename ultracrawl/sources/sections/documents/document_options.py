@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
@@ -23,6 +23,8 @@ from ultracrawl.sources.values import Charset, Language, MediaTypes, Size, lower
 
 class DocumentOptions(Section):
     """What `SourceOptions` has of options about documents; none of them is about fetching."""
+
+    FETCHING: ClassVar = frozenset({"feeding", "storage", "parameter_file"})
 
     types: MediaTypes = Field(
         default=("text/html", "text/plain", "application/xhtml+xml", *GROUPS["documents"]),

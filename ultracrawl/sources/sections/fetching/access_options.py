@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -21,6 +22,10 @@ from ultracrawl.sources.values import HeaderText
 
 class AccessOptions(Section):
     """What `SourceOptions` has of options about access; none of them changes what becomes of a page."""
+
+    FETCHING: ClassVar = frozenset({
+        "authentication", "logins", "proxy", "headers", "site_headers", "cookies", "client_certificates", "http",
+    })  # fmt: skip
 
     authentication: Mapping[EntryName, AuthenticationEntry] = Field(
         default={},

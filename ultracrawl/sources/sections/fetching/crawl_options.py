@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,11 @@ from ultracrawl.sources.values import Depth, HeaderText
 
 class CrawlOptions(Section):
     """What `SourceOptions` has of options about fetching."""
+
+    FETCHING: ClassVar = frozenset({
+        "boundary", "urls", "crawling_mode", "depth", "sitemaps", "politeness", "sites", "priority", "limits",
+        "refresh", "orphans", "redirects", "user_agent", "errors", "deletion", "completion", "log",
+    })  # fmt: skip
 
     boundary: BoundarySection = Field(default=BoundarySection(), examples=[{"schemes": ["https"]}])
     """What belongs to the source."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -43,6 +43,8 @@ class FtpAccountEntry(Section):
 
 class FtpSection(Section):
     """How FTP servers are spoken to; `ftp` has to stand among the schemes of the boundary."""
+
+    FETCHING: ClassVar = frozenset({"passive", "email", "accounts"})
 
     passive: bool = Field(default=True, examples=[False])
     """Open connections for data from here; if not, the server opens them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from ultracrawl.sources.sections.scope.boundary import UriPatterns
@@ -11,6 +13,8 @@ from ultracrawl.sources.values import Seconds
 
 class JavascriptSection(Section):
     """Scripts of pages are run in Chromium (FAST 5.1 G48 to G50)."""
+
+    FETCHING: ClassVar = frozenset({"delay", "timeout", "pages", "browser"})
 
     use: bool = Field(default=False, examples=[True])
     """Run the scripts of pages, and follow the links of what they make of the page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -13,6 +13,8 @@ from ultracrawl.sources.values import HeaderText, Seconds, one_or_list
 
 class RobotsSection(Section):
     """What of robots.txt and of robots directives in pages is obeyed."""
+
+    FETCHING: ClassVar = frozenset({"obey_delay", "ttl", "timeout", "timeout_ignore", "auth_ignore"})
 
     obey: bool = Field(default=True, examples=[True])
     """Obey robots.txt. Switch it off only for sites that are your own."""

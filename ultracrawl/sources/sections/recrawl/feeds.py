@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -15,6 +15,10 @@ from ultracrawl.sources.values import FileNames, UrlList
 
 class FeedsSection(Section):
     """RSS and Atom feeds (FAST 5.29)."""
+
+    FETCHING: ClassVar = frozenset({
+        "urls", "url_files", "discover", "follow_links", "ignore_rules", "delete_expired", "max_age", "max_links",
+    })  # fmt: skip
 
     urls: UrlList = Field(default=(), examples=[["https://news.example.com/feed.xml"]])
     """Feeds that are read, beside the start URLs."""
