@@ -22,8 +22,15 @@ from random import Random
 from statistics import mean, stdev
 from typing import Any
 
-from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, KnownPage, Scorer, SiteSize, gain
-from ultracrawl.rules.recrawl.history import Observation
+from ultracrawl.rules.recrawl.adaptive import (
+    AdaptiveRule,
+    Aim,
+    KnownPage,
+    Observation,
+    Scorer,
+    SiteSize,
+    gain,
+)
 
 HOUR = 3600.0
 LIFE = 24 * HOUR

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.boundary.areas import AreaRules
 from ultracrawl.rules.boundary.boundary import Boundary
+from ultracrawl.rules.boundary.matcher import AreaRules
 from ultracrawl.rules.boundary.rules import DomainRule, Kind, UriRule
 
 HOSTS = (DomainRule(Kind.SUFFIX, "docs.example"),)

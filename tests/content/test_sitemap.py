@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ultracrawl.content.feeds.sitemap import MAX_URLS, SitemapKind, SitemapUrl, parse_sitemap
-from ultracrawl.content.unzip import unzip
+from ultracrawl.content.feeds.sitemap import MAX_URLS, SitemapKind, SitemapUrl, parse_sitemap, unzip
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 
 URL = "https://example.com/sitemap.xml"

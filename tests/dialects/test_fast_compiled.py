@@ -21,10 +21,9 @@ from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.limits import SlackLimit
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.clock import Clock
-from ultracrawl.rules.recrawl.adaptive import KnownPage, SiteSize
+from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, SiteSize
 from ultracrawl.rules.recrawl.cycle import CyclePlace, RefreshMode
 from ultracrawl.rules.recrawl.feed_links import FeedLink
-from ultracrawl.rules.recrawl.history import ChangeHistory
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.sources import CompiledSource, DataSource, compile_level_selector, compile_source, require
 from ultracrawl.sources.compilation.access import compile_logins, compile_proxies

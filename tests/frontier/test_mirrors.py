@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.rules.boundary.rewriting.aliases import AliasPolicy
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import AliasPolicy
 from ultracrawl.rules.frontier.frontier import Frontier
 from ultracrawl.rules.frontier.mirrors import Mirrors
 from ultracrawl.rules.frontier.politeness.backoff import BackOff

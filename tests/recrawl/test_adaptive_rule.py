@@ -7,8 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from ultracrawl.rules.recrawl.adaptive import AdaptiveRule, Aim, KnownPage, ScoreParts, Scorer, SiteSize, gain
-from ultracrawl.rules.recrawl.history import ChangeHistory
+from ultracrawl.rules.recrawl.adaptive import (
+    AdaptiveRule,
+    Aim,
+    ChangeHistory,
+    KnownPage,
+    ScoreParts,
+    Scorer,
+    SiteSize,
+    gain,
+)
 
 DAY = 86_400.0
 NOW = 1000 * DAY

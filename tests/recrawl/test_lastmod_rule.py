@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ultracrawl.model import UrlRecord
-from ultracrawl.rules.recrawl.lastmod import TRUSTED_FOR, is_statement, vouches
+from ultracrawl.rules.recrawl.change import TRUSTED_FOR, is_statement, vouches
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0

@@ -8,6 +8,7 @@ import pytest
 
 from ultracrawl.rules.recrawl.adaptive import (
     FREQUENCIES,
+    ChangeHistory,
     KnownPage,
     ScoreParts,
     Scorer,
@@ -15,7 +16,6 @@ from ultracrawl.rules.recrawl.adaptive import (
     inverse_length,
     is_landing_page,
 )
-from ultracrawl.rules.recrawl.history import ChangeHistory
 
 R = 86_400.0
 OFF = ScoreParts(0, 0, 0, 0, 0, 0)

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl.history import ChangeHistory
+from ultracrawl.rules.recrawl.adaptive import ChangeHistory
 from ultracrawl.rules.urls.canonical import url_key
 from ultracrawl.stores import QueueEntry, SqliteStore
 from ultracrawl.stores.sqlite.former_causes import add_functions

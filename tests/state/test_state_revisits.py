@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ultracrawl.model import UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl.adaptive import SiteSize
+from ultracrawl.rules.recrawl.adaptive import ChangeHistory, Observation, SiteSize
 from ultracrawl.rules.recrawl.cycle import CycleRule, RefreshMode
-from ultracrawl.rules.recrawl.history import ChangeHistory, Observation
 from ultracrawl.stores import Advice, QueueEntry, QueueStart, SqliteStore
 from ultracrawl.stores.sqlite.migrations import MIGRATIONS
 

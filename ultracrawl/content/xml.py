@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html.entities import html5
 from typing import Protocol
 from xml.parsers import expat
@@ -63,6 +63,9 @@ class XmlHandler(Protocol):
 
     def text(self, data: str) -> None:
         """Take characters, in document order."""
+
+
+TakeElement = Callable[[str, Mapping[str, str], str, Sequence[tuple[str, Mapping[str, str]]]], None]
 
 
 def guarded_parser(encoding: str | None, *, bare_doctype: bool = False) -> expat.XMLParserType:
@@ -196,6 +199,34 @@ def _streaming_parser(handler: XmlHandler, encoding: str | None) -> expat.XMLPar
     parser.ExternalEntityRefHandler = read_nothing
     parser.SkippedEntityHandler = lambda name, _parameter: handler.text(html5.get(f"{name};", ""))
     return parser
+
+
+class ElementHandler:
+    """Hands over each element at its end, for small parts of documents.
+
+    `take` gets its name and attributes, the text right before its end, and the elements around it, the root first.
+    """
+
+    def __init__(self, take: TakeElement) -> None:
+        self._take = take
+        self._open: list[tuple[str, Mapping[str, str]]] = []
+        self._texts: list[str] = []
+
+    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element."""
+        self._open.append((name, attributes))
+        self._texts.clear()
+
+    def end_element(self, name: str) -> None:
+        """Hand over an element."""
+        text = "".join(self._texts)
+        self._texts.clear()
+        _, attributes = self._open.pop()
+        self._take(name, attributes, text, self._open)
+
+    def text(self, data: str) -> None:
+        """Take characters."""
+        self._texts.append(data)
 
 
 class _LocalNames(dict[str, str]):

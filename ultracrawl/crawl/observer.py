@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ultracrawl.content.mime import type_matches
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.model.dates import parse_http_date
-from ultracrawl.rules.recrawl.history import Observation
-from ultracrawl.rules.recrawl.lastmod import is_statement
+from ultracrawl.rules.recrawl.adaptive import Observation
+from ultracrawl.rules.recrawl.change import is_statement
 
 if TYPE_CHECKING:
     from ultracrawl.crawl.context import CrawlContext

@@ -9,7 +9,7 @@ from ultracrawl.crawl.discovery.robots_cache import RobotsCache
 from ultracrawl.crawl.discovery.sitemap_manager import SitemapManager
 from ultracrawl.model import CauseCode
 from ultracrawl.rules.frontier.frontier import Frontier
-from ultracrawl.rules.recrawl.lastmod import vouches
+from ultracrawl.rules.recrawl.change import vouches
 from ultracrawl.stores import QueueEntry
 
 

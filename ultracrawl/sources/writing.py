@@ -12,8 +12,8 @@ import yaml
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from ultracrawl.rules.boundary.rewriting.aliases import parse_alias_lines
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lines
 from ultracrawl.sources.definition import DataSource
 from ultracrawl.sources.durations import parse_interval
 from ultracrawl.sources.patterns import Pattern

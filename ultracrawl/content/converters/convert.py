@@ -6,8 +6,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from ultracrawl.content.converters.conversion import ConversionError, LimitReachedError, Sink, Source
-from ultracrawl.content.converters.extensions import type_of_name
-from ultracrawl.content.converters.registry import converter_for, missing
+from ultracrawl.content.converters.registry import converter_for, missing, type_of_name
 from ultracrawl.content.html.page import parse_html
 from ultracrawl.content.mime import sniff_type
 from ultracrawl.content.reader import MARKUP, XHTML

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.convert import add_html
-from ultracrawl.content.converters.office.package import DUBLIN_CORE, Package, Properties
-from ultracrawl.content.xml import attribute, stream_xml
+from ultracrawl.content.converters.office.package import DUBLIN_CORE, Package, take_property
+from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
 
 _NAMES = {**DUBLIN_CORE, "date": "created", "subject": "keywords"}
 
@@ -17,13 +17,10 @@ _NAMES = {**DUBLIN_CORE, "date": "created", "subject": "keywords"}
 def convert(source: Source, sink: Sink) -> None:
     """Read metadata and the chapters in their order; links between chapters are left out."""
     package = Package(source.body, sink.budget)
-    container = _Container()
-    stream_xml(package.read("META-INF/container.xml"), container, sink.budget.check_time)
-    if container.path not in package:
+    path = _book_path(package, sink)
+    if path not in package:
         raise ConversionError("the file is no electronic book: it names no package document")
-    book = _PackageDocument(sink)
-    stream_xml(package.read(container.path), book, sink.budget.check_time)
-    chapters = book.chapters(dirname(container.path))
+    chapters = _read_book(package.read(path), dirname(path), sink)
     for number, name in enumerate(chapters):
         sink.budget.check_time(f"{number} of {len(chapters)} chapters")
         sink.budget.take_member()
@@ -31,37 +28,30 @@ def convert(source: Source, sink: Sink) -> None:
         add_html(package.read(name), inner, xml=True)
 
 
-class _Container:
-    """Finds the package document."""
+def _book_path(package: Package, sink: Sink) -> str:
+    """Return the name of the package document."""
+    paths: list[str] = []
 
-    def __init__(self) -> None:
-        self.path = ""
+    def take(name: str, attributes: Mapping[str, str], *_: object) -> None:
+        if name == "rootfile":
+            paths.append(attribute(attributes, "full-path"))
 
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "rootfile" and not self.path:
-            self.path = attribute(attributes, "full-path")
-
-    def end_element(self, name: str) -> None: ...
-
-    def text(self, data: str) -> None: ...
+    stream_xml(package.read("META-INF/container.xml"), ElementHandler(take), sink.budget.check_time)
+    return next(filter(None, paths), "")
 
 
-class _PackageDocument(Properties):
-    """Reads metadata, manifest and the order of reading."""
+def _read_book(data: bytes, folder: str, sink: Sink) -> list[str]:
+    """Read the metadata of a book; return the names of its chapters in the order of reading."""
+    files: dict[str, str] = {}
+    order: list[str] = []
 
-    def __init__(self, sink: Sink) -> None:
-        super().__init__(sink, _NAMES)
-        self._files: dict[str, str] = {}
-        self._order: list[str] = []
-
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        super().start_element(name, attributes)
+    def take(name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
+        take_property(name, text, sink, _NAMES)
         if name == "item":
-            self._files[attribute(attributes, "id")] = attribute(attributes, "href")
+            files[attribute(attributes, "id")] = attribute(attributes, "href")
         elif name == "itemref":
-            self._order.append(attribute(attributes, "idref"))
+            order.append(attribute(attributes, "idref"))
 
-    def chapters(self, folder: str) -> list[str]:
-        """Return the names of the chapters inside the book."""
-        hrefs = [self._files[item] for item in self._order if item in self._files]
-        return [normpath(join(folder, unquote(href.partition("#")[0]))) for href in hrefs]
+    stream_xml(data, ElementHandler(take), sink.budget.check_time)
+    hrefs = [files[item] for item in order if item in files]
+    return [normpath(join(folder, unquote(href.partition("#")[0]))) for href in hrefs]

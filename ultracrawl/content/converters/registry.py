@@ -1,4 +1,4 @@
-"""Which converter reads which media type, and what it needs."""
+"""Which converter reads which media type, what it needs, and media types by file name."""
 
 from __future__ import annotations
 
@@ -23,39 +23,24 @@ class Converter(NamedTuple):
     """The extras of this project that bring them."""
 
 
+_SLIDE_KINDS = ("presentation", "slideshow", "template")
+
 WORD = (
-    f"{_OOXML}.wordprocessingml.document",
-    f"{_OOXML}.wordprocessingml.template",
-    f"application/vnd.ms-word.document.{_MACRO}",
-    f"application/vnd.ms-word.template.{_MACRO}",
+    *(f"{_OOXML}.wordprocessingml.{kind}" for kind in ("document", "template")),
+    *(f"application/vnd.ms-word.{kind}.{_MACRO}" for kind in ("document", "template")),
 )
 SLIDES = (
-    f"{_OOXML}.presentationml.presentation",
-    f"{_OOXML}.presentationml.slideshow",
-    f"{_OOXML}.presentationml.template",
-    f"application/vnd.ms-powerpoint.presentation.{_MACRO}",
-    f"application/vnd.ms-powerpoint.slideshow.{_MACRO}",
-    f"application/vnd.ms-powerpoint.template.{_MACRO}",
+    *(f"{_OOXML}.presentationml.{kind}" for kind in _SLIDE_KINDS),
+    *(f"application/vnd.ms-powerpoint.{kind}.{_MACRO}" for kind in _SLIDE_KINDS),
 )
 SHEETS = (
-    f"{_OOXML}.spreadsheetml.sheet",
-    f"{_OOXML}.spreadsheetml.template",
-    f"application/vnd.ms-excel.sheet.{_MACRO}",
-    f"application/vnd.ms-excel.template.{_MACRO}",
-    f"application/vnd.ms-excel.sheet.binary.{_MACRO}",
+    *(f"{_OOXML}.spreadsheetml.{kind}" for kind in ("sheet", "template")),
+    *(f"application/vnd.ms-excel.{kind}.{_MACRO}" for kind in ("sheet", "template", "sheet.binary")),
 )
+_ODF_KINDS = ("text", "spreadsheet", "presentation")
 OPEN_DOCUMENT = (
-    f"{_ODF}.text",
-    f"{_ODF}.text-template",
-    f"{_ODF}.spreadsheet",
-    f"{_ODF}.spreadsheet-template",
-    f"{_ODF}.presentation",
-    f"{_ODF}.presentation-template",
-    f"{_ODF}.graphics",
-    f"{_ODF}.graphics-template",
-    f"{_ODF}.text-flat-xml",
-    f"{_ODF}.spreadsheet-flat-xml",
-    f"{_ODF}.presentation-flat-xml",
+    *(f"{_ODF}.{kind}{form}" for kind in (*_ODF_KINDS, "graphics") for form in ("", "-template")),
+    *(f"{_ODF}.{kind}-flat-xml" for kind in _ODF_KINDS),
 )
 PDF = ("application/pdf", "application/x-pdf")
 RTF = ("application/rtf", "text/rtf", "application/x-rtf")
@@ -141,3 +126,30 @@ def missing(media_type: str) -> str:
         return ""
     install = f"pip install 'ultracrawl[{converter.extra}]'"
     return f"the converter for {media_type} is not installed; install it with: {install}"
+
+
+_TYPES = {
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "md": "text/markdown",
+    "markdown": "text/markdown",
+    "xml": "application/xml",
+    "rss": "application/rss+xml",
+    "atom": "application/atom+xml",
+    "svg": "image/svg+xml",
+    "json": "application/json",
+    "geojson": "application/geo+json",
+    "ndjson": "application/x-ndjson",
+    "eml": "message/rfc822",
+    "mbox": "application/mbox",
+    "htm": "text/html",
+    "html": "text/html",
+    "xhtml": "application/xhtml+xml",
+    "txt": "text/plain",
+    "tar": "application/x-tar",
+}
+
+
+def type_of_name(name: str) -> str:
+    """Return the media type that the extension of a file name stands for, or empty."""
+    return _TYPES.get(name.rpartition(".")[2].lower(), "") if "." in name else ""

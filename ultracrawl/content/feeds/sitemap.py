@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,9 +12,43 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from ultracrawl.content.charset.decoding import decode, find_charset
-from ultracrawl.content.unzip import is_gzip, unzip
 from ultracrawl.content.xml import XmlRefusedError, read_xml
 from ultracrawl.model.dates import NO_LASTMOD, LastMod, read_lastmod
+
+MAX_UNZIPPED = 50 * 1024 * 1024
+"""Bytes a compressed document may unfold to; the sitemap protocol's own limit."""
+
+_GZIP = zlib.MAX_WBITS | 16
+_MAX_MEMBERS = 1000
+
+
+def is_gzip(data: bytes) -> bool:
+    """Return whether `data` begins like a gzip stream."""
+    return data.startswith(b"\x1f\x8b")
+
+
+def unzip(data: bytes, limit: int = MAX_UNZIPPED) -> tuple[bytes, bool]:
+    """Return the unfolded data, at most `limit` bytes, and whether anything was cut off or broken.
+
+    What could be unfolded before an error is kept.
+    """
+    pieces: list[bytes] = []
+    left = limit
+    for _ in range(_MAX_MEMBERS):
+        stream = zlib.decompressobj(_GZIP)
+        try:
+            piece = stream.decompress(data, left)
+        except zlib.error:
+            return b"".join(pieces), True
+        pieces.append(piece)
+        left -= len(piece)
+        if not stream.eof or left <= 0:
+            return b"".join(pieces), True
+        data = stream.unused_data
+        if not is_gzip(data):
+            break
+    return b"".join(pieces), False
+
 
 MOST_HEAD = 20_000
 """Characters before the first entry that are looked at."""

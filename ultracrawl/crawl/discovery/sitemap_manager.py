@@ -12,7 +12,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Feature
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome, UrlRecord
-from ultracrawl.rules.recrawl.lastmod import vouches
+from ultracrawl.rules.recrawl.change import vouches
 from ultracrawl.rules.robots.rules import RobotsRules
 from ultracrawl.rules.urls.canonical import path_of, site_of, url_key
 from ultracrawl.stores import QueueEntry, StoredSitemap

@@ -14,8 +14,7 @@ from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.transport.headers import header_of
 from ultracrawl.crawl.visit import SitemapJob, Visit
 from ultracrawl.model import Cause, CauseCode, StatusCode, UrlOutcome
-from ultracrawl.rules.recrawl.change import classify
-from ultracrawl.rules.recrawl.lastmod import is_statement
+from ultracrawl.rules.recrawl.change import classify, is_statement
 from ultracrawl.stores import Advice, StoredSitemap
 
 if TYPE_CHECKING:

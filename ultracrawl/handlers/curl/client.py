@@ -13,17 +13,15 @@ from ultracrawl.crawl.transport.outgoing import LANE
 from ultracrawl.handlers.curl.answer import response_of
 from ultracrawl.handlers.curl.errors import failure, lost_data
 from ultracrawl.handlers.curl.loop import CurlLoop
-from ultracrawl.handlers.curl.tls import Option, tls_options
 from ultracrawl.handlers.curl.transfer import Limits, Transfer
-from ultracrawl.handlers.curl.wire import bind_options
+from ultracrawl.handlers.curl.wire import Option, bind_options, tls_options
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.watch import DownloadWatch
+    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.exceptions import StopDownload
 
-    from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.watch import DownloadWatch
+    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
     from ultracrawl.model import Decision
 
 

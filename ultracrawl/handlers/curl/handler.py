@@ -10,8 +10,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.handlers.guard import access_of, guard_of
-from ultracrawl.handlers.watch import DownloadWatch
+from ultracrawl.handlers.oversight import DownloadWatch, access_of, guard_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from ultracrawl.crawl.transport.outgoing import Send
-    from ultracrawl.handlers.guard import AddressGuard
+    from ultracrawl.handlers.oversight import AddressGuard
 
 
 class CurlDownloadHandler(BaseDownloadHandler):

@@ -14,9 +14,9 @@ from ultracrawl.crawl.auth.site_headers import CERTIFICATE
 from ultracrawl.crawl.transport.outgoing import FRESH, wants_fresh
 from ultracrawl.handlers.curl.easy import EasyTransfer
 from ultracrawl.handlers.curl.head import ResponseHead
-from ultracrawl.handlers.curl.tls import certificate_options
 from ultracrawl.handlers.curl.wire import (
     bind_options,
+    certificate_options,
     checked_method,
     header_lines,
     proxy_lines,
@@ -28,9 +28,8 @@ from ultracrawl.model import StatusCode
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from ultracrawl.handlers.curl.tls import Option
-    from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.watch import DownloadWatch
+    from ultracrawl.handlers.curl.wire import Option
+    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
 
 _BODY_EXPECTED = frozenset({"POST", "PUT", "PATCH"})
 _BODILESS = frozenset({204, 304})

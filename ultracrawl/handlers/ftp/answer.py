@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from ultracrawl.content.converters.extensions import type_of_name
+from ultracrawl.content.converters.registry import type_of_name
 from ultracrawl.content.ftp_listing import FTP_LISTING
 
 if TYPE_CHECKING:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote_to_bytes
 
 import pycurl
-from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, IgnoreRequest
 from scrapy.http import Response
 
 from ultracrawl.content.ftp_listing import entry_urls, parse_list, parse_mlsd
@@ -20,7 +22,6 @@ from ultracrawl.handlers.ftp.answer import (
     listing_response,
     refusal_response,
 )
-from ultracrawl.handlers.ftp.target import ftp_target
 from ultracrawl.handlers.ftp.transfer import FtpOrder, FtpTransfer
 from ultracrawl.rules.urls.canonical import site_of
 
@@ -28,9 +29,32 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.settings import BaseSettings
 
-    from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.watch import DownloadWatch
+    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
     from ultracrawl.sources.compilation.ftp import FtpAccess
+
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+
+
+class FtpPathRefusedError(IgnoreRequest):
+    """The path of a URL has parts that are no names; nothing is sent."""
+
+
+def ftp_target(url: str) -> str:
+    """Return the URL that libcurl gets for a canonical FTP URL. Raises `FtpPathRefusedError`.
+
+    Each segment is one name below the directory of the login: an escaped slash would lead out of it, a line break
+    would be another command. Empty segments are left out, and nothing is a parameter (`;type=`) or a query.
+    """
+    scheme, _, rest = url.partition("://")
+    authority, _, path = rest.partition("/")
+    segments = [unquote_to_bytes(part) for part in path.partition("#")[0].split("/")]
+    names = [name for name in segments if name]
+    for name in names:
+        if name in (b".", b"..") or b"/" in name or _CONTROL.search(name):
+            raise FtpPathRefusedError("the path holds an escaped slash, `..` or control characters")
+    slash = "/" if names and not segments[-1] else ""
+    return f"{scheme}://{authority}/{'/'.join(quote(name, safe='') for name in names)}{slash}"
+
 
 LARGEST_LISTING = 16 << 20
 """Bytes of a listing; a longer one is an error."""

@@ -11,8 +11,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from ultracrawl.crawl import feature_of
 from ultracrawl.crawl.transport.libcurl import require_libcurl
 from ultracrawl.errors import UserError
-from ultracrawl.handlers.guard import guard_of
-from ultracrawl.handlers.watch import DownloadWatch
+from ultracrawl.handlers.oversight import DownloadWatch, guard_of
 from ultracrawl.sources.compilation.ftp import FtpAccess
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from ultracrawl.handlers.guard import AddressGuard
+    from ultracrawl.handlers.oversight import AddressGuard
 
 
 class FtpDownloadHandler(BaseDownloadHandler):

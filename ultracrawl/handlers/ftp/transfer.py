@@ -14,10 +14,9 @@ from ultracrawl.handlers.curl.easy import EasyTransfer
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from ultracrawl.handlers.curl.tls import Option
     from ultracrawl.handlers.curl.transfer import Limits
-    from ultracrawl.handlers.guard import AddressGuard
-    from ultracrawl.handlers.watch import DownloadWatch
+    from ultracrawl.handlers.curl.wire import Option
+    from ultracrawl.handlers.oversight import AddressGuard, DownloadWatch
 
 _REPLY = re.compile(rb"([1-5]\d\d)[ -](.*)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")

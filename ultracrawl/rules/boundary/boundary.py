@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate, Stage
-from ultracrawl.rules.boundary.areas import AreaRules
-from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
+from ultracrawl.rules.boundary.matcher import Addresses, AreaRules, no_addresses
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, DomainRule, Kind
 from ultracrawl.rules.boundary.site import Site, SiteJudge
 from ultracrawl.rules.boundary.stages import NO_RULE, REDIRECTS, LinkRule, Refusals, spelled_out

@@ -1,10 +1,10 @@
-"""Domain rules and URI rules: what makes one usable, and tables of them that find the rule for a text at once."""
+"""Domain rules and URI rules: what makes one usable, tables that find the rule for a text, areas of other sources."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ultracrawl.rules.boundary.expressions import (
@@ -278,3 +278,38 @@ def _uri_prefix(text: str, policy: UrlPolicy) -> str:
         return unify(text)
     origin = policy.canonical(f"{scheme}://{authority}/") if slash else None
     return origin + unify(tail) if origin else f"{scheme}://{authority}".lower() + slash + unify(tail)
+
+
+@dataclass(frozen=True, slots=True)
+class AreaRules:
+    """What belongs to another source: what one of its inclusions names (without any, everything) and none excepts."""
+
+    owner: str
+    hosts: tuple[DomainRule, ...] = ()
+    uris: tuple[UriRule, ...] = ()
+    except_hosts: tuple[DomainRule, ...] = ()
+    except_uris: tuple[UriRule, ...] = ()
+
+
+class Area:
+    """The compiled rules of one area."""
+
+    def __init__(self, rules: AreaRules, policy: UrlPolicy) -> None:
+        self.rule = f"belongs to {rules.owner}"
+        """What is said of a URL inside."""
+        self._hosts, self._uris = (
+            DomainTable(rules.hosts, excludes=True),
+            UriTable(rules.uris, policy, excludes=True),
+        )
+        self._not_hosts = DomainTable(rules.except_hosts)
+        self._not_uris = UriTable(rules.except_uris, policy)
+        self._whole = self._hosts.empty and self._uris.empty
+        self.asks_addresses = self._hosts.asks_addresses or self._not_hosts.asks_addresses
+        """Whether address masks look at the addresses of hosts."""
+
+    def covers(self, host: str, url: str, addresses: Addresses) -> bool:
+        """Return whether a canonical URL, with its host, is inside."""
+        inside = self._whole or self._uris.find(url) or self._hosts.find(host, addresses)
+        if not inside or self._not_uris.find(url):
+            return False
+        return self._not_hosts.empty or self._not_hosts.find(host, addresses) is None

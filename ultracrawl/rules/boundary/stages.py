@@ -8,8 +8,7 @@ from enum import StrEnum
 
 from ultracrawl.model import Decision, LinkKind
 from ultracrawl.model.candidate import Candidate
-from ultracrawl.rules.boundary.areas import Area, AreaRules
-from ultracrawl.rules.boundary.matcher import Addresses, UriTable, by_action
+from ultracrawl.rules.boundary.matcher import Addresses, Area, AreaRules, UriTable, by_action
 from ultracrawl.rules.boundary.paths import ExtensionTable
 from ultracrawl.rules.boundary.rules import Action, BoundaryRules, Combine
 from ultracrawl.rules.boundary.site import CLOSED_DOMAINS, Site, SiteJudge

@@ -13,9 +13,9 @@ from ultracrawl.rules.filters.custom import (
     REQ_PROCEED,
     REQ_RESTART,
     ResourceHandle,
+    filter_function,
 )
 from ultracrawl.rules.filters.function import FilterHandle
-from ultracrawl.rules.filters.marked import filter_function
 
 __all__ = [
     "REQ_ABORTED",

@@ -1,4 +1,4 @@
-"""What is asked of a known URL, and what its answer means (Ultra Search 6; RFC 9110 13.1)."""
+"""What is asked of a known URL, and what its answer or its sitemap means (Ultra Search 6; RFC 9110 13.1)."""
 
 from __future__ import annotations
 
@@ -75,3 +75,32 @@ def outcome_of_status(status: int) -> UrlOutcome:
     if status in REDIRECTS:
         return UrlOutcome.REDIRECTED
     return UrlOutcome.NOT_INDEXED if 200 < status < 300 else UrlOutcome.HTTP_ERROR
+
+
+TRUSTED_FOR = 30 * 86_400.0
+"""Seconds after which a page is asked for again whatever sitemaps say: no wrong date hides a change for ever."""
+
+CLOCK_SKEW = 60.0
+"""Seconds by which the clock of a site may be behind ours."""
+
+OLDEST = 662_688_000.0
+"""The beginning of 1991: no page of the web is older, an earlier date means that none was set."""
+
+
+def is_statement(changed: float, now: float) -> bool:
+    """Return whether a time says something about a page; one that is to come or before the web does not."""
+    return OLDEST <= changed <= now + CLOCK_SKEW
+
+
+def vouches(latest: float, record: UrlRecord, now: float) -> bool:
+    """Return whether a page that changed last at `latest` (or before) is still as it was fetched.
+
+    Times are seconds since the epoch. Only a page whose last visit brought it, or proved it unchanged, is
+    vouched for: not one that was gone, redirected or failing, nor one whose visit is to come (a clock was ahead).
+    A duplicate is not either: it has to be at hand when the document that it repeats goes.
+    """
+    if not is_known(record) or record.failed_runs or record.outcome is UrlOutcome.DUPLICATE:
+        return False
+    if not now - TRUSTED_FOR <= record.last_fetched <= now + CLOCK_SKEW:
+        return False
+    return latest + CLOCK_SKEW <= record.last_fetched

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import starmap
 
-from ultracrawl.rules.boundary.areas import AreaRules
 from ultracrawl.rules.boundary.boundary import Boundary
-from ultracrawl.rules.boundary.matcher import Addresses, no_addresses
-from ultracrawl.rules.boundary.rewriting.aliases import AliasPolicy
+from ultracrawl.rules.boundary.matcher import Addresses, AreaRules, no_addresses
 from ultracrawl.rules.boundary.rewriting.rewrite_rules import RewriteRule, RewriteRules
-from ultracrawl.rules.boundary.rewriting.rewriting_policy import RewritingPolicy
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import AliasPolicy, RewritingPolicy
 from ultracrawl.rules.boundary.rules import (
     Action,
     BoundaryRules,

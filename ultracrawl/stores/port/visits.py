@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from ultracrawl.rules.recrawl.adaptive import KnownPage, SiteSize
-from ultracrawl.rules.recrawl.history import ChangeHistory, Observation
+from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
 
 
 class KnownUrl(NamedTuple):

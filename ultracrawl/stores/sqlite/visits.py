@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ultracrawl.rules.recrawl.adaptive import KnownPage, SiteSize
-from ultracrawl.rules.recrawl.history import ChangeHistory, Observation
+from ultracrawl.rules.recrawl.adaptive import ChangeHistory, KnownPage, Observation, SiteSize
 from ultracrawl.stores.port.visits import Advice, KnownUrl, UnseenUrl
 from ultracrawl.stores.sqlite.database import SqliteAccess, SqlitePart
 

@@ -14,9 +14,8 @@ from typing import Protocol
 from ultracrawl.content.converters.conversion import Budget, ConversionError, LimitReachedError, Sink, Source
 from ultracrawl.content.converters.convert import add_member
 from ultracrawl.content.converters.convert import convert as convert_inner
-from ultracrawl.content.converters.extensions import type_of_name
 from ultracrawl.content.converters.office.package import Package
-from ultracrawl.content.converters.registry import missing
+from ultracrawl.content.converters.registry import missing, type_of_name
 from ultracrawl.content.mime import sniff_type
 
 _CHUNK = 1 << 12

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
 from ultracrawl.content.converters.office.package import Package, Paragraphs, read_office_properties
-from ultracrawl.content.xml import attribute, stream_xml
+from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
 
 _WORD_PARTS = re.compile(
     r"word/(?:document|header|footer|footnotes|endnotes|comments)\d*\.xml", re.IGNORECASE
@@ -56,24 +56,15 @@ def _parts(names: tuple[str, ...]) -> list[str]:
 
 def read_links(package: Package, part: str, sink: Sink) -> None:
     """Read the external hyperlinks among the relationships of a part."""
-    folder, _, file = part.rpartition("/")
-    data = package.read(f"{folder}/_rels/{file}.rels")
-    if data:
-        stream_xml(data, _Relationships(sink), sink.budget.check_time)
 
-
-class _Relationships:
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
+    def take(name: str, attributes: Mapping[str, str], *_: object) -> None:
         external = attributes.get("TargetMode", "").lower() == "external"
         if name == "relationship" and external and attributes.get("Type", "").endswith("/hyperlink"):
-            self._sink.link(attributes.get("Target", ""))
+            sink.link(attributes.get("Target", ""))
 
-    def end_element(self, name: str) -> None: ...
-
-    def text(self, data: str) -> None: ...
+    folder, _, file = part.rpartition("/")
+    if data := package.read(f"{folder}/_rels/{file}.rels"):
+        stream_xml(data, ElementHandler(take), sink.budget.check_time)
 
 
 class _OfficeText:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ultracrawl.content.converters.conversion import ConversionError, Sink, Source
-from ultracrawl.content.converters.office.package import Package, Paragraphs, Properties, take_custom
-from ultracrawl.content.xml import attribute, stream_xml
+from ultracrawl.content.converters.office.package import Package, Paragraphs, take_custom, take_property
+from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
 
 _NAMES = {
     "initial-creator": "author",
@@ -52,11 +52,9 @@ class _OpenDocument:
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._paragraphs = Paragraphs(sink)
-        self._properties = Properties(sink, _NAMES, keywords="keyword")
+        self._meta = ElementHandler(self._take_meta)
         self._part = ""
         self._skipped = 0
-        self._custom = ""
-        """The name of the property made by people that is being read."""
 
     def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _SKIPPED:
@@ -64,16 +62,17 @@ class _OpenDocument:
         elif name in ("meta", "body"):
             self._part = name
         elif self._part == "meta":
-            self._start_property(name, attributes)
+            self._meta.start_element(name, attributes)
         elif name in _BLANKS:
             self._paragraphs.add(" ")
         elif name == "a" and (href := attribute(attributes, "href")):
             self._sink.link(href)
 
-    def _start_property(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._properties.start_element(name, attributes)
-        self._custom = attribute(attributes, "name") if name == "user-defined" else ""
-        if name == "document-statistic":
+    def _take_meta(self, name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
+        take_property(name, text, self._sink, _NAMES, "keyword")
+        if name == "user-defined":
+            take_custom(attribute(attributes, "name"), text, self._sink)
+        elif name == "document-statistic":
             for written, ours in _STATISTICS.items():
                 self._sink.meta(ours, attribute(attributes, written))
 
@@ -83,7 +82,7 @@ class _OpenDocument:
         elif name == self._part:
             self._part = ""
         elif self._part == "meta":
-            self._properties.end_element(name)
+            self._meta.end_element(name)
         elif name in _PARAGRAPHS:
             self._paragraphs.end_paragraph()
 
@@ -91,7 +90,6 @@ class _OpenDocument:
         if self._skipped:
             return
         if self._part == "meta":
-            self._properties.text(data)
-            take_custom(self._custom, data, self._sink)
+            self._meta.text(data)
         elif self._part == "body":
             self._paragraphs.add(data)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ultracrawl.content.converters.conversion import Budget, ConversionError, Sink
-from ultracrawl.content.xml import XmlHandler, attribute, stream_xml
+from ultracrawl.content.xml import ElementHandler, attribute, stream_xml
 
 _OLE = b"\xd0\xcf\x11\xe0"
 _CHUNK = 1 << 16
@@ -103,74 +103,18 @@ _OFFICE = {
 _LONGEST_NAME = 100
 
 
-class Properties:
-    """Hands the text of elements to a sink, each under the name that a table gives it."""
-
-    def __init__(self, sink: Sink, names: Mapping[str, str], keywords: str = "keywords") -> None:
-        self._sink = sink
-        self._names = names
-        self._keywords = keywords
-        self._texts: list[str] = []
-
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Begin an element."""
-        self._texts.clear()
-
-    def end_element(self, name: str) -> None:
-        """Take the value of an element."""
-        value = "".join(self._texts)
-        self._texts.clear()
-        if name == "title":
-            self._sink.set_title(value)
-        elif name == "language":
-            self._sink.set_language(value)
-        elif name == self._keywords:
-            self._sink.keywords(value)
-        elif name in self._names and value.strip() != "0":  # programs that do not count write 0
-            self._sink.meta(self._names[name], value)
-
-    def text(self, data: str) -> None:
-        """Take characters."""
-        self._texts.append(data)
-
-
-class _Shallow:
-    """Shows a handler only the elements right below the root: deeper titles are those of parts."""
-
-    def __init__(self, handler: XmlHandler) -> None:
-        self._handler = handler
-        self._depth = 0
-
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
-        if self._depth == 2:
-            self._handler.start_element(name, attributes)
-
-    def end_element(self, name: str) -> None:
-        if self._depth == 2:
-            self._handler.end_element(name)
-        self._depth -= 1
-
-    def text(self, data: str) -> None:
-        if self._depth == 2:
-            self._handler.text(data)
-
-
-class _CustomProperties:
-    """Takes the properties that people made, each under `custom.` and its name in lower case."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._name = ""
-
-    def start_element(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "property":
-            self._name = attribute(attributes, "name")
-
-    def end_element(self, name: str) -> None: ...
-
-    def text(self, data: str) -> None:
-        take_custom(self._name, data, self._sink)
+def take_property(
+    name: str, value: str, sink: Sink, names: Mapping[str, str], keywords: str = "keywords"
+) -> None:
+    """Take the text of an element as a property, under the name that a table gives it."""
+    if name == "title":
+        sink.set_title(value)
+    elif name == "language":
+        sink.set_language(value)
+    elif name == keywords:
+        sink.keywords(value)
+    elif name in names and value.strip() != "0":  # programs that do not count write 0
+        sink.meta(names[name], value)
 
 
 def take_custom(name: str, value: str, sink: Sink) -> None:
@@ -182,9 +126,18 @@ def take_custom(name: str, value: str, sink: Sink) -> None:
 
 def read_office_properties(package: Package, sink: Sink) -> None:
     """Read `docProps` of Office Open XML."""
-    for name in ("docProps/core.xml", "docProps/app.xml"):
-        data = package.read(name)
-        if data:
-            stream_xml(data, _Shallow(Properties(sink, _OFFICE)), sink.budget.check_time)
-    if custom := package.read("docProps/custom.xml"):
-        stream_xml(custom, _CustomProperties(sink), sink.budget.check_time)
+
+    def take(name: str, _: Mapping[str, str], text: str, around: Sequence[object]) -> None:
+        if len(around) == 1:  # deeper titles are those of parts
+            take_property(name, text, sink, _OFFICE)
+
+    def take_made(
+        name: str, attributes: Mapping[str, str], text: str, around: Sequence[tuple[str, Mapping[str, str]]]
+    ) -> None:
+        kind, given = around[1] if len(around) > 1 else (name, attributes)
+        if kind == "property":  # its value is an element inside
+            take_custom(attribute(given, "name"), text, sink)
+
+    for part, taken in (("core", take), ("app", take), ("custom", take_made)):
+        if data := package.read(f"docProps/{part}.xml"):
+            stream_xml(data, ElementHandler(taken), sink.budget.check_time)

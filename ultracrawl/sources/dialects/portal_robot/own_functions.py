@@ -7,9 +7,8 @@ from functools import partial
 from importlib import import_module
 from typing import TypeVar
 
-from ultracrawl.rules.filters.custom import own_function
+from ultracrawl.rules.filters.custom import marked_functions, own_function
 from ultracrawl.rules.filters.function import Function
-from ultracrawl.rules.filters.marked import marked_functions
 from ultracrawl.rules.filters.program import NoteMistake
 
 LOAD_MODULES = "load-modules"

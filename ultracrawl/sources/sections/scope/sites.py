@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from ultracrawl.rules.boundary.rewriting.aliases import parse_alias_lines
+from ultracrawl.rules.boundary.rewriting.rewriting_policy import parse_alias_lines
 from ultracrawl.sources.mistakes import mistake, shown
 from ultracrawl.sources.reading.rule_files import alias_text
 from ultracrawl.sources.sections.section import Section

@@ -1,18 +1,47 @@
-"""Scrapy's signals about a download that is under way."""
+"""What a crawl has to say about each download: which addresses it may go to, what it shows there, and who listens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydispatch import dispatcher  # type: ignore[import-untyped]  # it has no stubs
 from scrapy import signals
-from scrapy.exceptions import StopDownload
+from scrapy.exceptions import NotConfigured, StopDownload
 from scrapy.http import Headers
 from twisted.python.failure import Failure
+
+from ultracrawl.crawl import context_of, feature_of
+from ultracrawl.crawl.auth.chain import AuthChain
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+    from ultracrawl.model import Decision
+
+
+class AddressGuard(Protocol):
+    """Answers whether an address may be connected to; `ultracrawl.rules.boundary.AddressPolicy` is one."""
+
+    def check(self, address: str, /) -> Decision:
+        """Return the answer for the text of an IPv4 or IPv6 address."""
+
+
+def guard_of(crawler: Crawler) -> AddressGuard | None:
+    """Return the guard of a crawl's source; None for a spider that is not made from a definition."""
+    try:
+        return context_of(crawler).rules.addresses
+    except NotConfigured:
+        return None
+
+
+def access_of(crawler: Crawler) -> AuthChain | None:
+    """Return the credentials, cookies and proxies of a crawl's source; None for a spider without a definition."""
+    try:
+        return feature_of(crawler, AuthChain)
+    except NotConfigured:
+        return None
+
 
 _SIGNALS = (signals.headers_received, signals.bytes_received)
 
