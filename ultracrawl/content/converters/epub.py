@@ -17,10 +17,10 @@ _NAMES = {**DUBLIN_CORE, "date": "created", "subject": "keywords"}
 def convert(source: Source, sink: Sink) -> None:
     """Read metadata and the chapters in their order; links between chapters are left out."""
     package = Package(source.body, sink.budget)
-    path = _book_path(package, sink)
+    path = _package_path(package, sink)
     if path not in package:
         raise ConversionError("the file is no electronic book: it names no package document")
-    chapters = _read_book(package.read(path), dirname(path), sink)
+    chapters = _read_package(package.read(path), dirname(path), sink)
     for number, name in enumerate(chapters):
         sink.budget.check_time(f"{number} of {len(chapters)} chapters")
         sink.budget.take_member()
@@ -28,30 +28,30 @@ def convert(source: Source, sink: Sink) -> None:
         add_html(package.read(name), inner, xml=True)
 
 
-def _book_path(package: Package, sink: Sink) -> str:
+def _package_path(package: Package, sink: Sink) -> str:
     """Return the name of the package document."""
     paths: list[str] = []
 
-    def take(name: str, attributes: Mapping[str, str], *_: object) -> None:
+    def take_element(name: str, attributes: Mapping[str, str], *_: object) -> None:
         if name == "rootfile":
             paths.append(attribute(attributes, "full-path"))
 
-    stream_xml(package.read("META-INF/container.xml"), ElementHandler(take), sink.budget.check_time)
+    stream_xml(package.read("META-INF/container.xml"), ElementHandler(take_element), sink.budget.check_time)
     return next(filter(None, paths), "")
 
 
-def _read_book(data: bytes, folder: str, sink: Sink) -> list[str]:
+def _read_package(data: bytes, folder: str, sink: Sink) -> list[str]:
     """Read the metadata of a book; return the names of its chapters in the order of reading."""
     files: dict[str, str] = {}
     order: list[str] = []
 
-    def take(name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
+    def take_element(name: str, attributes: Mapping[str, str], text: str, _: object) -> None:
         take_property(name, text, sink, _NAMES)
         if name == "item":
             files[attribute(attributes, "id")] = attribute(attributes, "href")
         elif name == "itemref":
             order.append(attribute(attributes, "idref"))
 
-    stream_xml(data, ElementHandler(take), sink.budget.check_time)
+    stream_xml(data, ElementHandler(take_element), sink.budget.check_time)
     hrefs = [files[item] for item in order if item in files]
     return [normpath(join(folder, unquote(href.partition("#")[0]))) for href in hrefs]

@@ -29,7 +29,7 @@ def read_xmp(body: bytes, sink: Sink) -> None:
         if name not in known:
             sink.meta(name, value)
 
-    def take(
+    def take_element(
         name: str, attributes: Mapping[str, str], text: str, around: Sequence[tuple[str, Mapping[str, str]]]
     ) -> None:
         if name == "description" and any(local_name(key) == "about" for key in attributes):
@@ -48,4 +48,4 @@ def read_xmp(body: bytes, sink: Sink) -> None:
         elif owner:
             meta("keywords" if owner == "subject" else DUBLIN_CORE[owner], value)
 
-    stream_xml(body[start : end + len(_END)], ElementHandler(take), sink.budget.check_time)
+    stream_xml(body[start : end + len(_END)], ElementHandler(take_element), sink.budget.check_time)

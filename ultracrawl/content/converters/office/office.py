@@ -57,14 +57,14 @@ def _parts(names: tuple[str, ...]) -> list[str]:
 def read_links(package: Package, part: str, sink: Sink) -> None:
     """Read the external hyperlinks among the relationships of a part."""
 
-    def take(name: str, attributes: Mapping[str, str], *_: object) -> None:
+    def take_element(name: str, attributes: Mapping[str, str], *_: object) -> None:
         external = attributes.get("TargetMode", "").lower() == "external"
         if name == "relationship" and external and attributes.get("Type", "").endswith("/hyperlink"):
             sink.link(attributes.get("Target", ""))
 
     folder, _, file = part.rpartition("/")
     if data := package.read(f"{folder}/_rels/{file}.rels"):
-        stream_xml(data, ElementHandler(take), sink.budget.check_time)
+        stream_xml(data, ElementHandler(take_element), sink.budget.check_time)
 
 
 class _OfficeText:

@@ -127,7 +127,7 @@ def take_custom(name: str, value: str, sink: Sink) -> None:
 def read_office_properties(package: Package, sink: Sink) -> None:
     """Read `docProps` of Office Open XML."""
 
-    def take(name: str, _: Mapping[str, str], text: str, around: Sequence[object]) -> None:
+    def take_element(name: str, _: Mapping[str, str], text: str, around: Sequence[object]) -> None:
         if len(around) == 1:  # deeper titles are those of parts
             take_property(name, text, sink, _OFFICE)
 
@@ -138,6 +138,6 @@ def read_office_properties(package: Package, sink: Sink) -> None:
         if kind == "property":  # its value is an element inside
             take_custom(attribute(given, "name"), text, sink)
 
-    for part, taken in (("core", take), ("app", take), ("custom", take_made)):
+    for part, taken in (("core", take_element), ("app", take_element), ("custom", take_made)):
         if data := package.read(f"docProps/{part}.xml"):
             stream_xml(data, ElementHandler(taken), sink.budget.check_time)
