@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.writer import EAGER_SIZE, PATIENCE, IndexWriter
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destination import Indexer
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.index.writing.segments import Committed, Report
-from ultracrawl.model import RunReport
 from ultracrawl.stores import SqliteStore
 
 
@@ -56,9 +56,7 @@ def feed(tmp_path: Path, state: SqliteStore, two_phases: bool) -> tuple[IndexWri
     indexer = Waiting()
     cache = DocumentCache(tmp_path, 3 * EAGER_SIZE)
     destinations = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
-    return IndexWriter(
-        "s", cache, destinations, state, RunReport("s", "1", ""), two_phases=two_phases
-    ), indexer
+    return IndexWriter("s", cache, destinations, state, RunCounters("s"), two_phases=two_phases), indexer
 
 
 def add(taking: IndexWriter, number: int, size: int = EAGER_SIZE) -> None:
@@ -101,7 +99,7 @@ def test_what_waits_for_long_is_handed_over_though_it_is_little(
     indexer = Waiting()
     destinations = IndexDestinations.single(tmp_path, cast(Indexer, indexer))
     taking = IndexWriter(
-        "s", DocumentCache(tmp_path), destinations, state, RunReport("s", "1", ""), clock=lambda: now[0]
+        "s", DocumentCache(tmp_path), destinations, state, RunCounters("s"), clock=lambda: now[0]
     )
     add(taking, 1, size)
     now[0] += PATIENCE - 0.1

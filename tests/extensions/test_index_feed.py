@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from ultracrawl.crawl import IndexWriter
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.segment_keys import KEYS_KEPT
 from ultracrawl.index import IndexDocument
 from ultracrawl.index.memory import MemoryIndex
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.destinations import IndexDestinations
 from ultracrawl.index.writing.process import InlineIndexer
-from ultracrawl.model import RunReport, UrlOutcome, UrlRecord
+from ultracrawl.model import UrlOutcome, UrlRecord
 from ultracrawl.stores import QueueEntry, SqliteStore
 
 
@@ -27,7 +28,7 @@ def test_index_every_bounds_how_long_documents_wait(
     tmp_path: Path, every: float | None, expected: list[int]
 ) -> None:
     now = [100.0]
-    report = RunReport("s", "1", "")
+    counters = RunCounters("s")
     state = SqliteStore(":memory:", "s")
     cache = DocumentCache(tmp_path, 1 << 20)
     feed = IndexWriter(
@@ -35,7 +36,7 @@ def test_index_every_bounds_how_long_documents_wait(
         cache,
         IndexDestinations.single(tmp_path, InlineIndexer(MemoryIndex({}))),
         state,
-        report,
+        counters,
         every=every,
         clock=lambda: now[0],
     )
@@ -45,7 +46,7 @@ def test_index_every_bounds_how_long_documents_wait(
         now[0] = at
         feed.tick()
         feed.collect()
-        indexed.append(report.indexed)
+        indexed.append(counters.indexed)
         if key:
             feed.add(key, IndexDocument("s", f"http://h/{key}", "T", "text"))
     assert indexed == expected
@@ -55,7 +56,7 @@ def test_index_every_bounds_how_long_documents_wait(
 
 def feed_of(folder: Path, state: SqliteStore, index: MemoryIndex) -> IndexWriter:
     destinations = IndexDestinations.single(folder, InlineIndexer(index))
-    return IndexWriter("s", DocumentCache(folder), destinations, state, RunReport("s", "1", ""), anchors=True)
+    return IndexWriter("s", DocumentCache(folder), destinations, state, RunCounters("s"), anchors=True)
 
 
 def known(state: SqliteStore, *keys: int) -> None:

@@ -31,7 +31,7 @@ class Bench:
         self._context = made_context(
             source, store=SimpleNamespace(records=SimpleNamespace(count_urls=lambda: counts))
         )
-        self.report = self._context.report
+        self.counters = self._context.counters
         self.limits = RunLimits(self._context)
         self.limits.free = lambda _: self.free
         self.told = 0
@@ -42,7 +42,7 @@ class Bench:
         self.told += 1
 
     def ends(self, outcome: UrlOutcome) -> None:
-        self.report.outcomes[outcome] += 1
+        self.counters.outcomes[outcome] += 1
         self.limits.visit_ended(_visit(ending=Ending(outcome)))
 
     def answers(self, size: int) -> None:
@@ -62,13 +62,13 @@ def test_bytes_end_a_run_with_the_answer_that_passes_them() -> None:
     bench.answers(99)
     assert bench.limits.reached == ""
     bench.answers(1)
-    assert (bench.limits.reached, bench.report.ended_by, bench.told) == (
+    assert (bench.limits.reached, bench.counters.ended_by, bench.told) == (
         "limits.bytes 100",
         "limits.bytes 100",
         1,
     )
     bench.answers(1)
-    assert (bench.report.bytes, bench.told) == (101, 1)
+    assert (bench.counters.bytes, bench.told) == (101, 1)
 
 
 def test_the_time_ends_a_run_within_a_tick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_fast_173_the_document_that_reaches_the_number_is_the_last_new_one() -> 
         bench.ends(outcome)
     assert not bench.limits.refresh_only
     bench.ends(UrlOutcome.NEW)
-    assert (bench.limits.refresh_only, bench.told, bench.report.refresh_only) == (True, 1, True)
+    assert (bench.limits.refresh_only, bench.told, bench.counters.refresh_only) == (True, 1, True)
 
 
 def test_fast_171_to_174_each_change_of_the_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:

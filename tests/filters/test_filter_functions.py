@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from dataclasses import replace
 
 import pytest
 from support.filters import Filters, page
@@ -239,15 +240,15 @@ CONVERSIONS = {
 @pytest.mark.parametrize(("wanted", "sent", "converted"), CONVERSIONS.values(), ids=CONVERSIONS)
 def test_convert_to_html(wanted: str, sent: str, converted: bool) -> None:
     filters = Filters()
-    filters.robot.convert = lambda body, content_type, url: Page(
-        title="Paper", text=f"{body.decode()} {content_type} {url}"
-    )
+    resource = page("raw", content_type=sent)
+    assert resource.fetched is not None
+    resource.note_fetched(replace(resource.fetched, converted=Page(title="Paper", text="words")))
     text = f"""
     Data fn=convert-to-html type={wanted}
     Generate fn=extract-html-meta type=text/html
     Generate fn=extract-source src=type
     """
-    (view,) = filters.run(text, page("raw", content_type=sent))
+    (view,) = filters.run(text, resource)
     assert (view.rd.get("title") == ["Paper"]) is converted
     assert (view.rd["type"] == ["text/html"]) is converted
 

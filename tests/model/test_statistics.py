@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ultracrawl.model import RunReport, StatusCode, UrlOutcome
+from ultracrawl.crawl.run_counters import RunCounters
+from ultracrawl.model import RunReport, StatusCode, UrlOutcome, UrlRecord
 
 
 @pytest.mark.parametrize(
@@ -42,12 +43,14 @@ def test_every_url_counts_once_among_the_discovered__ultra_search_126(
 
 
 def test_links_that_were_excluded_count_and_urls_excluded_later_count_once__ultra_search_127() -> None:
-    report = RunReport("docs", "1", "", scheduled=2)
-    report.rejected_by.update({"exclude path /x/": 4, "depth": 3})
-    report.count_exclusion("pages_per_site 1")
-    report.outcomes.update({UrlOutcome.NEW: 1, UrlOutcome.REJECTED: 1})
-    report.status_codes.update({200: 1, StatusCode.NOT_CRAWLED: 1})
-    numbers = report.statistics
+    counters = RunCounters("docs")
+    counters.count_scheduled(2)
+    counters.count_excluded("exclude path /x/", 4)
+    counters.count_excluded("depth", 3)
+    counters.count_excluded_later("pages_per_site 1")
+    for outcome, status in ((UrlOutcome.NEW, 200), (UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED)):
+        counters.count_ending(UrlRecord("http://h/", "docs", outcome=outcome, status_code=status))
+    numbers = counters.as_report().statistics
     assert (numbers.fetched, numbers.rejected, numbers.discovered) == (1, 8, 9)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.rules.boundary.boundary import Boundary
 from ultracrawl.rules.boundary.rules import BoundaryRules, CrawlMode, DomainRule, Kind
 from ultracrawl.rules.urls.canonical import UrlPolicy, url_key
@@ -40,8 +41,9 @@ def state() -> CountingStore:
 
 def admit_with(state: SqliteStore, depth: int | None = None) -> tuple[CandidateFilter, Counter[str]]:
     rules = BoundaryRules(domains=(DomainRule(Kind.EXACT, "a.example"),), mode=CrawlMode(depth=depth))
-    rejected: Counter[str] = Counter()
-    return CandidateFilter(UrlPolicy(), Boundary(rules), state, lambda: 5.0, rejected), rejected
+    counters = RunCounters("s")
+    admit = CandidateFilter(UrlPolicy(), Boundary(rules), state, lambda: 5.0, counters.count_excluded)
+    return admit, counters.rejected_by
 
 
 def test_links_become_entries_once_in_their_order(state: CountingStore) -> None:
@@ -136,7 +138,7 @@ def test_what_is_excluded_is_told_once_with_its_message(
         Boundary(rules),
         state,
         lambda: 5.0,
-        Counter(),
+        lambda rule: None,
         excluded=[lambda *words: screened.append(words)],
     )
     for _ in range(2):
@@ -146,7 +148,7 @@ def test_what_is_excluded_is_told_once_with_its_message(
 
 def test_a_page_is_its_url_and_not_what_its_links_are_joined_to(state: CountingStore) -> None:
     boundary = Boundary(BoundaryRules(mode=CrawlMode(fwdlinks=False)))
-    admit = CandidateFilter(UrlPolicy(), boundary, state, lambda: 5.0, Counter())
+    admit = CandidateFilter(UrlPolicy(), boundary, state, lambda: 5.0, lambda rule: None)
     found, _ = admit.admit(["x"], "http://cdn.example/base/", 1, PAGE)
     assert found == [], "the page of a.example links to another host"
     found, _ = admit.admit(["/x"], "http://a.example/base/", 1, PAGE)
@@ -158,7 +160,7 @@ def test_a_new_url_that_is_not_admitted_in_this_cycle_is_known_and_waits_nowhere
 ) -> None:
     full = {"a.example"}
     gates = [lambda site: site not in full]
-    admit = CandidateFilter(UrlPolicy(), Boundary(), state, lambda: 5.0, Counter(), gates=gates)
+    admit = CandidateFilter(UrlPolicy(), Boundary(), state, lambda: 5.0, lambda rule: None, gates=gates)
     found, inside = admit.admit(["/x"], PAGE, 1)
     assert (found, list(inside)) == ([], [url_key("http://a.example/x")])
     state.flush()

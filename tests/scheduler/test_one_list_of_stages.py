@@ -21,6 +21,7 @@ from ultracrawl.crawl.discovery.new_urls import closing_rule, trap_guard
 from ultracrawl.crawl.inspection.candidates import past_verdicts, verdicts_on_record
 from ultracrawl.crawl.logs.candidate_logs import CandidateLog, candidates_path, read_candidates
 from ultracrawl.crawl.portal_filters.opening import filtering_of, with_filters
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.model.candidate import Candidate, LimitOver
 from ultracrawl.rules.boundary.focus import FOCUSED
 from ultracrawl.rules.boundary.redirects import Redirect
@@ -164,7 +165,8 @@ class Crawl:
     """A filter as a crawl has it, whose verdicts over new URLs are noted, and put on record."""
 
     def __init__(self, fed: Feeding, store: SqliteStore, *, closed: str = "") -> None:
-        self.rejected: Counter[str] = Counter()
+        counters = RunCounters("s")
+        self.rejected = counters.rejected_by
         self.told: list[tuple[Candidate, str]] = []
         self.compared = 0
         self.policy, self.redirects = fed.rules.url_policy, fed.rules.redirects
@@ -179,7 +181,7 @@ class Crawl:
             fed.rules.boundary,
             store,
             lambda: 5.0,
-            self.rejected,
+            counters.count_excluded,
             judged=[lambda candidate, rule: self.told.append((candidate, rule)), self.log.add],
             traps=guard,
         )

@@ -11,7 +11,7 @@ from typing import Any, cast
 from ultracrawl.crawl.context import CrawlContext
 from ultracrawl.crawl.crawl_run import CrawlRun
 from ultracrawl.crawl.hooks import Hooks
-from ultracrawl.model import RunReport
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.stores import RunMark
 
 
@@ -32,7 +32,7 @@ def made_context(
     project = project if project is not None else SimpleNamespace(state=SimpleNamespace(path=Path("/")))
     ended: list[str] = []
     run = cast("Any", CrawlRun(ended.append, force=False, replay=replay))
-    run.ended, run.mark, run.report = ended, RunMark(1, 0.0), RunReport("s", "1", "")
+    run.ended, run.mark, run.counters = ended, RunMark(1, 0.0), RunCounters("s", "1")
     context = CrawlContext(cast("Any", project), cast("Any", source), cast("Any", rules), clock, run, Hooks())
     for name, port in (("store", store), ("documents", documents), ("endings", endings), ("queue", queue)):
         if port is not None:

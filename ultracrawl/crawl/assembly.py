@@ -47,11 +47,11 @@ from ultracrawl.crawl.run.limits import RunLimits
 from ultracrawl.crawl.run.running import RunningCrawl
 from ultracrawl.crawl.run.start_chain import StartChain
 from ultracrawl.crawl.run.visit_watch import VisitWatch
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.transport.host_addresses import HostAddresses, seed_addresses
 from ultracrawl.crawl.user_code.rewriters import SourceRewriter
 from ultracrawl.crawl.writing.opening import open_writer
 from ultracrawl.crawl.writing.writer import IndexWriter
-from ultracrawl.model import RunReport
 from ultracrawl.model.dates import as_text
 from ultracrawl.rules.boundary.addresses import AddressPolicy
 from ultracrawl.sources import CompiledSource, DataSource, Project, compile_source
@@ -159,7 +159,7 @@ class CrawlFeatures:
             self.chooser = chooser
             context.hooks.add(chooser)
         started = as_text(run.mark.started)
-        run.report = RunReport(context.source.name, str(run.mark.number), started, resumed=resumed)
+        run.counters = RunCounters(context.source.name, str(run.mark.number), started, resumed=resumed)
         self.agreement.report_losses()
         return resumed
 
@@ -168,10 +168,10 @@ class CrawlFeatures:
         context = self.context
         project, source, destinations = context.project, context.source, self.filling.destinations
         writer = open_writer(
-            project, source, context.store, context.report, crawling=True, destinations=destinations
+            project, source, context.store, context.counters, crawling=True, destinations=destinations
         )
         writer.log = self.logs.events.feed
-        context.ports.endings = Recorder(context.store, context.report, context.clock, context.hooks)
+        context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
         observer = None if context.run.replay else VisitObserver(context)
         self.pending = PendingDocuments(context.store, writer)
         self.display_urls = DisplayUrls(context, lent_by_redirects=not self.rewriting.rewriter)
@@ -202,7 +202,8 @@ class CrawlFeatures:
             follow_definition(context, self.rewriting.rewriter, refresh_only=self.limits.refresh_only)
             if context.source.crawling_mode != "examine":
                 self.pending.approve()
-        context.report.scheduled = context.store.records.count_urls().queued
+        if not run.replay:
+            context.counters.count_scheduled(context.store.records.count_urls().queued)
 
     def open_logs_and_links(self) -> None:
         """Open the logs, and what finds URLs beside the links of pages; feeds expire when all else was swept."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ultracrawl.crawl.hooks import Hooks
     from ultracrawl.crawl.ports import DocumentPort, LinkQueue
     from ultracrawl.crawl.recorder import Recorder
+    from ultracrawl.crawl.run_counters import RunCounters
     from ultracrawl.crawl.visit import Visit
     from ultracrawl.model import RunReport
     from ultracrawl.sources import CompiledSource, DataSource, Project
@@ -68,8 +69,13 @@ class CrawlContext:
 
     @property
     def report(self) -> RunReport:
-        """The counts of the run."""
-        return self.run.report
+        """The counts of the run, as they are now."""
+        return self.run.counters.as_report()
+
+    @property
+    def counters(self) -> RunCounters:
+        """What counts in the run."""
+        return self.run.counters
 
     @property
     def mark(self) -> RunMark:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.errors import WorkError
-from ultracrawl.model import RunReport
 from ultracrawl.stores import RunMark
 
 logger = logging.getLogger(__name__)
@@ -20,8 +20,8 @@ class CrawlRun:
 
     mark: RunMark
     """The run as the store knows it."""
-    report: RunReport
-    """The counts of the run."""
+    counters: RunCounters
+    """What counts in the run."""
 
     def __init__(self, close_soon: Callable[[str], None], *, force: bool, replay: bool) -> None:
         self._close_soon = close_soon
@@ -37,15 +37,19 @@ class CrawlRun:
         """Whether something happened that no further URL can get around."""
 
     @property
-    def problems(self) -> list[str]:
+    def problems(self) -> Sequence[str]:
         """One line for each failure that is larger than a URL."""
-        return self.report.problems
+        return self.counters.problems
+
+    def add_problem(self, problem: str) -> None:
+        """Have the report tell of a failure that is larger than a URL."""
+        self.counters.add_problem(problem)
 
     def note_problem(self, problem: WorkError | str) -> None:
         """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
         if str(problem) in self.problems:  # sentence: one line is not told twice
             return
-        self.problems.append(str(problem))
+        self.add_problem(str(problem))
         logger.error("%s", problem)
 
     def fail(self, problem: str) -> None:
@@ -53,7 +57,7 @@ class CrawlRun:
         if self.failed:
             return
         self.failed = True
-        self.problems.append(problem)
+        self.add_problem(problem)
         logger.error(problem)
         self.end_soon("failed")
 

@@ -135,11 +135,9 @@ class CrawlLifecycle:
         if not features.running.opened:
             self._abandon()
             return
-        context.report.interrupted = reason in (
-            "shutdown",
-            STOPPED,
-        )  # sentence: codes of Scrapy, which names ends so
-        features.control.ending(interrupted=context.report.interrupted)
+        if reason in ("shutdown", STOPPED):  # sentence: codes of Scrapy, which names ends so
+            context.counters.note_interruption()
+        features.control.ending(interrupted=context.counters.interrupted)
         if self._ticking.running:
             self._ticking.stop()
         features.rewriting.close()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from ultracrawl.crawl.ending import Ending
 from ultracrawl.crawl.hooks import Hooks
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.visit import Visit
 from ultracrawl.model import (
     NO_CAUSE,
@@ -15,7 +15,6 @@ from ultracrawl.model import (
     CauseCode,
     Removal,
     RemovalReason,
-    RunReport,
     StatusCode,
     UrlOutcome,
     UrlRecord,
@@ -37,9 +36,9 @@ class Recorder:
     MODIFIED and PENDING have the document leave the index, if there is one: `Deletions` carries that out.
     """
 
-    def __init__(self, state: Store, report: RunReport, clock: Callable[[], float], hooks: Hooks) -> None:
+    def __init__(self, state: Store, counters: RunCounters, clock: Callable[[], float], hooks: Hooks) -> None:
         self._state = state
-        self._report = report
+        self._counters = counters
         self._clock = clock
         self._hooks = hooks
 
@@ -68,9 +67,7 @@ class Recorder:
         for told in self._hooks.visit_ending:
             told(visit, outcome)
         self._state.records.finish_url(visit.entry, record)
-        self._report.outcomes[outcome] += 1
-        self._report.lost += outcome.in_vain and not visit.record.outcome.in_vain
-        self._report.status_codes[record.status_code] += 1
+        self._counters.count_ending(record, lost=outcome.in_vain and not visit.record.outcome.in_vain)
         self._tell(visit)
 
     def _recorded(self, visit: Visit, ending: Ending) -> tuple[UrlRecord, UrlOutcome]:
@@ -98,9 +95,7 @@ class Recorder:
             cause=Cause(CauseCode.SITEMAP_DATE),
         )
         self._state.records.finish_url(entry, record)
-        self._report.outcomes[record.outcome] += 1
-        self._report.status_codes[record.status_code] += 1
-        self._report.not_asked += 1
+        self._counters.count_vouched(record)
         self._state.visits.note_seen((entry.key,))
         for told in self._hooks.vouched:
             told(known)
@@ -108,22 +103,18 @@ class Recorder:
     def skip(self, entry: QueueEntry, rule: str) -> None:
         """End a URL that is not asked for in this run, and whose document, if there is one, stays as it is."""
         known = self._state.records.get_record(entry.key) or UrlRecord(
-            entry.url, self._report.source, entry.depth
+            entry.url, self._counters.source, entry.depth
         )
         cause = Cause(CauseCode.RULE, rule)
         record = replace(known, outcome=UrlOutcome.REJECTED, status_code=StatusCode.NOT_CRAWLED, cause=cause)
         self._state.records.finish_url(entry, record)
-        self._report.outcomes[record.outcome] += 1
-        self._report.status_codes[record.status_code] += 1
-        self._report.count_exclusion(rule)
+        self._counters.count_ending(record)
+        self._counters.count_excluded_later(rule)
         self._state.visits.note_seen((entry.key,))
 
     def recount(self, before: UrlRecord, after: UrlRecord) -> None:
         """Take note that the end of a visit of this run turned out to be another one."""
-        self._report.outcomes.subtract({before.outcome: 1})
-        self._report.status_codes.subtract({before.status_code: 1})
-        self._report.outcomes += Counter({after.outcome: 1})
-        self._report.status_codes += Counter({after.status_code: 1})
+        self._counters.change_ending(before, after)
 
     @staticmethod
     def _leaves_index(known: UrlRecord, outcome: UrlOutcome) -> bool:

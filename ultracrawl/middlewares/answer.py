@@ -78,7 +78,8 @@ class AnswerMiddleware:
         )
         accepted = judged if isinstance(judged, Accepted) else None
         visit.note_answer(self._fetched(request, response, accepted, listing=listing, feed=feed))
-        self._context.report.fetched += visit.sitemap is None
+        if visit.sitemap is None:
+            self._context.counters.count_fetched()
         for note in self._context.hooks.answered:
             note(visit)
         if isinstance(judged, Refusal):
@@ -116,7 +117,7 @@ class AnswerMiddleware:
     def _refuse(self, visit: Visit, refusal: Refusal) -> None:
         """End a visit. Without validators, because the next answer may be another one for the same content."""
         visit.drop_validators()
-        self._context.report.count_exclusion(refusal.rule)
+        self._context.counters.count_excluded_later(refusal.rule)
         # A document is not dropped because a converter is missing today.
         lacking = refusal.status is StatusCode.CONVERTER_MISSING
         outcome = UrlOutcome.FAILED if lacking else UrlOutcome.NOT_INDEXED

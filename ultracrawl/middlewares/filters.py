@@ -76,7 +76,7 @@ class FilterMiddleware:
         if not views.denied:
             return
         cause = views.cause
-        self._context.report.rejected_by[cause.subject] += 1
+        self._context.counters.count_excluded(cause.subject)
         ending = Ending(UrlOutcome.REJECTED, StatusCode.NOT_CRAWLED, cause, asked=False, filtered=True)
         self._context.endings.end_visit(visit, ending)
         raise IgnoreRequest(str(cause))

@@ -86,7 +86,7 @@ class RobotsMiddleware:
             self._finish(visit, UrlOutcome.NETWORK_ERROR, cause)
         else:
             cause = Cause(CauseCode.ROBOTS, decision.rule, decision.reason)
-            self._context.report.count_exclusion(f"robots.txt {decision.rule}")
+            self._context.counters.count_excluded_later(f"robots.txt {decision.rule}")
             logger.info("30031 excluded by robots.txt: %s", visit.url)
             self._finish(visit, UrlOutcome.ROBOTS, cause)
         raise IgnoreRequest(str(cause))

@@ -11,7 +11,7 @@ from ultracrawl.model.outcome import UrlOutcome
 from ultracrawl.model.statistics import CrawlStatistics
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """The counts of one run; `scheduled` equals the sums of `outcomes` and `given_up` when it ended normally."""
 
@@ -67,11 +67,6 @@ class RunReport:
     def begun(self) -> bool:
         """Whether there was a run."""
         return bool(self.run_id)
-
-    def count_exclusion(self, rule: str) -> None:
-        """Count a URL that was accepted, and is excluded by a rule now."""
-        self.rejected_by[rule] += 1
-        self.excluded_later += 1
 
     @property
     def queued(self) -> int:

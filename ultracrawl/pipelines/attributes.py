@@ -25,7 +25,7 @@ class AttributePipeline(DocumentPipeline):
         rules = self._context.rules.attributes
         mapped, own = rules.map(document), rules.typed(item.get("search_attributes", {}))
         item["search_attributes"] = {**mapped.values, **own.values}
-        self._context.report.dropped_values += len(mapped.dropped) + len(own.dropped)
+        self._context.counters.count_dropped_values(len(mapped.dropped) + len(own.dropped))
 
 
 def _document(item: ItemAdapter, visit: Visit) -> Document:

@@ -33,5 +33,5 @@ class IndexPipeline(DocumentPipeline):
         placement = self._context.documents.propose(visit, document)
         if isinstance(placement, Refused):
             raise DropItem(str(placement))
-        self._context.report.dropped_values += len(values.dropped)
+        self._context.counters.count_dropped_values(len(values.dropped))
         item["checksum"] = visit.fetch.checksum.hex()

@@ -139,7 +139,7 @@ def make_filter(context: CrawlContext, features: Features) -> CandidateFilter:
         rules.boundary,
         context.store,
         context.clock,
-        context.report.rejected_by,
+        context.counters.count_excluded,
         features.rewriting.rewriter,
         features.hosts.look_up,
         hooks.candidate_excluded,

@@ -84,8 +84,8 @@ class EntryGate:
 
     def take_up_queue(self) -> None:
         """Give the frontier every site with stored entries, except those whose pages a resumed run has used up."""
-        store, report = self._context.store, self._context.report
-        if report.resumed and self._budget.per_site is not None:
+        store = self._context.store
+        if self._context.counters.resumed and self._budget.per_site is not None:
             self._budget.resume(store.visits.fetched_since(self._context.mark.started))
         for site, _ in store.queue.waiting_sites():
             if self._budget.is_begun(site):
@@ -95,7 +95,7 @@ class EntryGate:
 
     def place_entry(self, entry: QueueEntry) -> None:
         """Put an entry that was accepted just now into the frontier."""
-        self._context.report.scheduled += 1
+        self._context.counters.count_scheduled()
         if self._budget.is_spent(entry.site):
             self.exclude_entry(entry)
         elif entry.site not in self._held:
@@ -103,7 +103,7 @@ class EntryGate:
 
     def leave_entry(self, entry: QueueEntry) -> None:
         """Leave an entry in the store, to be read in the order of ranks and checked against the dates of sitemaps."""
-        self._context.report.scheduled += 1
+        self._context.counters.count_scheduled()
         if self._budget.is_spent(entry.site):
             self.exclude_entry(entry)
         elif entry.site not in self._held:

@@ -54,7 +54,7 @@ class CycleEnd:
         sweep = self._sweeper.sweep()
         if sweep.remove or sweep.forget:
             remove_orphans(context.store, sweep, context.source.orphans.after)
-            context.report.orphans += len(sweep.remove)
+            context.counters.count_orphans(len(sweep.remove))
             for one in sweep.remove:
                 record = context.store.records.get_record(one.key)
                 if record is not None:

@@ -191,7 +191,7 @@ class Pacing:
         """Report the sites that were given up, with the number of their URLs that wait for the next run."""
         for site in sorted(self._frontier.given_up):
             waiting = self._context.store.queue.number_by_level(site)
-            self._context.report.given_up[site] = sum(waiting.values())
+            self._context.counters.note_given_up(site, sum(waiting.values()))
 
     # ---- the table of sites
 

@@ -89,11 +89,11 @@ class ReplayScheduler(BaseScheduler):
         self._keys += sorted(stored & searchable, reverse=True)
         self._spare |= stored - context.store.documents.kept_keys() - leaving
         missing = len(searchable - stored)
-        context.report.scheduled = len(self._keys)
+        context.counters.count_scheduled(len(self._keys))
         if self._sites and not searchable:
-            context.run.problems.append(f"no document of {', '.join(sorted(self._sites))} is in the index")
+            context.run.add_problem(f"no document of {', '.join(sorted(self._sites))} is in the index")
         if missing:
-            context.run.problems.append(
+            context.run.add_problem(
                 f"{missing:,} documents of {context.source.name} are in the index and not stored; "
                 "`ultracrawl crawl --force` fetches and makes them again"
             )
@@ -109,7 +109,7 @@ class ReplayScheduler(BaseScheduler):
     def close(self, reason: str) -> Deferred[None]:
         """End."""
         self._alarm.close()
-        self._context.report.fetched = 0  # what the middlewares counted came from the store
+        self._context.counters.forget_fetched()
         return deferred_from_coro(end_crawl(self._crawler, reason))
 
     def has_pending_requests(self) -> bool:

@@ -126,7 +126,7 @@ class UltracrawlScheduler(BaseScheduler):
         """Return how many answers this run may still get (`limits.pages`), none after a limit of the run."""
         if self._features.limits.reached:
             return 0
-        return sys.maxsize if self._pages is None else self._pages - self._context.report.fetched
+        return sys.maxsize if self._pages is None else self._pages - self._context.counters.fetched
 
     def _unanswered(self) -> int:
         return sum(not (visit.fetch.status or visit.sitemap) for visit in self._context.visits.values())

@@ -143,14 +143,14 @@ class FilteredPages:
         """Return what the filters know of a URL, with the page as it was read or rendered."""
         known: FilterViews | None = request.meta.get(VIEWS_KEY) if request is not None else None
         views = known or self._filtering.judge(visit.url, visit.entry.depth)
-        resource, source = views.resource, self._context.source
-        resource.robots_name, resource.limits = source.robots.name, self._context.rules.reader.limits
-        resource.read = read
+        source, scripted = self._context.source, None
         if rendered is not None:
             from ultracrawl.rules.filters.resource import Scripted  # noqa: PLC0415 - loads all of the filters
 
             html, keep = rendered.html.encode("utf-8", "replace"), source.javascript.keep_html
-            resource.scripted = Scripted(html, rendered.targets, keep)
+            scripted = Scripted(html, rendered.targets, keep)
+        limits = self._context.rules.reader.limits
+        views.resource.note_page(read, scripted, robots_name=source.robots.name, limits=limits)
         return views
 
     def _follow(

@@ -114,7 +114,7 @@ def _told(base: type[SourceSpider], source: DataSource) -> Callable[[SourceSpide
             problem = (
                 f"start() of the class {source.spider_class} failed: {what}; correct it; `-v` shows where"
             )
-            context_of(self.crawler).run.problems.append(problem)
+            context_of(self.crawler).run.add_problem(problem)
 
     return start
 

@@ -87,7 +87,7 @@ class RedirectFollower:
             self._chain.left(visit.url, redirect.target)
         if answer.message:
             logger.info("30040 redirection outside the boundary, URL ignored: %s", redirect)
-        context.report.count_exclusion(rule)
+        context.counters.count_excluded_later(rule)
         for note in context.hooks.candidate_excluded:
             note(redirect.target or "", rule, visit.url, "")
         code = CauseCode.REDIRECT_OUTSIDE if answer.message else CauseCode.REDIRECT_REFUSED

@@ -80,7 +80,7 @@ class SitemapEcho:
 
     def take_as_read(self, key: int, url: str, record: UrlRecord, stored: StoredSitemap) -> None:
         """Record a sitemap that is not fetched as unchanged."""
-        self._context.report.scheduled += 1
+        self._context.counters.count_scheduled()
         self._context.endings.not_asked(QueueEntry(key, url, site_of(url), 0, 0), record)
         self._context.store.sites.put_sitemap(key, replace(stored, run=self._context.mark.number))
 
@@ -89,11 +89,12 @@ class SitemapEcho:
         context, key = self._context, visit.entry.key
         run = context.mark.number
         if not visit.entry.seq:
-            context.report.scheduled += 1
+            context.counters.count_scheduled()
         stored = task.stored
         if stored is None and (outcome.transient or outcome in _UNCHANGED):
             stored = context.store.sites.get_sitemap(key)
-        context.report.sitemaps += task.stored is not None
+        if task.stored is not None:
+            context.counters.count_sitemap()
         context.store.sites.put_sitemap(key, replace(stored or StoredSitemap(run), run=run))
 
     # ---- saying it again

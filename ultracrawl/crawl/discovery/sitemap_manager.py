@@ -61,7 +61,7 @@ class SitemapManager(Feature):
                 context.store.drop_urls(self._known)
             return
         context.hooks.visit_ended.append(self._note_end)
-        self._holds = self.trusts_dates and (context.report.scheduled > 0 or context.mark.number > 1)
+        self._holds = self.trusts_dates and (context.counters.scheduled > 0 or context.mark.number > 1)
         for url in self._section.urls:
             self.announce(url, None, SitemapJob(None))
 

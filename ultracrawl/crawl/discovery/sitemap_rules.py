@@ -37,7 +37,7 @@ class SitemapRules:
     def note_refusal(self, href: str, rule: str, task: SitemapJob) -> None:
         """Have the report count a sitemap that is not read, unless nobody named it."""
         if not task.tentative:
-            self._context.report.rejected_by[rule] += 1
+            self._context.counters.count_excluded(rule)
             logger.info("sitemap not read: %.500s (%s)", href, rule)
 
     def stays_page(self, key: int) -> bool:

@@ -84,10 +84,11 @@ class Agreement(Feature):
 
     def report_losses(self) -> None:
         """Write into the report of the run what was repaired."""
-        report, renewed = self._context.report, self._context.store.renewed
-        report.problems += [renewed] if renewed else []
-        report.problems += self.problems
-        report.remarks += self.remarks
+        counters, renewed = self._context.counters, self._context.store.renewed
+        for problem in filter(None, (renewed, *self.problems)):
+            counters.add_problem(problem)
+        for remark in self.remarks:
+            counters.add_remark(remark)
 
     def _count(self, name: str) -> int | None:
         """Return how many documents of the source an index has, None if it cannot be asked now."""
@@ -135,7 +136,7 @@ class Agreement(Feature):
             not complete
             or context.run.replay
             or not self._has_strangers
-            or context.report.given_up
+            or context.counters.given_up
             or may_lead_further(context.store)
         ):
             return

@@ -77,7 +77,7 @@ class ItemTracker:
         if record is not None and record.last_fetched >= context.mark.started and key not in self.given:
             return None
         self.given.add(key)
-        context.report.scheduled += 1
+        context.counters.count_scheduled()
         return self._visit(document, key, url, record)
 
     def _visit(self, document: Document, key: int, url: str, record: UrlRecord | None) -> Visit:
@@ -98,7 +98,7 @@ class ItemTracker:
         record = self._context.store.records.get_record(entry.key)
         if record is not None:
             self._context.store.records.finish_url(entry, record)
-            self._context.report.scheduled -= 1
+            self._context.counters.count_scheduled(-1)
         return True
 
     # ---- what Scrapy says

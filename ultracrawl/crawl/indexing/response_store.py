@@ -120,7 +120,7 @@ class ResponseStore(Feature):
         self._tell(problem)
 
     def _tell(self, problem: str) -> None:
-        self._context.run.problems.append(problem)
+        self._context.run.add_problem(problem)
         logger.error("%s", problem)
 
     def close(self) -> None:

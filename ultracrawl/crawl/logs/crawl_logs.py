@@ -95,7 +95,7 @@ class CrawlLogs(Feature):
         self._groups.append([done, decisions])
         self.robot = RobotLog(done, level)
         filtering.listener = FilterLog(decisions, filtering.robot.log_types, context.mark.number)
-        filtering.robot.log = self.robot.error
+        filtering.robot.send_log_to(self.robot.error)
         for doubt in filtering.doubts:
             self.robot.say(LogLevel.ERRORS, doubt)
         context.hooks.visit_ended.append(self.robot.note_visit)

@@ -124,7 +124,8 @@ class Filtering:
 
     def remove_listener(self) -> None:
         """Stop calling the listener, because the logs of the run are closed."""
-        self.listener, self.robot.log = None, logger.warning
+        self.listener = None
+        self.robot.send_log_to(logger.warning)
 
     @property
     def _programs(self) -> tuple[FilterProgram, FilterProgram]:
@@ -156,7 +157,7 @@ class Filtering:
             for program, view in zip(self._programs, views, strict=True)
         ]
         if any(passed):
-            resource.number = self.robot.count(host_of(url))
+            resource.note_number(self.robot.count(host_of(url)))
         denier = views[1] if views[1].cause else views[0]
         return FilterViews(resource, passed[0], passed[1], not any(passed), denier.cause)
 
@@ -167,8 +168,7 @@ class Filtering:
 
         `converted` is the page that `convert-to-html` makes of it.
         """
-        views.resource.fetched = Fetched(headers, body)
-        self.robot.convert = lambda *_: converted
+        views.resource.note_fetched(Fetched(headers, body, converted))
         result = Filtered()
         links = views.enumeration
         if links is not None and self._passes(self.enumeration, links):

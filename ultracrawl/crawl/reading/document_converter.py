@@ -139,7 +139,7 @@ def note_cut(context: CrawlContext, visit: Visit, page: Page) -> None:
     """Note what was left out of a page, if anything, in its document, its record and the report."""
     if page.truncated:
         visit.note_truncated(page.truncated)
-        context.report.cut[page.truncated] += 1
+        context.counters.count_cut(page.truncated)
 
 
 def _joined(*reasons: str) -> str:

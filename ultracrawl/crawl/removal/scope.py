@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.model import (
     Cause,
@@ -12,7 +13,6 @@ from ultracrawl.model import (
     Decision,
     Removal,
     RemovalReason,
-    RunReport,
     UrlOutcome,
     UrlRecord,
 )
@@ -161,7 +161,7 @@ def drop_outside(
     state: Store,
     feed: IndexWriter,
     rules: CompiledSource,
-    report: RunReport,
+    counters: RunCounters,
     rewriter: UrlRewriter | None = None,
 ) -> int:
     """Drop every known URL that the rules no longer admit from queue, table and index; returns how many.
@@ -174,7 +174,7 @@ def drop_outside(
     dropped: list[int] = []
     held: list[int] = []
     for record, rule in outside:
-        report.rejected_by[rule] += 1
+        counters.count_excluded(rule)
         key = url_key(record.url)
         if record.searchable and _has_copy(state, record, keys):
             removal = Removal(RemovalReason.SCOPE, Cause(CauseCode.RULE, rule))

@@ -177,7 +177,7 @@ class PartFetcher:
         rules = self._context.rules
         rule = rules.boundary.exclusion(url)
         if rule is not None:
-            self._context.report.count_exclusion(rule)
+            self._context.counters.count_excluded_later(rule)
             return False
         if not rules.robots.obey:
             return True

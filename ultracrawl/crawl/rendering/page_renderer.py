@@ -101,7 +101,7 @@ class PageRenderer:
         cause = Cause(CauseCode.UNRENDERED, detail=why)
         visit.page = visit.page._replace(unrendered=cause)
         logger.warning("%s: %s", visit.url, cause)
-        self._context.report.count_exclusion("javascript failed")
+        self._context.counters.count_excluded_later("javascript failed")
         return None
 
     async def _opened(self, url: str, response: Response) -> Rendered:

@@ -66,14 +66,14 @@ def follow_definition(context: CrawlContext, rewriter: UrlRewriter | None, *, re
     run.remade = change.recipe
     run.force = run.force or change.recipe
     run.rescan = run.force or change.scope
-    if change.recipe and not context.report.resumed:
+    if change.recipe and not context.counters.resumed:
         _count_hops_anew(context)
     if change.scope:
         dropped = drop_outside(
             context.store,
             context.documents.writer,
             context.rules,
-            context.report,
+            context.counters,
             rewriter,
         )
         logger.info("The scope of %s changed: %d known URLs are outside", context.source.name, dropped)

@@ -62,7 +62,7 @@ class RunEnd:
         for ending in context.hooks.run_ending:
             ending(complete=complete)
         self._delete()
-        if not context.report.interrupted:
+        if not context.counters.interrupted:
             context.flush()
             for done in context.hooks.deletions_done:
                 await done()
@@ -87,21 +87,22 @@ class RunEnd:
 
         `started` is in monotonic seconds. Raises `WorkError`.
         """
-        context, report = self._context, self._context.report
-        report.seconds = time.monotonic() - started
+        context, counters = self._context, self._context.counters
         now = context.clock()
-        report.finished = as_text(now)
-        if not report.interrupted:
+        counters.close(as_text(now), time.monotonic() - started)
+        if not counters.interrupted:
             judge_run(context, self._asked)
         for written in context.hooks.report_written:
             written()
         if context.run.replay:
             return
         run = context.mark
-        if self._limits.refresh_only or report.rejected_by[REFRESH_ONLY]:
+        if self._limits.refresh_only or counters.rejected_by[REFRESH_ONLY]:
             run = replace(run, scope=with_links_left(run.scope))
         finished = 0.0 if self._is_unfinished() and not self._restarts() else now
-        run = replace(run, finished=finished, report=json.dumps({**report.as_json(), LEFT: not finished}))
+        run = replace(
+            run, finished=finished, report=json.dumps({**context.report.as_json(), LEFT: not finished})
+        )
         context.run.mark = run
         context.store.end_run(run)
 
@@ -124,12 +125,12 @@ class RunEnd:
             context.run.mark = replace(run, deleted=run.deleted + deletions.counted)
             context.store.end_run(context.mark)
         if problem:
-            context.run.problems.append(problem)
+            context.run.add_problem(problem)
             logger.warning(problem)
 
     def _is_complete(self) -> bool:
-        return not self._context.report.interrupted and not self._is_unfinished()
+        return not self._context.counters.interrupted and not self._is_unfinished()
 
     def _is_unfinished(self) -> bool:
         """Whether URLs wait that this run could still have asked for."""
-        return self._context.store.records.count_urls().queued > self._context.report.given_up.total()
+        return self._context.store.records.count_urls().queued > self._context.counters.given_up.total()

@@ -88,9 +88,8 @@ class RunLimits(Feature):
 
     def note_answer(self, visit: Visit) -> None:
         """Count the bytes of an answer."""
-        report = self._context.report
-        report.bytes += visit.fetch.size
-        if self._bytes and report.bytes >= self._bytes:
+        received = self._context.counters.count_bytes(visit.fetch.size)
+        if self._bytes and received >= self._bytes:
             self.end_run(f"limits.bytes {self._bytes}")
 
     def visit_ended(self, visit: Visit) -> None:
@@ -102,7 +101,8 @@ class RunLimits(Feature):
         """Ask for nothing more in this run; `reached` says why."""
         if self.reached:
             return
-        self.reached = self._context.report.ended_by = reached
+        self.reached = reached
+        self._context.counters.note_limit(reached)
         logger.info("%s: the run ends by %s", self._context.source.name, reached)
         self._tell()
 
@@ -113,7 +113,7 @@ class RunLimits(Feature):
         self._judge()
 
     def _judge(self) -> None:
-        documents = self._stored + self._context.report.outcomes[UrlOutcome.NEW]
+        documents = self._stored + self._context.counters.outcomes[UrlOutcome.NEW]
         self._documents.update(documents)
         self.over = _over(self._documents, documents, self._disk, self._percent)
         self._change(", ".join(f"{one.name} {one.limit:g}" for one in self.over))
@@ -124,7 +124,8 @@ class RunLimits(Feature):
             return
         told = f"only known URLs from now on ({reasons})" if reasons else "new URLs again"
         logger.warning("%s: %s", self._context.source.name, told)
-        self._context.report.refresh_only = self._context.report.refresh_only or bool(reasons)
+        if reasons:
+            self._context.counters.note_new_urls_kept_out()
         if bool(reasons) != bool(before):
             self._tell()
 

@@ -51,7 +51,7 @@ class StartChain:
         others = () if section.domains.include else self._context.source.beginnings
         hosts = [host_of(one) for one in _canonical(self._context, others)]
         hosts = [*dict.fromkeys(host for host in hosts if host != host_of(url)), host_of(target)]
-        self._context.report.problems.append(
+        self._context.run.add_problem(
             f"the start URL {url} leads to {target}, which is outside the boundary; to crawl it, write "
             f"`boundary: {{domains: {{include: [{', '.join(hosts)}]}}}}`"
         )
@@ -89,7 +89,8 @@ def judge_run(context: CrawlContext, asked: Iterable[str]) -> None:
         what = f"the class {own} failed on every page" if own else "no page could be read"
         advice = "correct it; `-v` shows where" if own else "`ultracrawl urls` lists the reasons"
         told = [f"{what}{f': {reason}' if reason else ''}; {advice}"]
-    report.problems += told
+    for problem in told:
+        context.run.add_problem(problem)
 
 
 def _was_read(context: CrawlContext) -> bool:

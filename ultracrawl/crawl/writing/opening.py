@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.pauses import Pauses
 from ultracrawl.crawl.writing.writer import IndexWriter
 from ultracrawl.errors import WorkError
 from ultracrawl.index.opening import open_cache, open_destinations, pause_switch
 from ultracrawl.index.writing.destinations import IndexDestinations
-from ultracrawl.model import RunReport
 from ultracrawl.sources import DataSource, Project
 from ultracrawl.stores import Store
 
@@ -22,12 +22,12 @@ def open_writer(
     project: Project,
     source: DataSource,
     state: Store,
-    report: RunReport,
+    counters: RunCounters,
     *,
     crawling: bool = False,
     destinations: IndexDestinations | None = None,
 ) -> IndexWriter:
-    """Return the feed of a source, which counts in a report; call `recover` before anything else.
+    """Return the feed of a source, which counts what is committed; call `recover` before anything else.
 
     What depends on the time that documents wait, and on phases of a crawl, counts while crawling only.
     """
@@ -36,7 +36,7 @@ def open_writer(
         open_cache(project, source.name),
         destinations or open_destinations(project, source),
         state,
-        report,
+        counters,
         every=project.index.every if crawling else None,
         two_phases=crawling and project.cache.phases == "two",
         backlog=source.feeding.backlog,
@@ -48,13 +48,13 @@ def open_writer(
 @contextmanager
 def idle_writer(
     project: Project, source: DataSource, state: Store
-) -> Iterator[tuple[IndexWriter, RunReport]]:
+) -> Iterator[tuple[IndexWriter, RunCounters]]:
     """Give the feed of a source that is not being crawled, and what it counts; at the end all is in the indexes.
 
     Raises `WorkError` if an index could not be brought up to date: what was handed over then stays in the document
     cache, and who opens it next goes on with it.
     """
-    numbers = RunReport(source.name, "", "")
+    numbers = RunCounters(source.name)
     feed = open_writer(project, source, state, numbers)
     try:
         state.documents.refetch_lost(feed.recover())

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ultracrawl.crawl.run_counters import RunCounters
 from ultracrawl.crawl.writing.segment_keys import SegmentKeys
 from ultracrawl.errors import IndexStoreError
 from ultracrawl.index import Change, Deletion, IndexDocument, NewAnchors
 from ultracrawl.index.writing.cache import DocumentCache
 from ultracrawl.index.writing.segments import Committed, Failed, Report
-from ultracrawl.model import RunReport
 from ultracrawl.stores import Store
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class IndexWriter:
         cache: DocumentCache,
         destinations: IndexDestinations,
         state: Store,
-        report: RunReport,
+        counters: RunCounters,
         *,
         every: float | None = None,
         two_phases: bool = False,
@@ -82,7 +82,7 @@ class IndexWriter:
         self._cache = cache
         self._destinations = destinations
         self._state = state
-        self._report = report
+        self._counters = counters
         self._every = every
         self._two_phases = two_phases
         self._backlog = backlog
@@ -277,7 +277,8 @@ class IndexWriter:
             self.log.refused(destination.label, self._cache.read(answer.path), answer.reason)
         match answer:
             case Committed(path=path, added=added, remarks=remarks):
-                self._report.remarks += remarks
+                for remark in remarks:
+                    self._counters.add_remark(remark)
                 urls = self._sealed.urls_of(path) if primary or self.on_sent is not None else {}
                 later = self._changed_later(path, urls)
                 if primary:
@@ -295,9 +296,9 @@ class IndexWriter:
                 )
 
     def _problem(self, problem: str) -> None:
-        if problem not in self._report.problems:
+        if problem not in self._counters.problems:
             logger.error(problem)
-            self._report.problems.append(problem)
+            self._counters.add_problem(problem)
 
     def _changed_later(self, path: Path, urls: Mapping[int, str]) -> set[int]:
         """Return the keys of a segment of which something newer is on its way to the primary index."""
@@ -308,8 +309,7 @@ class IndexWriter:
         self._state.documents.mark_indexed((key, bool(url)) for key, url in urls.items() if key not in later)
         self._cache.sync()
         self._state.flush()
-        self._report.indexed += added
-        self._report.deleted += sum(not url for url in urls.values())
+        self._counters.count_indexed(added, sum(not url for url in urls.values()))
 
     def _sent(self, path: Path, urls: Mapping[int, str], later: Collection[int]) -> None:
         if self.on_sent is not None and not self._destinations.has(path.name):

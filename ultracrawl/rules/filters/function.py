@@ -12,7 +12,7 @@ from typing import Never, Protocol
 
 import re2
 
-from ultracrawl.model import Decision, Page
+from ultracrawl.model import Decision
 from ultracrawl.rules.filters.phase import Answer, FilterKind, Phase
 from ultracrawl.rules.filters.resource import View
 
@@ -47,8 +47,6 @@ class Robot:
     """Returns the text of a file, whose path is relative to the instance. Raises `OSError`."""
     load_rules: Callable[[str], Rules] = _nothing_there
     """Reads a file of filter rules, once for both filters. Raises `OSError`."""
-    convert: Callable[[bytes, str, str], Page | None] = lambda *_: None
-    """Turns a body, with its content type and URL, into a page; None if it cannot be converted."""
     converts: bool = False
     """Whether a filter has `convert-to-html`."""
     summarize: Callable[[str, bytes], str] = _nothing_there
@@ -80,6 +78,14 @@ class Robot:
         self.hosts.clear()
         self.checksums.clear()
         self.objects = 0
+
+    def note_conversion(self) -> None:
+        """Take note that a filter has `convert-to-html`."""
+        self.converts = True
+
+    def send_log_to(self, log: Callable[[str], None]) -> None:
+        """Have what filters say go there from now on."""
+        self.log = log
 
     def count(self, host: str) -> int:
         """Count a resource that is going to be fetched; return its number in this run, from 1."""

@@ -81,6 +81,8 @@ class Fetched:
 
     headers: Mapping[str, str]
     body: bytes
+    converted: Page | None = None
+    """The page that a converter made of it, if one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,21 @@ class Resource:
     """What `page` is without scripts, if it was read already."""
     number: int = 0
     """Its number among the resources of its run, from 1; 0 until it is known whether it is fetched."""
+
+    def note_number(self, number: int) -> None:
+        """Take the how-manieth of its run it is."""
+        self.number = number
+
+    def note_fetched(self, fetched: Fetched) -> None:
+        """Take the answer."""
+        self.fetched = fetched
+
+    def note_page(
+        self, read: Page | None, scripted: Scripted | None, *, robots_name: str, limits: PageLimits
+    ) -> None:
+        """Take what is known of the page, if anything is, and how it is read."""
+        self.read, self.scripted = read, scripted
+        self.robots_name, self.limits = robots_name, limits
 
     @cached_property
     def given(self) -> dict[str, _Values]:

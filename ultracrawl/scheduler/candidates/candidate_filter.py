@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -41,7 +40,7 @@ class CandidateFilter:
         boundary: Boundary,
         state: Store,
         clock: Callable[[], float],
-        rejected_by: Counter[str],
+        count_excluded: Callable[[str], None],
         rewriter: UrlRewriter | None = None,
         look_up: Callable[[Iterable[str]], None] | None = None,
         excluded: Sequence[Excluded] = (),
@@ -50,7 +49,7 @@ class CandidateFilter:
         traps: TrapGuard | None = None,
         level_of: Callable[[str], int] = lambda _: 1,
     ) -> None:
-        self._urls = LinkUrls(policy, rejected_by, rewriter, excluded)
+        self._urls = LinkUrls(policy, count_excluded, rewriter, excluded)
         self.located = self._urls.located
         """Gives the URL of each link that has one, by link as written."""
         self._boundary = boundary
@@ -58,7 +57,7 @@ class CandidateFilter:
         self._look_up = look_up if boundary.asks_addresses else None
         self._state = state
         self._clock = clock
-        self._rejected_by = rejected_by
+        self._count_excluded = count_excluded
         self._excluded, self._gates, self._judged = excluded, gates, judged
         self._rules = CandidateRules(boundary, traps)
         self._closed = self._closed_always = ""
@@ -164,7 +163,7 @@ class CandidateFilter:
                 note(candidate._replace(over=self.limits_over() if closed else ()), rule or "")
         if rule is None:
             return True
-        self._rejected_by[rule] += 1
+        self._count_excluded(rule)
         for told in self._excluded:
             told(url, rule, parent, OUTSIDE)
         if logger.isEnabledFor(logging.INFO):

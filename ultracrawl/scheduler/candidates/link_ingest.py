@@ -71,10 +71,10 @@ class LinkIngest:
         return 0 if self._context.run.failed else sum(map(self._queue_seed, urls))
 
     def _queue_seed(self, url: str) -> bool:
-        rules, report = self._context.rules, self._context.report
+        rules = self._context.rules
         canonical = rules.url_policy.canonical(url)
         if canonical is None:
-            self._context.run.problems.append(f"start URL {url!r} is not a URL that can be crawled")
+            self._context.run.add_problem(f"start URL {url!r} is not a URL that can be crawled")
             return False
         key = url_key(canonical)
         if self._context.store.records.known_urls([key]):
@@ -85,7 +85,7 @@ class LinkIngest:
         if rule is None:
             self._place(self._candidates.enter(key, canonical, 0, level=rules.levels.start))
             return True
-        report.rejected_by[rule] += 1
+        self._context.counters.count_excluded(rule)
         for note in self._context.hooks.seed_excluded:
             note(canonical, rule)
         logger.warning("30027 start URL outside the boundary: %s (%s)", canonical, rule)
@@ -141,7 +141,7 @@ class LinkIngest:
         if sites is not None:
             mine = {href: url for href, url in located.items() if site_of(url) in sites}
             if len(mine) < len(located):
-                self._context.report.rejected_by[OTHER_SITE] += len(located) - len(mine)
+                self._context.counters.count_excluded(OTHER_SITE, len(located) - len(mine))
             located = mine
         entries, inside = self._candidates.admit_located(located.values(), parent, 1)
         self._place_all(entries)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ultracrawl.rules.boundary import UrlRewriter
@@ -28,14 +27,14 @@ class LinkUrls:
     def __init__(
         self,
         policy: UrlPolicy,
-        rejected_by: Counter[str],
+        count_excluded: Callable[[str], None],
         rewriter: UrlRewriter | None = None,
         excluded: Sequence[Excluded] = (),
     ) -> None:
         self._policy = policy
-        self._rejected_by = rejected_by
+        self._count_excluded = count_excluded
         self._excluded = excluded
-        self._rewriting = LinkRewriting(policy, rewriter, rejected_by, excluded) if rewriter else None
+        self._rewriting = LinkRewriting(policy, rewriter, count_excluded, excluded) if rewriter else None
         self._joined = JoinedLinks(policy.canonical)
         self._unusable: set[str] = set()
         self.shown: Mapping[str, str] = self._rewriting.shown if self._rewriting else {}
@@ -67,7 +66,7 @@ class LinkUrls:
         decision = self._policy.canonicalise(href, base).decision
         if decision.accept or decision.rule == UrlRule.SCHEME:
             return
-        self._rejected_by[decision.rule] += 1
+        self._count_excluded(decision.rule)
         message = TOO_LONG if decision.rule == UrlRule.LENGTH else MALFORMED
         for told in self._excluded:
             told(href, decision.rule, base, message)

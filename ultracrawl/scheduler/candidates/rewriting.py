@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ultracrawl.rules.boundary import UrlRewriter
@@ -28,13 +27,13 @@ class LinkRewriting:
         self,
         policy: UrlPolicy,
         rewriter: UrlRewriter,
-        rejected_by: Counter[str],
+        count_excluded: Callable[[str], None],
         excluded: Sequence[Callable[[str, str, str, str], None]] = (),
     ) -> None:
         self._canonical = policy.canonical
         self._form = policy.without_rewriting
         self._rewriter = rewriter
-        self._rejected_by = rejected_by
+        self._count_excluded = count_excluded
         self._excluded = excluded
         self._refused: set[str] = set()
         self.shown: dict[str, str] = {}
@@ -60,7 +59,7 @@ class LinkRewriting:
         if len(self._refused) >= REMEMBERED:
             self._refused.clear()
         self._refused.add(url)
-        self._rejected_by[rule] += 1
+        self._count_excluded(rule)
         for told in self._excluded:
             told(url, rule, base, REFUSED)
         level = logging.WARNING if rule.endswith(RewriteOutcome.ERROR) else logging.INFO

@@ -194,18 +194,17 @@ _DATA_AND_GENERATE = frozenset({Phase.DATA, Phase.GENERATE})
 
 def _convert(block: ParameterBlock, _: FilterHandle, robot: Robot) -> Step:
     wanted = block["type"].lower()
-    robot.converts = True
+    robot.note_conversion()
 
     def step(view: View) -> Answer:
         if view.resource.fetched is None or not view.matches("type", wanted.__eq__):
             return Answer.NOACTION
-        body, url = view.resource.fetched.body, view.resource.url
-        page = robot.convert(body, "" if wanted == UNKNOWN else wanted, url)
+        page = view.resource.fetched.converted
         if page is None and wanted == UNKNOWN and view.type.startswith("text/"):
             view.assign("type", HTML)  # it is read as a page anyway
             return Answer.PROCEED
         if page is None:
-            robot.log(f"convert-to-html: {url} stays as it is ({wanted})")
+            robot.log(f"convert-to-html: {view.resource.url} stays as it is ({wanted})")
             return Answer.NOACTION
         view.converted = page
         view.assign("type", HTML)
