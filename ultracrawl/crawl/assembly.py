@@ -170,7 +170,7 @@ class CrawlFeatures:
         writer = open_writer(
             project, source, context.store, context.counters, crawling=True, destinations=destinations
         )
-        writer.log = self.logs.events.feed
+        writer.commits.log = self.logs.events.feed
         context.ports.endings = Recorder(context.store, context.counters, context.clock, context.hooks)
         observer = None if context.run.replay else VisitObserver(context)
         self.pending = PendingDocuments(context.store, writer)

@@ -47,10 +47,8 @@ class CrawlRun:
 
     def note_problem(self, problem: WorkError | str) -> None:
         """Have the report tell of a failure that is larger than a URL, once; the crawl goes on."""
-        if str(problem) in self.problems:  # sentence: one line is not told twice
-            return
-        self.add_problem(str(problem))
-        logger.error("%s", problem)
+        if self.counters.add_new_problem(str(problem)):
+            logger.error("%s", problem)
 
     def fail(self, problem: str) -> None:
         """Note a failure that no further URL can get around, and end the crawl; what is durable stays."""

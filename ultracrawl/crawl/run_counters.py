@@ -118,6 +118,13 @@ class RunCounters:
         """Add a line about what failed besides single URLs."""
         self.problems.append(problem)
 
+    def add_new_problem(self, problem: str) -> bool:
+        """Add a line about what failed, unless it is there; returns whether it is new."""
+        if problem in self.problems:
+            return False
+        self.add_problem(problem)
+        return True
+
     def add_remark(self, remark: str) -> None:
         """Add a line about what happened besides, without being a failure."""
         self.remarks.append(remark)

@@ -59,7 +59,7 @@ class ResponseStore(Feature):
                 again = f"`ultracrawl crawl {context.source.name} --force` stores every page again"
                 self._tell(f"{self.store.renewed}; {again}")
             if self._options.remove_sent:
-                self._context.documents.writer.on_sent = self._sent
+                self._context.documents.writer.commits.on_sent = self._sent
 
     def visit_ended(self, visit: Visit) -> None:
         """Keep the answer of a visit whose document is in the index or waits, or is a duplicate to be kept."""
@@ -95,7 +95,7 @@ class ResponseStore(Feature):
         kept = state.documents.kept_keys(duplicates=options.duplicates)
         if not options.remove_sent:
             return kept
-        waiting = self._context.documents.writer.unsent().union(
+        waiting = self._context.documents.writer.commits.unsent().union(
             state.documents.retained_keys(Retained.APPROVAL),
             state.documents.retained_keys(Retained.REPLACEMENT),
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from ultracrawl.index.writing.destination import IndexDestination
 from ultracrawl.index.writing.switch import EVERYTHING, PauseSwitch
 from ultracrawl.sources.sections.documents.destinations import FeedingSection
 
@@ -16,6 +19,16 @@ class Pauses:
         self._section = section
         self._switch = switch
         self._next = float("-inf")
+
+    def apply(self, destinations: Iterable[IndexDestination], now: float) -> None:
+        """Pause destinations, or let them go on, as was ordered since the last call."""
+        if not self.changed(now):
+            return
+        for one in destinations:
+            paused = self.of(one.label)
+            if one.paused and not paused:
+                one.resume()
+            one.paused = paused
 
     def changed(self, now: float) -> bool:
         """Whether something may be paused otherwise than at the last call; looks once a second, from the first."""

@@ -14,7 +14,7 @@ KEYS_KEPT = 8
 
 
 class SegmentKeys:
-    """The URLs of documents by their keys, empty for removals, for each sealed segment that waits.
+    """The URLs of documents by their keys, empty for removals, for the open segment and each sealed one that waits.
 
     A commit says what an index has of a document only if no later segment changes it again. So the keys of all that
     waits are kept, of segments beyond the first ones in 8 bytes each.
@@ -22,8 +22,15 @@ class SegmentKeys:
 
     def __init__(self, cache: DocumentCache) -> None:
         self._cache = cache
+        self.open: dict[int, str] = {}
+        """Those of the open segment."""
         self._kept: dict[str, Mapping[int, str]] = {}
         self._further: dict[str, array[int]] = {}
+
+    def seal(self, path: Path) -> None:
+        """Take note that the open segment is sealed; another one is open from now on."""
+        self.note_sealed(path, self.open)
+        self.open = {}
 
     def note_sealed(self, path: Path, urls: Mapping[int, str]) -> None:
         """Take note of a segment that waits from now on."""
@@ -44,8 +51,8 @@ class SegmentKeys:
         }
 
     def changed_later(self, path: Path, urls: Mapping[int, str]) -> set[int]:
-        """Return the keys of a segment that a later one, which still waits, has too."""
-        found = set[int]()
+        """Return the keys of a segment that a later one, which still waits or is open, has too."""
+        found = urls.keys() & self.open.keys()
         for name, later in self._kept.items():  # names are numbers of equal length
             if name > path.name:
                 found |= urls.keys() & later.keys()
