@@ -62,13 +62,16 @@ def _by_wing(files: Counter[str]) -> list[str]:
 
 
 def shared_writes(tree: SourceTree) -> dict[str, Any]:
-    """Count the names of each mutable object that are set from more than one wing, and name those objects.
+    """Count the names of each object that are set from more than one wing, and name those objects.
 
-    What a class sets on itself counts for the wing it stands in.
+    What a class sets on itself counts for the wing it stands in. Frozen dataclasses cannot be written.
     """
     modules = list(tree.modules.values())
     objects = {
-        node.name: _fields(node) for module in modules for node in _classes(module) if _is_mutable(node)
+        node.name: attributes_of(node)
+        for module in modules
+        for node in _classes(module)
+        if not _is_frozen(node)
     }
     own = {node.name: tree.wing(module.name) for module in modules for node in _classes(module)}
     writers: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -130,10 +133,8 @@ def _fields(node: ast.ClassDef) -> set[str]:
     }
 
 
-def _is_mutable(node: ast.ClassDef) -> bool:
-    """Whether it is a dataclass that is not frozen."""
-    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
-    return any(one.partition("(")[0].endswith("dataclass") and "frozen=True" not in one for one in decorators)
+def _is_frozen(node: ast.ClassDef) -> bool:
+    return any("frozen=True" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 def _receivers(module: Module, class_name: str) -> set[str]:

@@ -1,8 +1,9 @@
 """Print the mirror of the code: its sizes, its rings of imports, and who touches what of whom.
 
-    python tools/mirror.py [--tree PATH] [--hub CLASS] [--json]
+    python tools/mirror.py [--tree PATH] [--hub CLASS] [--json | --check]
 
-Nothing is judged. Two trees are compared by looking at both: `--tree` takes any checkout of the project.
+Two trees are compared by looking at both: `--tree` takes any checkout of the project. With `--check` it says only what
+is larger than it may be, and which objects are written from several wings, and ends with 1 if there is any.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ ROOMY = 15
 """Folders with more modules than this are listed."""
 LONG = 50
 """Functions with more lines than this are counted."""
+LARGEST = {"module": 400, "class": 200, "function": LONG}
+"""Lines that one may have."""
 
 Numbers = dict[str, Any]
 Class = tuple[str, str]
@@ -55,8 +58,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--tree", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout")
     parser.add_argument("--hub", default=HUB, metavar="CLASS", help=f"whose use is counted (default: {HUB})")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print JSON instead of lines")
+    output.add_argument(
+        "--check", action="store_true", help="say only what is too large or written everywhere"
+    )
     options = parser.parse_args(arguments)
+    if options.check:
+        found = list(excesses(SourceTree(options.tree.resolve())))
+        print("\n".join(found) or "nothing is too large, and no object is written from several wings")
+        return 1 if found else 0
     numbers = mirror(options.tree.resolve(), options.hub)
     print(json.dumps(numbers, indent=2) if options.json else "\n".join(_as_lines(numbers)))
     return 0
@@ -82,6 +93,20 @@ def mirror(root: Path, hub_class: str = HUB) -> Numbers:
         "hub": {**hub.widest_class(modules), **hub.uses(modules, hub_class)},
         "written from several wings": hub.shared_writes(tree),
     }
+
+
+def excesses(tree: SourceTree) -> Iterator[str]:
+    """Yield a line for each thing that is larger than it may be, and each object that several wings write."""
+    for module in tree.modules.values():
+        sizes = [("module", module.name, module.lines)]
+        for one in defined(module):
+            kind = "class" if isinstance(one.node, ast.ClassDef) else "function"
+            sizes.append((kind, f"{module.name}.{one.node.name}", one.lines))
+        for kind, name, lines in sizes:
+            if lines > LARGEST[kind]:
+                yield f"{name}: {lines} lines; a {kind} has at most {LARGEST[kind]}"
+    for shared in hub.shared_writes(tree)["each"]:
+        yield f"{shared}; one wing writes an object, the others tell it by its methods"
 
 
 def defined(module: Module) -> Iterator[Defined]:

@@ -83,6 +83,7 @@ def test_the_hub_is_counted_by_who_touches_its_names(grow):
     [
         pytest.param("@dataclass", "visit.code = 1", 1, id="from two wings"),
         pytest.param("@dataclass", "visit.code += 1", 1, id="counted up"),
+        pytest.param("", "visit.code = 1", 1, id="of a plain class"),
         pytest.param("@dataclass(frozen=True)", "visit.code = 1", 0, id="frozen, so it would fail"),
         pytest.param("@dataclass", "print(visit.code)", 0, id="only read"),
         pytest.param("@dataclass", "visit.other = 1", 0, id="a name of something else"),
@@ -143,6 +144,45 @@ def test_sizes_prose_and_habits(grow):
         ("Any", "suppressions", "except Exception"), round(1000 / code, 1)
     )
     assert numbers["tests"]["patches per 100 tests"] == 50.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param(
+            "X = 1\n" * 401, "ultracrawl.crawl.one: 401 lines; a module has at most 400", id="a module"
+        ),
+        pytest.param("X = 1\n" * 400, "", id="a module as large as it may be"),
+        pytest.param(
+            "class Wide:\n" + "    x = 1\n" * 200,
+            "ultracrawl.crawl.one.Wide: 201 lines; a class has at most 200",
+            id="a class",
+        ),
+        pytest.param(
+            "def long():\n" + "    x = 1\n" * 50,
+            "ultracrawl.crawl.one.long: 51 lines; a function has at most 50",
+            id="a function",
+        ),
+        pytest.param(
+            "class One:\n    def __init__(self):\n        self.size = 1\n",
+            "One: 1 names, from crawl, spiders; one wing writes an object, the others tell it by its methods",
+            id="an object of two wings",
+        ),
+    ],
+)
+def test_the_check_says_what_is_too_large_or_written_from_several_wings(grow, capsys, text, said):
+    writing = "def use(one):\n    one.size = 2\n"
+    tree = grow(
+        {
+            "ultracrawl/crawl/one.py": text,
+            "ultracrawl/crawl/two.py": writing,
+            "ultracrawl/spiders/three.py": writing,
+        }
+    )
+    assert mirror.main(["--tree", str(tree.root), "--check"]) == bool(said)
+    assert capsys.readouterr().out.strip() == (
+        said or "nothing is too large, and no object is written from several wings"
+    )
 
 
 def test_inheritance_is_followed_through_faces_of_packages(grow):

@@ -112,12 +112,11 @@ def command(
             query, sources=source, groups=group, filters=[*where, *_all_of(every)], sort=sort, limit=limit,
             offset=offset, facets=facet, like=like,
         )  # fmt: skip
-        empty = not result.total and not searcher.count()
-    took = (time.perf_counter() - started) * 1000
-    if as_json:
-        print_json(_json(query, result, took, names))
-    else:
-        _print(query or like, result, offset, took, names, empty=empty)
+        took = (time.perf_counter() - started) * 1000
+        if as_json:
+            print_json(_json(query, result, took, names))
+        else:
+            _print(query or like, result, offset, took, names, empty=not (result.total or searcher.count()))
 
 
 def _json(query: str, result: SearchResult, took: float, names: _Names) -> dict[str, object]:

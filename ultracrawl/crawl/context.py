@@ -67,6 +67,10 @@ class CrawlContext:
         """What is still to be fetched."""
         return self.ports.queue
 
+    def open_queue(self, queue: LinkQueue) -> None:
+        """Take the port `queue`, when the scheduler opens."""
+        self.ports.queue = queue
+
     @property
     def report(self) -> RunReport:
         """The counts of the run, as they are now."""

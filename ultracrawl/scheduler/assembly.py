@@ -113,7 +113,7 @@ def assemble(
         context, candidates, gate.place_entry, activator, repeats, lambda: features.limits.refresh_only
     )
     queue = CrawlQueue(ingest, candidates, repeats, flight, gate, frontier, pacing, direct, alarm.set_timer)
-    context.ports.queue = queue
+    context.open_queue(queue)
     gate.take_up_queue()
     picker = EntryPicker(
         context,

@@ -79,7 +79,7 @@ class ReplayScheduler(BaseScheduler):
         context = self._context
         if not begin_crawl(self._crawler):
             return None
-        context.ports.queue = ReplayQueue(context, self._keys, self._spare)
+        context.open_queue(ReplayQueue(context, self._keys, self._spare))
         context.hooks.visit_ended.append(self._finished)
         context.hooks.resumed.append(self._wake)
         context.store.flush()

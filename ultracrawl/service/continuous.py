@@ -40,13 +40,7 @@ def run_continuously(
     cycle is over is ended. Raises `UserError` for a source that says neither. Of several sources, one that cannot
     begin has a report that says why, and is tried again after a minute; a single one raises its error.
     """
-    chosen = list(sources)
-    for source in chosen:
-        if source.refresh.interval is None and not source.refresh.when_idle:
-            raise UserError(
-                f"nothing says when the next cycle of {source.name!r} begins; "
-                "write for example `refresh: {interval: 24 h}`, or `refresh: {when_idle: true}`"
-            )
+    chosen = [_with_cycles(source) for source in sources]
     due = {source.name: first_due(project, source, time.time()) for source in chosen}
     sources_by_name = {source.name: source for source in chosen}
     show = watcher or (lambda _: None)
@@ -79,6 +73,16 @@ def run_continuously(
 
     runner = CrawlRunner(project, settings, look, force=force)
     runner.run(live())
+
+
+def _with_cycles(source: DataSource) -> DataSource:
+    """Return a source that says when its next cycle begins. Raises `UserError` for another one."""
+    if source.refresh.interval is None and not source.refresh.when_idle:
+        raise UserError(
+            f"nothing says when the next cycle of {source.name!r} begins; "
+            "write for example `refresh: {interval: 24 h}`, or `refresh: {when_idle: true}`"
+        )
+    return source
 
 
 def first_due(project: Project, source: DataSource, now: float) -> float:

@@ -135,7 +135,7 @@ class QueueViewer:
         if latest is None:
             view.urls = first_urls(self._rules, limit)
             return view
-        self._state.visits.cycle = latest.cycle
+        self._state.visits.enter_cycle(latest.cycle)
         view.cycle, view.minor = latest.cycle, latest.minor
         view.due = refresh.rule.next_due(latest.place, self._now)
         view.waiting = self._state.queue.number_waiting()

@@ -67,11 +67,17 @@ class Filtered:
 class Filtering:
     """Two compiled filters and what they share; a program that they run may take `seconds`.
 
+    `kept` says that a process keeps them for several crawls; then only `release` runs Shutdown.
     Raises `DefinitionError` or `UserError` if they cannot be used.
     """
 
     def __init__(
-        self, section: FiltersSection, clock: Callable[[], float], seconds: float = PROGRAM_SECONDS
+        self,
+        section: FiltersSection,
+        clock: Callable[[], float],
+        seconds: float = PROGRAM_SECONDS,
+        *,
+        kept: bool = False,
     ) -> None:
         self._section = section
         self._seconds = seconds
@@ -90,8 +96,7 @@ class Filtering:
         """Called for each directive and resource; None if nothing is logged."""
         self.on_verdict: Callable[[Answer, str], None] = lambda _, __: None
         """Called with REQ_EXIT or REQ_RESTART, and the name of the function that answered it."""
-        self.kept = False
-        """Whether a process keeps the filters for several crawls; then only `release` runs Shutdown."""
+        self._kept = kept
         self._started = False
         self.sources = {
             "csid": section.csid,
@@ -112,7 +117,7 @@ class Filtering:
 
     def stop(self) -> None:
         """End a run; Shutdown directives of both filters run if no other run follows."""
-        if not self.kept:
+        if not self._kept:
             self.release()
 
     def release(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,8 +18,6 @@ from ultracrawl.stores import Store
 if TYPE_CHECKING:
     from ultracrawl.crawl.writing.pauses import Pauses
     from ultracrawl.index.writing.destinations import IndexDestinations
-
-logger = logging.getLogger(__name__)
 
 EAGER_SIZE = 2_500_000
 """Bytes that are worth a commit while the index process has nothing else to do.

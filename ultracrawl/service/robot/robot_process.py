@@ -62,8 +62,7 @@ class Robot:
         self._runner = CrawlRunner(project, settings, self._pass_on)
         self._order: Command | None = None
         """What is to be done once the run has ended: STOP or RESTART."""
-        self._filtering = Filtering(source.filters, time.time, source.conversion.timeout)
-        self._filtering.kept = True
+        self._filtering = Filtering(source.filters, time.time, source.conversion.timeout, kept=True)
 
     def run(self) -> None:
         """Run until an order or the last run ends the robot. Raises the error that ended it, if one did."""

@@ -44,6 +44,9 @@ class VisitPart(Protocol):
     cycle: int
     """The number of the present cycle."""
 
+    def enter_cycle(self, number: int) -> None:
+        """Count what is seen for a cycle."""
+
     # ---- one visit
 
     def note_seen(self, keys: Iterable[int]) -> None:

@@ -83,7 +83,7 @@ class SqliteStore:
         ):
             self.sites.resume_run()
             self.queue.dequeue_removed()
-            self.visits.cycle = latest.cycle
+            self.visits.enter_cycle(latest.cycle)
             return latest, True
         if latest and latest.scope != scope:
             rule = rule.for_everything
@@ -99,7 +99,7 @@ class SqliteStore:
             fill_queue(self._db, place, start)
             self.queue.remove_blacklisted()
         self.queue.count_on()
-        self.visits.cycle = run.cycle
+        self.visits.enter_cycle(run.cycle)
         return run, False
 
     def end_run(self, run: RunMark) -> None:

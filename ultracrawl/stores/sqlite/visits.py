@@ -74,6 +74,10 @@ class SqliteVisits(SqlitePart):
         self._failing: set[int] | None = None
         self.changes = (self._seen, self._observed, self._advice, self._failures, self._recovered)
 
+    def enter_cycle(self, number: int) -> None:
+        """Count what is seen for a cycle."""
+        self.cycle = number
+
     def note_seen(self, keys: Iterable[int]) -> None:
         """Note that URLs were seen in this cycle."""
         self._seen.update(keys)

@@ -197,7 +197,7 @@ class _Grammar:
         path = f"{path}/{_USER.sub('//', name)}"
         self._checks.check_attributes(element, path)
         if spec is None:
-            self._unknown_option(element, section, name, path)
+            self._checks.unknown_option(element, section, name, path)
             return
         if scope.kind is ScopeKind.SUB and not spec.sub:
             instead = "write it in the collection"
@@ -242,11 +242,6 @@ class _Grammar:
         if setting is not None:
             scope.settings[key] = setting
 
-    def _unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
-        guess = self._checks.guess(name, OPTIONS.names(section))
-        instead = f"did you mean `{guess}`" if guess else "remove it"
-        self._checks.tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
-
 
 class _ElementChecks:
     """What may be wrong with any element: its name, its attributes, its place."""
@@ -267,6 +262,12 @@ class _ElementChecks:
         """Return what was probably meant, or None; a file full of unknown names is not worth a guess for each."""
         self._guesses += 1
         return closest(name, known) if self._guesses <= MOST_GUESSES else None
+
+    def unknown_option(self, element: Element, section: str, name: str, path: str) -> None:
+        """Tell of an option that its section does not have."""
+        guess = self.guess(name, OPTIONS.names(section))
+        instead = f"did you mean `{guess}`" if guess else "remove it"
+        self.tell(Code.UNKNOWN, element, path, "is no known option and is ignored", instead)
 
     def check_attributes(self, element: Element, path: str) -> None:
         """Tell of attributes that the element cannot have."""
