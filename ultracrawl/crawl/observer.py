@@ -30,14 +30,14 @@ class VisitObserver(Feature):
         key = visit.entry.key
         self._visits.note_seen((key,))
         unchanged = visit.outcome.unchanged
-        if visit.sitemap is not None or not (unchanged or visit.fetch.checksum):
+        if visit.sitemap is not None or not (unchanged or visit.checksum):
             return
         known, now = visit.record.checksum, self._clock()
         self._visits.note_visit(
             Observation(
                 key,
                 now,
-                changed=not unchanged and bool(known) and known != visit.fetch.checksum,
+                changed=not unchanged and bool(known) and known != visit.checksum,
                 modified=self._modified(visit, now),
                 markup=type_matches(visit.fetch.media_type, self._link_types)
                 if visit.fetch.media_type

@@ -143,14 +143,14 @@ class Recorder:
                 removal=None if known.leaves_for(RemovalReason.ORPHAN) else known.removal,
                 etag=visit.fetch.etag or known.etag,
                 last_modified=visit.fetch.last_modified or known.last_modified,
-                links=visit.page.links or known.links,
+                links=visit.links or known.links,
             )
         if outcome is UrlOutcome.GONE:
             gone = known.failed_runs + 1 if known.outcome is UrlOutcome.GONE else 1
             return _forgotten(record, failed_runs=gone)
         if status == StatusCode.NOT_UNIQUE:
             # Without validators it is looked at again: the other document may be gone by then.
-            return _forgotten(record, links=visit.page.links)
+            return _forgotten(record, links=visit.links)
         return replace(
             record,
             pending=outcome is PENDING,
@@ -158,11 +158,9 @@ class Recorder:
             failed_runs=0,
             etag=visit.fetch.etag,
             last_modified=visit.fetch.last_modified,
-            checksum=visit.fetch.checksum,
+            checksum=visit.checksum,
             # A page that was not read, or that is as it was, still leads to what it led to.
-            links=known.links
-            if outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304
-            else visit.page.links,
+            links=known.links if outcome is UrlOutcome.ROBOTS or visit.fetch.status == 304 else visit.links,
             submitted=outcome in SUBMITTED,
             indexed=known.indexed and outcome not in SUBMITTED,
             fingerprint=visit.page.fingerprint if outcome in COMPARED else b"",

@@ -26,8 +26,6 @@ class FetchResult(NamedTuple):
     """Seconds for which the server wants to be left alone."""
     etag: str = ""
     last_modified: str = ""
-    checksum: bytes = b""
-    """What the next visit compares its answer with."""
     media_type: str = ""
     """What the answer is, by its headers and its bytes."""
     follow_only: bool = False
@@ -45,8 +43,6 @@ class FetchResult(NamedTuple):
 class PageResult(NamedTuple):
     """What was made of the page of a visit."""
 
-    links: bytes = b""
-    """The keys of its links that are inside, as they are stored."""
     link_hops: int = 0
     """Hops of its links through documents in other languages; -1 if they lead to nothing new."""
     fingerprint: bytes = b""

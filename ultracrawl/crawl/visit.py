@@ -76,7 +76,11 @@ class Visit:
     attempts: int = 0
     """Requests made for this visit so far that failed and were tried again."""
     fetch: FetchResult = NOT_FETCHED
+    checksum: bytes = b""
+    """What the next visit compares its answer with: of the body, until the document has one."""
     page: PageResult = NOT_READ
+    links: bytes = b""
+    """The keys of its links that are inside, as they are stored."""
     deferred: Callable[[], None] | None = None
     """Follows its links, once it has turned out that it is no duplicate."""
     ending: Ending | None = None
@@ -129,7 +133,7 @@ class Visit:
 
     def note_checksum(self, checksum: bytes) -> None:
         """Take what the next visit compares its answer with."""
-        self.fetch = self.fetch._replace(checksum=checksum)
+        self.checksum = checksum
 
     def note_media_type(self, media_type: str) -> None:
         """Take what the answer turned out to be."""
@@ -147,7 +151,7 @@ class Visit:
 
     def note_links(self, keys: bytes) -> None:
         """Take the keys of the links that are inside."""
-        self.page = self.page._replace(links=keys)
+        self.links = keys
 
     def defer_links(self, follow: Callable[[], None]) -> None:
         """Have links followed only when the visit has ended, and not as a duplicate."""

@@ -75,7 +75,7 @@ class ConditionalMiddleware:
         elif response.status == 200:
             visit.note_checksum(checksum(response.body))
             may_end = not refusal and self._may_end(visit, response)
-            if may_end and classify(visit.record, visit.fetch.checksum) is _UNMODIFIED:
+            if may_end and classify(visit.record, visit.checksum) is _UNMODIFIED:
                 ending = Ending(_UNMODIFIED, 200, part_of(visit.fetch.truncated))
                 self._context.endings.end_visit(visit, ending)
         return response

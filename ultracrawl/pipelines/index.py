@@ -34,4 +34,4 @@ class IndexPipeline(DocumentPipeline):
         if isinstance(placement, Refused):
             raise DropItem(str(placement))
         self._context.counters.count_dropped_values(len(values.dropped))
-        item["checksum"] = visit.fetch.checksum.hex()
+        item["checksum"] = visit.checksum.hex()

@@ -207,6 +207,6 @@ def _document(context: CrawlContext, visit: Visit, rd: dict[str, list[str]]) -> 
         text="\n".join(next(texts, ())),
         mimetype=visit.fetch.media_type,
         last_modified=visit.fetch.last_modified,
-        checksum=visit.fetch.checksum,
+        checksum=visit.checksum,
         attributes={name.lower(): values for name, values in rd.items() if name not in TEXTS},
     )

@@ -112,7 +112,7 @@ class PageHandler:
             language=self._languages.of(page, response),
             mimetype=visit.fetch.media_type,
             last_modified=visit.fetch.last_modified,
-            checksum=visit.fetch.checksum,
+            checksum=visit.checksum,
             attributes={**page.meta, **self._facts(visit, response, page), **permissions, **page.picked},
         )
 

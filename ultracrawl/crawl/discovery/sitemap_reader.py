@@ -44,7 +44,7 @@ class SitemapReader:
         """Take the answer, 304 or a body, and end the visit."""
         visit = self._visit
         stored = self._context.store.sites.get_sitemap(visit.entry.key)
-        unchanged = not visit.rescan and classify(visit.record, visit.fetch.checksum) is UrlOutcome.UNMODIFIED
+        unchanged = not visit.rescan and classify(visit.record, visit.checksum) is UrlOutcome.UNMODIFIED
         if stored is not None and (response.status == 304 or unchanged):
             await self._echo.repeat(self._task, visit.record, stored)
             self._task.stored = stored

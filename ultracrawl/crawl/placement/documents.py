@@ -81,7 +81,7 @@ class Documents:
             return Retained(visit.url, leaving.url)
         self.writer.add(key, document)
         self._duplicates.displace(visit)
-        outcome = classify(visit.record, visit.fetch.checksum, force=True)
+        outcome = classify(visit.record, visit.checksum, force=True)
         endings.end_visit(visit, Ending(outcome, StatusCode.OK, part_of(visit.fetch.truncated)))
         return Placed(visit.url, outcome)
 

@@ -95,7 +95,7 @@ class RecrawlActivator:
         if not self.on or visit.outcome is None or not (visit.outcome.unchanged or visit.fetch.status == 304):
             return
         if visit.sitemap is None or not self._is_index(visit.entry.key):
-            self._reassert(visit.page.links or visit.record.links)
+            self._reassert(visit.links or visit.record.links)
 
     def vouched(self, record: UrlRecord) -> None:
         """Put off the same, to the next `catch_up`, for a page that a sitemap says is unchanged."""
