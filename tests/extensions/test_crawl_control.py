@@ -24,10 +24,10 @@ class FakePost:
     def phase(self) -> Phase:
         return self.said[-1][0]
 
-    def say(self, phase: Phase, in_flight: int = 0) -> None:
+    def publish_phase(self, phase: Phase, in_flight: int = 0) -> None:
         self.said.append((phase, in_flight))
 
-    def order(self) -> Command | None:
+    def pop_order(self) -> Command | None:
         self.looks += 1
         return self.orders.pop(0) if self.orders else None
 
