@@ -52,10 +52,9 @@ lint: venv ## Check style, format and words, and that no text decides anything
 types: venv ## Check types
 	$(BIN)/mypy
 
-contracts: venv ## Check imports, sizes, who writes which object, and that the picture of the house is true
+contracts: venv ## Check which module may import which, and that the picture of the house is true
 	$(BIN)/lint-imports
 	$(BIN)/python tools/house.py --check
-	$(BIN)/python tools/mirror.py --check
 
 house: venv ## Draw the picture of the house from the code
 	$(BIN)/python tools/house.py
